@@ -355,6 +355,11 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
         played[column] = role
 
 
+def no_column(said: str, name: str, there: Sequence[str]) -> ColumnError:
+    """Return the error for the name of a column that is not there; ``said``: how the caller gave it."""
+    return ColumnError(f"{said}: there is no such column among {listed(there)}{closest(name, there)}")
+
+
 def check_once(option: str, given: Sequence[Any]) -> None:
     """Raise for a value that stands twice in a list of which each has results of its own."""
     for one, n in Counter(given).items() if len(given) > 1 else ():

@@ -22,7 +22,7 @@ from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
-from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
+from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column, system_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, shown
 
@@ -262,7 +262,7 @@ class Job(CommandLine):
 
     def _others(self, compared: pl.DataFrame) -> pl.DataFrame:
         """Leave out the system whose own saved numbers it is compared with, if there are others: it cannot lose."""
-        own, column = self.said.get("saved_system"), str(self.roles.get("system") or "system")
+        own, column = self.said.get("saved_system"), system_column(self.roles)
         if own is None or column not in compared.columns:
             return compared
         others = compared.filter(pl.col(column).cast(pl.String) != own)

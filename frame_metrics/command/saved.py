@@ -68,7 +68,7 @@ def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> 
 
     The second is how ``per_query`` writes systems: before the column ``metric``.
     """
-    own = str(roles.get("system") or "system")
+    own = system_column(roles)
     if own in rows.columns:
         return own
     queries = roles.get("query") or "query"
@@ -78,9 +78,14 @@ def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> 
     return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None
 
 
+def system_column(roles: Mapping[str, Any]) -> str:
+    """Return the name of the column of systems in results of the log."""
+    return str(roles.get("system") or "system")
+
+
 def has_column(roles: Mapping[str, Any], column: str | None) -> bool:
     """Return True if the log has a column of systems of this name: from a flag, or made from a column per system."""
-    if column != str(roles.get("system") or "system"):
+    if column != system_column(roles):
         return False
     return roles.get("system") is not None or any(isinstance(roles.get(role), list) for role in PER_SYSTEM)
 

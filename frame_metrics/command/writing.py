@@ -19,7 +19,7 @@ from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, html_table, i
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
-from frame_metrics.errors import ColumnError, FrameMetricsError, closest, listed
+from frame_metrics.errors import ColumnError, FrameMetricsError, listed, no_column
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "html": (".html",)}
 NARROW = 80  # characters of a line if there is no terminal to ask
@@ -74,7 +74,7 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
         if names.count(name) > 1:
             raise ColumnError(f"{flag} {name}: the column is named twice")
         if name not in there and not (flag == "--sort" and name.removeprefix("-") in there):
-            raise ColumnError(f"{flag} {name}: there is no such column among {listed(there)}{closest(name, there)}")
+            raise no_column(f"{flag} {name}", name, there)
     return names
 
 

@@ -145,7 +145,7 @@ def counted(n: int, unit: str) -> str:
     return f"{n:,} {one if n == 1 else unit}"
 
 
-def _no_more(threshold: float, digits: int) -> str:
+def threshold_text(threshold: float, digits: int) -> str:
     """Return a threshold as text; it is not rounded up, above the score that it stands for."""
     text = number_text(threshold, digits)
     up = math.isfinite(threshold) and float(text.replace(",", "")) > threshold
@@ -161,7 +161,7 @@ def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None
     if isinstance(value, int):
         return Cell(f"{value:,}" if column in COUNTS else str(value), float(value))
     if isinstance(value, float) and column == "threshold":
-        return Cell(_no_more(value, digits), value)
+        return Cell(threshold_text(value, digits), value)
     if isinstance(value, float) and column == "gain":
         return Cell(f"{value:g}", value)  # a grade, or what one is worth: whole as a rule
     if isinstance(value, float):

@@ -17,7 +17,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.of_segments import SERIES
-from frame_metrics.report.of_strata import in_segments
+from frame_metrics.report.of_strata import in_segments, with_option
 from frame_metrics.verbs.compare.arms import with_covariate
 from frame_metrics.verbs.compare.margins import margin_read, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -72,9 +72,7 @@ def with_margins(compared: Mapping[str, Any], asked: Asked, *, bounded: bool) ->
 def _held(compared: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the options of a comparison of some metrics, with their margins alone."""
     margins = {name: margin for name, margin in compared.get("margin", {}).items() if name in names}
-    return {name: value for name, value in compared.items() if name != "margin"} | (
-        {"margin": margins} if margins else {}
-    )
+    return with_option(compared, "margin", margins)
 
 
 def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -110,18 +110,20 @@ def not_worse(said: Said) -> str:
         return f"Whether {known} cannot be told: {unknown_why(vars(said))}."
     if said.p_not_worse < ALPHA:
         return f"{known}{sure}."
-    if _lost(said):
+    if lost(said):
         ends = f"the difference is {range_of(said, signed=True)}{level_text(said)}"
         return f"{name} is worse than {base} by more than {margin} in {said.metric}: {ends}."
     loss = number_text(loss_left(vars(said), metric_of(said.metric), said.margin))
     return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded{level_text(said)}."
 
 
-def _lost(said: Said) -> bool:
+def lost(said: Said) -> bool:
     """Return whether the whole interval of a difference, if it is as sure as p, is a loss above the margin."""
+    if said.margin is None or said.p_not_worse is None:
+        return False
     end = said.ci_high if sign_of(said.metric) > 0 else said.ci_low
     sure = said.correction in (None, "max_t") and (said.level or 0) >= 1 - ALPHA - EQUAL
-    return sure and end is not None and -sign_of(said.metric) * end > (said.margin or 0)
+    return sure and end is not None and -sign_of(said.metric) * end > said.margin
 
 
 def reversal(said: Said) -> str:

@@ -92,11 +92,7 @@ def gathered(
     asked = asked or [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
-    saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audit = with_units(work.here(irm.audit(**saved, split=split)), columns)
-    if not work.paired and split is None:
-        reason = f"whether each {columns.arm} has the share of the units that it should have is not known; pass split="
-        work.absent.append({"section": "sample ratio", "reason": reason})
+    audit = _audited(work, columns, baseline, split)
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
@@ -134,6 +130,16 @@ def gathered(
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
     return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)
+
+
+def _audited(work: Calls, columns: Columns, baseline: Any, split: Any) -> pl.DataFrame:
+    """Return the findings of the audit; of arms whose shares are not given, note that their split is not known."""
+    saved = {"baseline": baseline} if is_frame(baseline) else {}
+    audit = with_units(work.here(work.irm.audit(**saved, split=split)), columns)
+    if not work.paired and split is None:
+        reason = f"whether each {columns.arm} has the share of the units that it should have is not known; pass split="
+        work.absent.append({"section": "sample ratio", "reason": reason})
+    return audit
 
 
 def _threshold(call: Any) -> float | None:

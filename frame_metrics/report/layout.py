@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.border.shown import rounded_down
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import (
     ALPHA,
@@ -338,7 +339,8 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bl
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         yield replace(table, names=[*table.names[: len(labels)], *across])
     if content.best_threshold is not None:
-        apart = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
+        at = content.threshold
+        apart = "" if at is None else f"; the decisions above are at {rounded_down(at, 4)}"
         best = _first_rows(content.best_threshold, f"The threshold of the best f1{apart}")
         yield replace(best, notes=[*best.notes, CHOSEN])
     if content.classes is not None and len(content.classes):

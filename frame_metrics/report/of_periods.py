@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
@@ -51,8 +51,13 @@ def _in_days(made: Any) -> tuple[str, float] | None:
 def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     """Return True if a column of segments has times of one unit, two or more."""
     values = {*(value_text(row[name]) for row in rows if row[name] is not None)}
-    units = {None if (time := time_of(text)) is None else time[0] for text in values}
-    return len(values) > 1 and len(units) == 1 and None not in units
+    return len(values) > 1 and unit_of(map(time_of, values)) is not None
+
+
+def unit_of(times: Iterable[tuple[str, float] | None]) -> str | None:
+    """Return the unit that all times have; None if they have several, or some is no time, or there are none."""
+    units = {None if time is None else time[0] for time in times}
+    return units.pop() if len(units) == 1 else None
 
 
 class OfPeriods(Stated):
@@ -61,20 +66,21 @@ class OfPeriods(Stated):
     @cached_property
     def rows(self) -> list[tuple[float, Mapping[str, Any]]]:
         """The periods of the best system, in the order of time; none if its segments are no periods."""
-        frame, by = self.content.segments, self.content.by
-        if frame is None or len(by) != 1:
+        return sorted(((when, row) for (_, when), row in self._timed), key=lambda one: one[0])
+
+    @cached_property
+    def _timed(self) -> list[tuple[tuple[str, float], Mapping[str, Any]]]:
+        """The same, with the unit of time."""
+        by = self.content.by
+        rows = [row for row in self.segments_of_best if row[by[0]] is not None] if len(by) == 1 else []
+        timed = [(time_of(value_text(row[by[0]])), row) for row in rows]
+        if unit_of(time for time, _ in timed) is None:
             return []
-        rows = [row for row in self.content.of_first(frame).to_dicts() if self._system(row) == self.best]
-        rows = [row for row in rows if row[by[0]] is not None]
-        times = [time_of(value_text(row[by[0]])) for row in rows]
-        if not times or None in times or len({one[0] for one in times if one}) > 1:
-            return []
-        return sorted(((one[1], row) for one, row in zip(times, rows, strict=True) if one), key=lambda one: one[0])
+        return [(time, row) for time, row in timed if time is not None]
 
     def _are_days(self, time: Any) -> bool:
         """Return True for times of most days, one after the other; months and quarters are counted by ones too."""
-        found = time_of(value_text(self.rows[0][1][self.content.by[0]])) if len(time) > 1 else None
-        whole = found is not None and found[0] == "day" and bool((time % 1 == 0).all())
+        whole = len(time) > 1 and self._timed[0][0][0] == "day" and bool((time % 1 == 0).all())
         return whole and float(np.median(np.diff(time))) == 1
 
     def periods(self, nothing: list[str]) -> Iterator[Said]:

@@ -99,20 +99,13 @@ class OfSegments(Stated):
     def _by(self) -> str:
         return ", ".join(map(plain_text, self.content.by))
 
-    @cached_property
-    def _own_rows(self) -> list[dict[str, Any]]:
-        """The segments of the best system, by the first metric."""
-        frame = self.content.segments
-        every = [] if frame is None else self.content.of_first(frame).to_dicts()
-        return [row for row in every if self._system(row) == self.best]
-
     @property
     def _n(self) -> int:
-        return len(self._own_rows)
+        return len(self.segments_of_best)
 
     def _apart(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
         """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
-        if not self._own_rows:
+        if not self.segments_of_best:
             return
         summed = self.content.asked[0][1].summed
         time = OfPeriods(self.content, self.work, self.compared)
@@ -135,7 +128,7 @@ class OfSegments(Stated):
         content, unit = self.content, self.content.unit
         if content.asked[0][1].summed:
             return f"{content.first} is a sum, which depends on how many {unit} a segment has"
-        if len(content.by) > 1 and (times := [name for name in content.by if are_times(self._own_rows, name)]):
+        if len(content.by) > 1 and (times := [name for name in content.by if are_times(self.segments_of_best, name)]):
             return self._of_both(times)
         if not content.query:
             many = f"{self._by} makes {self._n:,} segments, and at most {SEGMENTS} are searched"

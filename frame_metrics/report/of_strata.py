@@ -19,12 +19,15 @@ def opposed(difference: float, within: float, p: float) -> bool:
     return p < ALPHA and abs(difference) > EQUAL and within * difference < 0
 
 
+def with_option(compared: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return the options of comparisons with another value of one, which is left out if it is empty."""
+    others = {own: given for own, given in compared.items() if own != name}
+    return others | ({name: value} if value else {})
+
+
 def in_segments(compared: Mapping[str, Any], by: Sequence[str]) -> dict[str, Any]:
     """Return the options of comparisons in segments: what makes the segments is no stratum of these."""
-    strata = [name for name in compared.get("strata", ()) if name not in by]
-    return {name: value for name, value in compared.items() if name != "strata"} | (
-        {"strata": strata} if strata else {}
-    )
+    return with_option(compared, "strata", [name for name in compared.get("strata", ()) if name not in by])
 
 
 class OfStrata(Stated):

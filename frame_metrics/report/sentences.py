@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text
-from frame_metrics.report.differing import difference, not_worse, reversal
+from frame_metrics.report.differing import difference, lost, not_worse, reversal
 from frame_metrics.report.words import (
     LONGEST,
     at_text,
@@ -284,7 +284,7 @@ CLAIMS: Mapping[str, Callable[[Said], bool]] = {
     "difference": lambda said: said.told,
     "winner": lambda said: said.told,
     "reversal": lambda said: said.told,
-    "not worse": lambda said: said.p_not_worse is not None and said.p_not_worse < ALPHA,
+    "not worse": lambda said: (said.p_not_worse is not None and said.p_not_worse < ALPHA) or lost(said),
     "calibration": lambda said: said.misses,
     "segment": lambda said: True,
     "trend": lambda said: True,

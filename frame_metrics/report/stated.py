@@ -45,6 +45,13 @@ class Stated:
         rows = self.content.of_first(self.content.results).to_dicts()
         return next(row for row in rows if self._system(row) == self.best)
 
+    @cached_property
+    def segments_of_best(self) -> list[dict[str, Any]]:
+        """The segments of the best system, by the first metric; none without segments."""
+        frame = self.content.segments
+        every = [] if frame is None else self.content.of_first(frame).to_dicts()
+        return [row for row in every if self._system(row) == self.best]
+
     def _system(self, row: Mapping[str, Any]) -> Any:
         return row.get(self.content.system) if self.content.system else None
 

@@ -171,9 +171,12 @@ def maxima(
     families : the number of families.
     permutations : random flips that are drawn, unless there are no more than so many: then each is counted.
     tick : told how many units are done.
-    against : for each block, as ``greatest_against`` takes it; () for no statistics of one side.
+    against : for each block, the families of one side that a column is against where it is above 0, and where it is
+        below, shape (2, columns): of each the greatest one-sided t is kept, the distribution of the greatest of several
+        comparisons with the same system (Hsu); () for none.
 
-    Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T).
+    Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). J. C. Hsu,
+    Multiple comparisons: theory and methods, 1996, chapter 4 (comparisons with the best).
     """
     every = every_flip(units, permutations)
     flips = 1 << units if every else permutations
@@ -193,33 +196,6 @@ def maxima(
                 _keep_sides(one_sided, block, columns, distance, against[i], Flips(flips, seed, every))
         reached.append(far)
     return Maxima(u, t, reached, every, one_sided)
-
-
-def greatest_against(block: Flipped, against: Array, units: int, permutations: int, seed: int) -> tuple[Array, bool]:
-    """Flip the signs of units, and keep of each family the greatest one-sided t of the columns against it.
-
-    It is the distribution of the greatest of several one-sided comparisons with the same system (Hsu).
-
-    Parameters
-    ----------
-    block : the columns.
-    against : the families that a column is against where it is above 0, and where it is below, shape (2, columns).
-    units, permutations : as for ``maxima``.
-
-    Returns
-    -------
-    The greatest statistics, shape (families, flips), and whether the flips are all that there are.
-
-    Source: J. C. Hsu, Multiple comparisons: theory and methods, 1996, chapter 4 (comparisons with the best).
-    """
-    every = every_flip(units, permutations)
-    flips = 1 << units if every else permutations
-    t, move = np.zeros((int(against.max()) + 1, flips)), _moving(block, Flips(flips, seed, every), _silent)
-    for columns in _some(block, flips):
-        sums, sizes = move(columns)
-        distance = sums - block.centre[columns] * sizes
-        _keep_sides(t, block, columns, distance, against, Flips(flips, seed, every))
-    return t, every
 
 
 def _silent(done: int) -> None:
@@ -291,7 +267,7 @@ def _keep_t(
 
 
 def _keep_sides(t: Array, block: Flipped, columns: slice, distance: Array, against: Array, flips: Flips) -> None:
-    """Update the greatest t of one side; the parameters are those of ``_keep_t`` and ``greatest_against``."""
+    """Update the greatest t of one side; the parameters are those of ``_keep_t`` and ``maxima``."""
     for side, family in zip((1, -1), against, strict=True):
         _keep_t(t, block, columns, distance, family[columns], flips, side)
 

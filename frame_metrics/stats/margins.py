@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import erfc, sqrt
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -57,14 +58,10 @@ class Shifted:
 
     @property
     def unmoved(self) -> Array:
-        """The p-value where no unit moved, of units of one weight; NaN of other columns, shape (columns,).
-
-        If the mean loss is the margin, at least margin / widest of all units lose: that none of n does has a chance of
-        at most (1 - margin / widest)^n.
-        """
+        """The p-value where no unit moved, of units of one weight; NaN of other columns, shape (columns,)."""
         if self.widest is None or np.ptp(self.size) > CLOSE * self.size.max(initial=0):
             return np.full(len(self.margin), np.nan)
-        p = (1 - np.minimum(self.margin / self.widest, 1)) ** len(self.size)
+        p = none_moved(np.minimum(self.margin / self.widest, 1), len(self.size))
         return np.where((self.moved == 0) & np.isfinite(self.widest), p, np.nan)
 
     @property
@@ -85,6 +82,14 @@ class Shifted:
     def skew(self) -> Array:
         """The skewness of the mean gain, which is that of units over the root of their number, shape (columns,)."""
         return skewness(self.gains - self.size[:, None] * self.mean)
+
+
+def none_moved(share: Any, n: float) -> Any:
+    """Return the chance, at most, that none of n units moves, if the mean loss is this share of what one can lose.
+
+    At least so large a share of all units loses then.
+    """
+    return (1 - share) ** n
 
 
 def skewness(parts: Array) -> Array:
@@ -189,8 +194,8 @@ def of_shares(table: Array, margin: float) -> tuple[float, float]:
     table : the numbers of rows that count for both, only the first, only the second, and neither, as ``newcombe`` has
         it.
     """
-    if table[1] + table[2] == 0:  # no row moved, and at least so large a share does, if so much is lost
-        return ((1 - margin) ** float(np.sum(table)),) * 2
+    if table[1] + table[2] == 0:
+        return (none_moved(margin, float(np.sum(table))),) * 2
     if not table[1] + table[2] >= FEW or np.isnan(margin):
         return np.nan, np.nan
     turned = np.asarray(table)[list(SWAPPED)]

@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
 from frame_metrics.data.groups import Segments, named_as_text
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed, shown, told_of
+from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, shown, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import name_of_saved, read_saved, same_query, same_segment
 from frame_metrics.measuring.elsewhere import unfilled
@@ -46,9 +46,7 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
     if name is None:
         return columns
     if not isinstance(name, str) or name not in available:
-        raise ColumnError(
-            f"covariate={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
-        )
+        raise no_column(f"covariate={shown(name)}", name, available)
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.segments]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])

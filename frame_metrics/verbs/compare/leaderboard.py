@@ -31,7 +31,7 @@ from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of
-from frame_metrics.verbs.compare.together import wide_against
+from frame_metrics.verbs.compare.together import tested_together
 
 ENDS = ("value", "ci_low", "ci_high")
 RANKS = ("rank", "rank_low", "rank_high")
@@ -188,7 +188,7 @@ def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterato
     """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
     known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
     alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.columns)]
-    apart = iter(wide_against(alone, options) if alone else ())
+    apart = iter(tested_together(alone, options, lambda done: None).bounds if alone else ())
     for group, spread in known:
         wide = next(apart) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
         single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))

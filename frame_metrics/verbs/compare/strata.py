@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.data.groups import Segments, named_as_text
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, closest, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, listed, no_column, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.split import word_for
 from frame_metrics.roles.columns import Columns
@@ -60,9 +60,7 @@ def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str
         return columns
     for name in strata:
         if name not in available:
-            raise ColumnError(
-                f"strata={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
-            )
+            raise no_column(f"strata={shown(name)}", name, available)
     for name in strata:
         if name in columns.segments:
             raise ColumnError(

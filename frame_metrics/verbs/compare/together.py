@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
-from frame_metrics.stats.families import Flipped, OfSides, greatest_against, maxima, quantile_of_flips
+from frame_metrics.stats.families import Flipped, OfSides, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
@@ -27,7 +27,10 @@ class TestedTogether:
     adjusted: list[Array]  # the corrected p-value of each column, for each group
     wide: list[Array]  # how many standard errors the ends of its interval are away, for each group
     p_value: Array | None  # of each column by itself, if all are of one group: of the same flips
-    bounds: list[Array]  # for each group, as ``wide_against`` returns them, if the verb needs them
+    # For each group, if the verb needs them, how many standard errors away a bound is that holds for all pairs with the
+    # same system at once, shape (2, columns): with the one that is surely worse if a difference is above the bound, and
+    # with the one that is if it is below its negative.
+    bounds: list[Array]
 
 
 def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> TestedTogether:
@@ -48,26 +51,6 @@ def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: 
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     bounds = np.split(quantile_of_flips(found.against, options.ci, every=found.every)[sides], ends, axis=1)
     return TestedTogether(np.split(adjusted, ends), [wide[own] for own in of_group], p_value, bounds)
-
-
-def wide_against(groups: Sequence[PairGroup], options: CompareOptions) -> list[Array]:
-    """Return how many standard errors away a bound is that holds for all pairs with the same system at once.
-
-    Parameters
-    ----------
-    groups : the pairs of one segment.
-
-    Returns
-    -------
-    For each group, shape (2, columns): of the pairs with the system that is surely worse if a difference is above the
-    bound, and with the one that is if it is below its negative.
-    """
-    against = _sides(groups)
-    ends = np.cumsum([len(one.columns) for one in groups])[:-1]
-    (block,), units = _blocks(groups, np.split(against[0], ends))
-    t, every = greatest_against(block, against, units, options.permutations, options.seed)
-    wide = quantile_of_flips(t, options.ci, every=every)
-    return np.split(wide[against], ends, axis=1)
 
 
 def _sides(groups: Sequence[PairGroup]) -> Array:
