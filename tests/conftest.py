@@ -54,7 +54,7 @@ def pytest_collection() -> Iterator[None]:
 PARAM = type(pytest.param(None))
 MANY = 12  # more cases than these are thinned out
 FAST = 20  # of so many cases of a test that takes long the first is fast
-LONG, LONGEST = 0.01, 0.07  # seconds from which a case takes long, and from which none of the test is fast
+LONG, LONGEST = 0.01, 0.04  # seconds from which a case takes long, and from which none of the test is fast
 LISTED = Path(__file__).with_name("slow_tests.txt")  # tests whose usual case takes long; with " all" none is fast
 ALL = " all"
 
