@@ -265,6 +265,13 @@ class Log:
         """The sorter of the log's rows."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
+    def block(self, at: slice | Array, *, alike: bool | None = False) -> Block:
+        """Return some rankings, by their numbers, in rank order; raise for scores and ranks that have no order.
+
+        ``alike``: see ``Sorter.sort``.
+        """
+        return Block(self, at, self.sorter.sort(at, alike=alike))
+
     def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool | None = False) -> None:
         """Call ``work`` with all rankings, block by block, in threads.
 
@@ -284,9 +291,9 @@ class Log:
         other: dict[int, FrameMetricsError] = {}
 
         def tried(at: slice | Array) -> None:
-            block, first = Block(self, at, alike), at.start if isinstance(at, slice) else int(at[0])
+            first = at.start if isinstance(at, slice) else int(at[0])
             try:
-                _ = block.rows
+                block = self.block(at, alike=alike)
                 if not broken and first < min(other, default=len(self.grid.pair)):
                     work(block)
             except BadRowsError as error:
@@ -381,12 +388,7 @@ class Block:
 
     log: Log
     at: slice | Array  # the numbers of these rankings
-    alike: bool | None = False  # see ``Sorter.sort``
-
-    @cached_property
-    def rows(self) -> Sorted:
-        """The rows, in rank order; raises for scores and ranks that cannot be ordered."""
-        return self.log.sorter.sort(self.at, alike=self.alike)
+    rows: Sorted  # in rank order
 
     def ranking(self, *, scored: bool = False) -> FullRanking:
         """Return the input of ranking metrics; ``scored``: whether scores are needed."""

@@ -461,6 +461,17 @@ def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: 
     return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 
+def try_kernel(metric: Metric) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the facts and the further columns that a metric's kernel reads of one row.
+
+    Raises
+    ------
+    FrameMetricsError
+        The parameters contradict each other, or the kernel gives no array of floats.
+    """
+    return metric._tried
+
+
 # Kept by kernel, which many metrics share.
 _hints = cache(partial(get_type_hints, include_extras=True))
 _signature = cache(inspect.signature)

@@ -19,7 +19,7 @@ from frame_metrics.errors import (
     shown,
 )
 from frame_metrics.inputs import Classes, FullConfusion, Lists
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.metric import Metric, try_kernel
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
@@ -198,7 +198,7 @@ def check_parameters(name: str, metric: Metric) -> None:
         needed = metric.missing[0]
         example = metric.examples[needed]
         raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={example!r})")
-    _ = metric.reads  # this tries the kernel on one row, and it raises for parameters that contradict each other
+    try_kernel(metric)
 
 
 def check_margins(margins: bool, call: Call) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frame_metrics.errors import BrokenLawError, KernelError, NotComputableError, UnknownNameError, listed
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.metric import Metric, try_kernel
 from frame_metrics.metrics.names import read
 from frame_metrics.testing import declared, framed, laws
 from frame_metrics.testing.cases import family_of
@@ -64,7 +64,7 @@ def _check_one(name: str, own: Metric, flags: Sequence[str]) -> None:
     if own.missing:
         raise NotComputableError(f"{name} needs {own.missing[0]}=; check it with one")
     try:
-        _ = own.reads
+        try_kernel(own)
     except KernelError as error:
         raise _broken(name, "result", str(error)) from error
     if "max_grade" in own.reads and own.params.get("max_grade") is None:

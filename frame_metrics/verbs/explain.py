@@ -13,7 +13,7 @@ from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.ids import check_held
 from frame_metrics.data.judgments import Judged
-from frame_metrics.data.log import Block, Log, Piece
+from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
@@ -126,7 +126,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
         raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{beside}")
     own = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
-        block = Block(log, own)
+        block = log.block(own)
         judged = block.evaluated(block.ranking())
     except BadRowsError:
         log.each_block(lambda block: None)  # raises for the rows of other queries too
@@ -154,7 +154,7 @@ def _explained(
     """
     own, ((name, metric),) = _rankings_of(log, queries), asked
     check_grades(asked, with_grades(log, grades), some=grades is not None)
-    grid, document, block = log.grid, log.columns.doc, Block(log, own, alike=True)
+    grid, document, block = log.grid, log.columns.doc, log.block(own, alike=True)
     rel, condensed = log.conventions.variant(metric)
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
     if block.rows.apart:

@@ -17,7 +17,7 @@ from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data import blocks
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.log import Block, Log
+from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, FullConfusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
@@ -229,7 +229,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
 
     def work(some: slice | Array) -> None:
         at = together[some].ravel()
-        block = Block(log, at, alike=True)  # the rank of each document matters here, also of unjudged ones
+        block = log.block(at, alike=True)  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
         docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):
