@@ -272,10 +272,10 @@ def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, bi
 
 def _where_most(marks: pl.Series, frame: pl.DataFrame, columns: Columns) -> str:
     """Return the segment with most of the marked rows as text, with their number and its rows; "" without segments."""
-    names = list(columns.by if columns.per_system else columns.groups)
+    names = list(columns.by if columns.shape.per_system else columns.groups)
     if not names:
         return ""
-    n = len(frame) // max(len(columns.per_system), 1)  # systems that are columns have the same rows
+    n = len(frame) // max(len(columns.shape.per_system), 1)  # systems that are columns have the same rows
     cell, first = codes(frame[:n], names)
     times = frame.get_column(TIMES)[:n].to_numpy() if TIMES in frame.columns else np.ones(n)
     marked, every = (np.bincount(cell, times * some) for some in (marks[:n].to_numpy(), 1))

@@ -153,13 +153,13 @@ def _judged_rows(
         refuse_nan(frame[name], name, "drop them")
         if inside in query:
             refuse_null(name, frame[name], "have no query", "drop them")
-        dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
+        dtype = frame[name].dtype if own in log_columns.shape.from_judgments else log[inside].dtype
         out[inside] = in_type_of(frame[name], dtype, *_called(name, own), dtype)
     doc = str(columns.doc)
     refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
     out["doc"] = _in_common_type(frame[doc], doc, log["doc"], str(log_columns.doc))
-    said, positive = ("grade", "label", *SAID_BESIDE), None if columns.made else conventions.positive
+    said, positive = ("grade", "label", *SAID_BESIDE), None if columns.shape.made else conventions.positive
     out |= role_columns(frame, columns, said, positive=positive, scale=conventions.scale)
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
@@ -168,11 +168,12 @@ def _judged_rows(
     judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
     table = _with_roles(table, frame, columns, judges)
     table, unjudged = (table, None) if judges is None else (table.filter(judges), table.filter(~judges))
-    alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
+    beside = log_columns.shape.from_judgments
+    alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in beside}
     keys = [key for key in (*by, *query) if key not in alone]
-    for said, column in (alone | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
-        if column and table.select(*keys, said).n_unique() > table.select(keys).n_unique():
-            odd = table.filter(pl.col(said).n_unique().over(keys) > 1).select(query).row(0)
+    for inside, column in {**alone, **{role: columns.single.get(role) for role in SAID_BESIDE}}.items():
+        if column and table.select(*keys, inside).n_unique() > table.select(keys).n_unique():
+            odd = table.filter(pl.col(inside).n_unique().over(keys) > 1).select(query).row(0)
             raise BadValueError(
                 f"{column} (of the judgments): rows of one query differ (of {listed(odd)}); give each query one value"
             )
@@ -209,7 +210,7 @@ def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judg
     ``judges``: the rows with a grade or a label; None: all.
     """
     for role in OF_JUDGMENTS:
-        if column := getattr(columns, role):
+        if column := columns.single.get(role):
             remedy = f"give every judgment {ONE_EACH[role]}"
             refuse_nan(frame[column], column, remedy)
             lacking = frame[column].is_null()
@@ -273,12 +274,13 @@ def _refuse_two_grades(
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
-        more = [getattr(columns, role) for role in OF_JUDGMENTS if role in keys]
+        more = [columns.single[role] for role in OF_JUDGMENTS if role in keys]
         parts = ["segment"] * any(key.startswith("by:") for key in keys) + ["query", "document", *more]
         what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         column = str(columns.grade or columns.label)
-        ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in columns.unsaid)
+        unsaid = columns.shape.unsaid
+        ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in unsaid)
         message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}{ways}"
         if own is None:
             raise BadValueError(message)

@@ -59,7 +59,7 @@ class Log:
         """
         if self.answers is not None:
             return self.answers
-        return self.with_results if self.columns.per_system else self.grid.of_log
+        return self.with_results if self.columns.shape.per_system else self.grid.of_log
 
     @property
     def with_results(self) -> Array:
@@ -76,7 +76,7 @@ class Log:
         """
         if self.judged is not None:
             return self.judged.pairs
-        systems = len(self.columns.per_system)
+        systems = len(self.columns.shape.per_system)
         return self.table.head(len(self.table) // systems) if systems else self.table
 
     @property
@@ -122,10 +122,10 @@ class Log:
         BadValueError
             A query has no value, or log and judgments differ in it.
         """
-        column = getattr(self.columns, role)
+        column = self.columns.single.get(role)
         if column is None or (values := self.said_of_queries(role)) is None:
             return None
-        left_out = column in self.columns.from_judgments and self.conventions.unjudged_queries is None
+        left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
         if left_out and self.grid.pool is not None:
             values = np.where(self.grid.pool.lengths > 0, values, 0)  # any value: a query without judgments is not used
         if (lacking := np.isnan(values)).any():
@@ -137,11 +137,11 @@ class Log:
 
     def said_of_queries(self, role: str) -> Array | None:
         """Return the same, NaN where neither the log nor the judgments have a value."""
-        column, grid = getattr(self.columns, role), self.grid
+        column, grid = self.columns.single.get(role), self.grid
         if column is None:
             return None
         ours = np.full(len(grid.pair), np.nan)
-        if column not in self.columns.from_judgments:
+        if column not in self.columns.shape.from_judgments:
             with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
         if (theirs := self._said_by_judgments(role)) is not None:
@@ -213,7 +213,7 @@ class Log:
     def placed(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
-        if not set(self.columns.by) & set(self.columns.from_judgments) or self.judged is None:
+        if not set(self.columns.by) & set(self.columns.shape.from_judgments) or self.judged is None:
             return grid.placed
         # Only the judgments have some columns of segments: these are unknown for a query without judgments.
         known = 0 if grid.pool is None else grid.pool.lengths > 0
@@ -228,7 +228,7 @@ class Log:
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
-            if key not in theirs or name in self.columns.from_judgments
+            if key not in theirs or name in self.columns.shape.from_judgments
         ]
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
@@ -356,7 +356,7 @@ class Log:
             (columns.query, query, grid.query_row),
         ):
             if names and code is not None:
-                beside = columns.from_judgments
+                beside = columns.shape.from_judgments
                 held |= {name: self.rows(self._beside(name) if name in beside else rows)[code] for name in names}
         return held
 

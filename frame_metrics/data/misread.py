@@ -29,7 +29,7 @@ def _called_positions(columns: Columns) -> list[str]:
     """Return the score columns with a name of ranks, such as "position"; none if ``rank=`` is named."""
     if columns.rank or not columns.score or not columns.query:
         return []
-    names = columns.per_system if columns.score == columns.together else (columns.score,)
+    names = columns.shape.per_system if columns.score == columns.shape.together else (columns.score,)
     return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
 
 
@@ -43,7 +43,7 @@ def _by_values(log: Log) -> tuple[set[str], set[str]]:
     grid, rankings = log.grid, log.grid.rankings
     for name in _called_positions(log.columns) if "score" in rankings.values else ():
         own = np.arange(len(rankings.lengths))
-        if log.columns.per_system:
+        if log.columns.shape.per_system:
             mine = log.systems.cast(pl.String) == name
             own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
         score = rankings.values["score"][rankings.places(own)].astype(np.float64)
@@ -111,7 +111,7 @@ def sizes(log: Log) -> tuple[int, int, int]:
 
 def n_rows(log: Log) -> int:
     """Return the number of rows of the caller's frame, in which each system may be a column."""
-    return sizes(log)[1] // max(len(log.columns.per_system), 1)
+    return sizes(log)[1] // max(len(log.columns.shape.per_system), 1)
 
 
 def found_query(log: Log, name: str, one_class: int = 0) -> str:

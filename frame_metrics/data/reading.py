@@ -63,7 +63,7 @@ def read_log(
     )
     log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
     systems = None
-    if columns.per_system and not columns.threshold and later:  # then systems differ in one column only
+    if columns.shape.per_system and not columns.threshold and later:  # then systems differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
     log, row, repeated = _first_places(log, columns, conventions)
@@ -95,7 +95,7 @@ def read_log(
 
 def _sides(frame: pl.DataFrame, columns: Columns, held: pl.DataFrame, judged: Columns) -> list[pl.Series | None]:
     """Return the columns of labels and predictions; ``held``: the judgments, or ``frame``, where labels stand."""
-    label = None if judged.made else judged.label
+    label = None if judged.shape.made else judged.label
     named = ((held, label), (frame, columns.predicted))
     return [table[name] if name and name in table.columns else None for table, name in named]
 
@@ -134,7 +134,7 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
         again = _but_the_best(log, [*columns.inside, "doc"], again)
         remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
-        remedy += "" if columns.made else f"; {columns.asked_again}"
+        remedy += "" if columns.shape.made else f"; {columns.asked_again}"
         if "rank" in log.columns:
             ranks = log.select(*columns.inside, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking

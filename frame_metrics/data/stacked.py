@@ -91,8 +91,8 @@ class Systems:
 
 def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
     """Split the checked rows, which are one system after the other, into those of each system."""
-    count = len(columns.per_system)
+    count = len(columns.shape.per_system)
     n = len(log) // count
-    own = ["system", *(role for role in PER_SYSTEM if getattr(columns, role) == columns.together)]
+    own = ["system", *(role for role in PER_SYSTEM if columns.single.get(role) == columns.shape.together)]
     parts = [log[i * n : (i + 1) * n] for i in range(count)]
     return Systems(parts[0], [part[own] for part in parts])

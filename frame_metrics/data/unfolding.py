@@ -59,17 +59,17 @@ class Unfolded:
         """Return the values of a key that only the table has (unfolded or made here), else its rows unchanged."""
         columns = self.columns
         judged = (columns.doc, ANNOTATOR) if self.nested else ()
-        if name not in (*columns.made, *columns.lists, *judged):
+        if name not in (*columns.shape.made, *columns.shape.lists, *judged):
             return at
         values = key_values(self.table, name, at, self.beside)
-        return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
+        return values.cast(pl.String) if name == SYSTEM and name in columns.shape.made else values
 
     def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
         """Keep the marks of rows that are marked for every system, where each system is a column, shape (rows,).
 
         ``marks`` and ``rows``: some rows of the table, with the same source rows for each system.
         """
-        systems = len(self.columns.per_system)
+        systems = len(self.columns.shape.per_system)
         if not systems:
             return marks
         bare = rows[BARE].fill_null(False).to_numpy() if BARE in rows.columns else np.zeros(len(rows), bool)
@@ -100,7 +100,7 @@ def unfold(
     """
     whole, origin, beside_origin = frame, np.arange(len(frame)), None
     flags: int | None = None
-    if numbered := {str(name) for name in (ROW, columns.doc) if name in columns.made}:
+    if numbered := {str(name) for name in (ROW, columns.doc) if name in columns.shape.made}:
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(name) for name in numbered)
     if columns.relevant:
@@ -110,11 +110,11 @@ def unfold(
     elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
         beside, beside_origin = _unfolded_judgments(beside.border, beside.columns, judged, to_read)
     tables, rows = [whole], [origin]
-    if columns.lists:
+    if columns.shape.lists:
         tables, rows = _without_lists(whole, columns)
     if columns.relevant and columns.own_rows and beside_origin is not None:
         beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
-    systems = len(columns.per_system)
+    systems = len(columns.shape.per_system)
     if systems:
         tables = [pl.concat(_by_system(table, columns)) for table in tables]
         rows = [np.tile(at, systems) for at in rows]
@@ -126,7 +126,7 @@ def unfold(
     origin, nested = np.concatenate(rows), beside_origin is not None
     if beside_origin is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
         origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
-    parts = table[SYSTEM].alias(columns.together) if columns.together else None
+    parts = table[SYSTEM].alias(columns.shape.together) if columns.shape.together else None
     way_back = Origin(origin, len(frame), parts=parts)
     return Unfolded(table, frame, columns, way_back, beside, judged, to_read, nested, flags)
 
@@ -138,25 +138,25 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     -------
     One or two tables: the results, and a row for each query without results; and the source rows of each table.
     """
-    frame = _as_lists(frame, columns.lists)
-    judgments = [name for name in (columns.label, columns.grade) if name in columns.lists]
+    frame = _as_lists(frame, columns.shape.lists)
+    judgments = [name for name in (columns.label, columns.grade) if name in columns.shape.lists]
     # A query without results is judged if its row has lists of judgments, unless only these are null.
-    null = frame.select(pl.col(name).is_null() for name in columns.lists)
+    null = frame.select(pl.col(name).is_null() for name in columns.shape.lists)
     known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
-    frame, length = _length(frame, columns.lists, judgments)
+    frame, length = _length(frame, columns.shape.lists, judgments)
     if columns.query:
         _check_once(frame, columns)
     some, every = length > 0, np.arange(len(frame))
-    results = frame.filter(pl.Series(some)).explode(list(columns.lists))
+    results = frame.filter(pl.Series(some)).explode(list(columns.shape.lists))
     origin = np.repeat(every[some], length[some])
-    if columns.rank in columns.made and columns.rank != columns.together:
+    if columns.rank in columns.shape.made and columns.rank != columns.shape.together:
         first = np.cumsum(length[some]) - length[some]
         results = results.with_columns(
             pl.Series(columns.rank, np.arange(len(origin)) - np.repeat(first, length[some]) + 1)
         )
     if some.all() or not columns.query:
         return [results], [origin]
-    bare = frame.filter(pl.Series(~some)).drop(columns.lists).with_columns(pl.lit(True).alias(BARE))
+    bare = frame.filter(pl.Series(~some)).drop(columns.shape.lists).with_columns(pl.lit(True).alias(BARE))
     if judgments:
         bare = bare.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
     return [results, bare], [origin, every[~some]]
@@ -211,7 +211,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     """Raise for a query with two rows: their lists would become one ranking, in which each rank stands twice."""
-    keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
+    keys = [name for name in columns.keys if name not in columns.shape.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     systems = "" if columns.system else "system= if several systems gave them, "
     way = f"{systems}query=[{listed(columns.query)}, ...] with the column that tells the rows apart"
@@ -221,10 +221,10 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
     """Give the table of each system: its own column gets the common name, and the system's name is a column too."""
-    systems, made = pl.Enum(sorted(columns.per_system)), columns.together
-    rest = table.drop(columns.per_system, strict=False)
-    values_of = _of_one_kind(table, columns) if columns.per_system[0] in table.columns else {}
-    for name in columns.per_system:
+    systems, made = pl.Enum(sorted(columns.shape.per_system)), columns.shape.together
+    rest = table.drop(columns.shape.per_system, strict=False)
+    values_of = _of_one_kind(table, columns) if columns.shape.per_system[0] in table.columns else {}
+    for name in columns.shape.per_system:
         values = [values_of[name].alias(made)] if values_of else []
         yield rest.with_columns(pl.lit(name, dtype=systems).alias(SYSTEM), *values)
 
@@ -244,9 +244,9 @@ def type_of_all(kinds: Sequence[Any]) -> Any:
 
 def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the column of each system, all in one type, so that they can be stacked."""
-    values_of = {name: table[name] for name in columns.per_system}
-    if columns.predicted not in columns.made:
-        role = "rank" if columns.rank in columns.made else "score"
+    values_of = {name: table[name] for name in columns.shape.per_system}
+    if columns.predicted not in columns.shape.made:
+        role = "rank" if columns.rank in columns.shape.made else "score"
         values_of = {name: number_column(values, name, role, None) for name, values in values_of.items()}
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
     alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
@@ -265,7 +265,7 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     A row with the label 1 for each listed document; the roles of their columns; the source row of each; ``_flags``.
     """
     relevant = str(columns.relevant)
-    keys = [name for name in (*columns.by, *columns.query) if name not in columns.from_judgments]
+    keys = [name for name in (*columns.by, *columns.query) if name not in columns.shape.from_judgments]
     listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
     query, at = codes(listed_ids, keys)
     if len(at) < len(frame):
@@ -279,7 +279,7 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     pairs = {name: name for name in keys} | {str(columns.doc): relevant}
     return (
         Beside(PolarsFrame(table), pairs),
-        Columns(columns.query, by=by, doc=relevant, label=LABEL),
+        Columns.of(query=columns.query, by=by, doc=relevant, label=LABEL),
         once[BARE].to_numpy().astype(np.int64),
         _flags(once, columns, frame),
     )
@@ -331,7 +331,7 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
     values = ids[name]
     if values.dtype == pl.Boolean:
         raise flags_for_ids(name)
-    if not values.dtype.is_numeric() or doc not in columns.lists or not _0_or_1(values).all():
+    if not values.dtype.is_numeric() or doc not in columns.shape.lists or not _0_or_1(values).all():
         return NO_FLAGS
     held = _as_lists(frame, [name, doc])
     if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():

@@ -77,7 +77,7 @@ def call_of(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: b
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
             raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
     with told_of("baseline"):
-        if ROW in call.columns.made:
+        if ROW in call.columns.shape.made:
             raise ColumnError(
                 "the frame has no query, and the numbers of its rows say nothing of another frame's; "
                 "name query=, a column that both have"

@@ -105,7 +105,7 @@ def cases_read(
         return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged, alike=alike)
     if isinstance(source, InPieces):
         types = source.pieces.types(columns.needed)
-        table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.lists})
+        table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.shape.lists})
         cases = cases_in_pieces(source, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     else:
         log = source.log(single=True, totals=totals)
@@ -157,7 +157,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
-    return Cases(rows, cells, replace(columns, count=TIMES), conventions, UNNAMED, None, True)
+    return Cases(rows, cells, columns.changed(count=TIMES), conventions, UNNAMED, None, True)
 
 
 def in_own_type(answer: Answer, source: Source) -> Answer:

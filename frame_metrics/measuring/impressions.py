@@ -42,7 +42,7 @@ def call_of(call: Call, verb: str, query_text: Any, result: Collection[str], *, 
     """
     _check_roles(call, verb)
     named = _named(verb, query_text)
-    columns = replace(call.columns, query_text=named, documents=True)
+    columns = call.columns.changed(query_text=named, documents=True)
     parts = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
     check_parts([(part, name) for part, names in parts.items() for name in names])
     check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
@@ -86,13 +86,13 @@ def _check_roles(call: Call, verb: str) -> None:
             f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
             "say relevant=None"
         )
-    if call.columns.per_system:
+    if call.columns.shape.per_system:
         raise ColumnError(
-            f"rank={list(call.columns.per_system)} are ranks of several systems, and a result was clicked at one; "
-            "name that"
+            f"rank={list(call.columns.shape.per_system)} are ranks of several systems, and a result was clicked at "
+            "one; name that"
         )
     for role in ("doc", "rank"):
-        if getattr(call.columns, role) is None:
+        if call.columns.single.get(role) is None:
             lacking = absent((role,), call.roles, call.plan.available)
             raise ColumnError(f"{verb}() reads what was shown where: {lacking}")
 

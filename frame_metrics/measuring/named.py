@@ -36,8 +36,8 @@ def check_baselines(plan: Plan, baseline: Any) -> None:
 
 def _systems(plan: Plan, column: str) -> pl.Series:
     """Return the distinct systems of a frame; no other column is read."""
-    if plan.columns.per_system:
-        return pl.Series(column, plan.columns.per_system)
+    if plan.columns.shape.per_system:
+        return pl.Series(column, plan.columns.shape.per_system)
     found: list[pl.Series] = []
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
@@ -97,7 +97,7 @@ def _saved(plan: Plan, baseline: Any) -> list[str]:
     border = border_of(baseline)
     available = border.names()
     if {"metric", "value"} <= {*available}:
-        return [name for name, _ in _named(border, Columns(query=(), metric="metric"))]
+        return [name for name, _ in _named(border, Columns.of(query=(), metric="metric"))]
     keys = {*plan.columns.query, *plan.columns.by, "query", plan.columns.system or "system"}
     return [name for name in available if isinstance(name, str) and name not in keys]
 

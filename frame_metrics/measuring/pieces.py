@@ -99,13 +99,13 @@ class Work(ABC):
     def shared(self) -> list[str]:
         """The ``by`` columns that log and judgments both have."""
         columns, judged = self.call.columns, self.call.judged
-        ours = set(columns.by) - set(columns.from_judgments)
+        ours = set(columns.by) - set(columns.shape.from_judgments)
         return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
 
     @property
     def keys(self) -> list[str]:
         """The query columns, by which rows are brought into pieces; none if each row is a query."""
-        return [name for name in self.call.columns.query if name not in self.call.columns.made]
+        return [name for name in self.call.columns.query if name not in self.call.columns.shape.made]
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
         """Reduce a piece, which holds whole queries, with the judgments of these queries."""
@@ -126,7 +126,7 @@ class Work(ABC):
         return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.call.keys_beside)
 
     def _answer(self, source: Source) -> Answer:
-        every = self.systems if self.systems is not None else self.call.columns.per_system
+        every = self.systems if self.systems is not None else self.call.columns.shape.per_system
         piece = Piece(len(every) or None, more=self.unnumbered)
         answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.call.columns.relevant:
@@ -142,7 +142,7 @@ class Work(ABC):
     @property
     def names(self) -> pl.Series:
         """The names of all systems, by their numbers."""
-        return pl.Series(self.call.columns.per_system) if self.systems is None else self.systems
+        return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
 
     def judged_rows(self, table: pl.DataFrame) -> pl.Series:
         """Return the rows of the judgments whose query is in a table."""
@@ -225,7 +225,7 @@ def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False
             "ties='order' takes the order of the frame, and rows of a cluster have none; leave ties= out to order "
             "equal scores by doc=, or name rank="
         )
-    if ROW in columns.made and call.judged is not None:
+    if ROW in columns.shape.made and call.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None
     if columns.own_rows and pieces.ordered:  # not on a cluster, which would compute its frame twice
@@ -428,7 +428,7 @@ def _cluster_rows(log: Log) -> Array:
             "at"
         ]
         row = at.fill_null(NONE).to_numpy()
-    if log.columns.cluster in log.columns.from_judgments:
+    if log.columns.cluster in log.columns.shape.from_judgments:
         return row
     first = np.full(grid.n_pairs, NONE)
     own = grid.pair[grid.of_log]
@@ -461,7 +461,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
     conventions = conventions_of(work, table)
     judging_columns = call.judged or columns
-    columns, name = replace(columns, from_judgments=()), str(judging_columns.grade or judging_columns.label)
+    columns, name = columns.changed(from_judgments=()), str(judging_columns.grade or judging_columns.label)
     return Log(log, columns, conventions, name, grid, judged_keys=shared, held=table), table
 
 
@@ -476,7 +476,7 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
 def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
     """Return the conventions, with ``threshold`` and ``rel`` rounded to the types of scores and grades."""
     columns = work.call.columns
-    score = next((name for name in columns.per_system), columns.score)
+    score = next((name for name in columns.shape.per_system), columns.score)
     return work.call.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
 
 
@@ -486,7 +486,7 @@ def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     First those of the log, by their first rows; then the added ones, by system, segment and query.
     """
     place = [ORDER] if ORDER in table.columns else list(columns.query)
-    place = [SYSTEM, *place] if columns.per_system else [*place, SYSTEM]
+    place = [SYSTEM, *place] if columns.shape.per_system else [*place, SYSTEM]
     own = table.filter(OWN).sort(place, nulls_last=True, maintain_order=True)
     table, n = pl.concat([own, table.filter(pl.col(OWN).not_())]), len(own)
     numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]

@@ -108,7 +108,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     """
     both = side_by_side(source, asked, totals=totals)
     if both.lost[0]:
-        by = listed([name for name in source.call.columns.by if name in source.call.columns.from_judgments])
+        by = listed([name for name in source.call.columns.by if name in source.call.columns.shape.from_judgments])
         here, same = (f" in the same {by}", f"give both frames one {by} for each query, ") if by else ("", "")
         raise BadValueError(
             f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged{here}, as "
@@ -186,7 +186,7 @@ def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> Non
         if role == "cluster":  # each side numbers them for itself
             differ = any(len(np.unique(side)) < pairs.shape[1] for side in pairs)
         if differ:
-            column = getattr(human.log.columns, role)
+            column = human.log.columns.single.get(role)
             raise BadValueError(
                 f"{column}: people's judgments and proxy differ in the value of a query; give each query one"
             )

@@ -146,7 +146,7 @@ def check_delong(asked: Asked, call: Call, method: str | None) -> None:
         if metric.of_area is None:
             raise NotComputableError(f"{name} has no interval by DeLong, which is of roc_auc and gini; {BOOTSTRAP}")
     for role in ("weight", "cluster"):
-        if column := getattr(call.columns, role):
+        if column := call.columns.single.get(role):
             raise NotComputableError(
                 f"{column} is the {role} of rows, and method='delong' is for independent rows that count one each; "
                 f"say {role}=None, or {BOOTSTRAP.removeprefix('say ')}"

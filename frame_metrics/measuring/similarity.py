@@ -57,7 +57,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
             "the rows of both into one frame with system="
         )
     work = work_of(Comparing, source, asked, (None,), ())
-    if baseline is None and work.systems is None and not work.call.columns.per_system:
+    if baseline is None and work.systems is None and not work.call.columns.shape.per_system:
         raise NotComputableError("baseline=None compares all pairs of systems, and which there are is not known here")
     bases = work.names.to_list() if baseline is None else bases_of(baseline, work.names)
     return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases

@@ -49,7 +49,7 @@ def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataF
     piece : the piece.
     """
     query = columns.query
-    keys = piece.select(ORDER if name in columns.made else name for name in query)
+    keys = piece.select(ORDER if name in columns.shape.made else name for name in query)
     mine = reduce(or_, (is_query(keys, values, query) for values in queries))
     parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
     if (grade := columns.grade) in piece.columns:
@@ -111,4 +111,4 @@ def with_grades(log: Log, grades: pl.Series | None) -> Log:
     each = grades.explode() if isinstance(grades.dtype, pl.List | pl.Array) else grades
     table = pl.DataFrame({"grade": grade_column(each, column, scale)})
     labels = {"label": pl.lit(None, pl.Int8)} if log.columns.label else {}
-    return replace(log, table=table.with_columns(**labels), judged=None, columns=replace(log.columns, per_system=()))
+    return replace(log, table=table.with_columns(**labels), judged=None, columns=log.columns.changed(per_system=()))

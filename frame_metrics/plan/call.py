@@ -67,7 +67,7 @@ class Call:
         lists = self.needs is not None and self.needs.lists
         conventions = tables_of(self.conventions, self.columns, lists=lists)
         if conventions.propensity is not None:
-            by = [name for name in self.columns.by if name not in self.columns.from_judgments]
+            by = [name for name in self.columns.by if name not in self.columns.shape.from_judgments]
             read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
             conventions = replace(conventions, **read)
         return self if conventions is self.conventions else replace(self, conventions=conventions)
@@ -166,16 +166,16 @@ def _of_proxy(plan: Plan, needs: Needs, own: Columns) -> Call:
     """Return the call with the judgments of a machine; ``own``: the columns of the call with those of people."""
     with told_of(OF_PROXY):
         call = _bound(plan, needs)
-        if odd := sorted({*own.from_judgments} ^ {*call.columns.from_judgments}):
+        if odd := sorted({*own.shape.from_judgments} ^ {*call.columns.shape.from_judgments}):
             raise ColumnError(f"{odd[0]!r} stands among the judgments of one side only; give both sides that column")
     return call
 
 
 def _with_tuples(plan: Plan, columns: Columns, judged: Columns, beside: Border) -> Border:
     """Return the border of the separate judgments, which reads columns of tuples as such where ids are lists of ids."""
-    named = [one for one in (judged.doc, judged.label, judged.grade) if one and one not in judged.made]
+    named = [one for one in (judged.doc, judged.label, judged.grade) if one and one not in judged.shape.made]
     tuples = [one for one in named if beside.container(one) == "tuple"]
-    lists = judged.doc not in tuples or len(tuples) > 1 or (judged.made and not _has_tuples(plan, columns))
+    lists = judged.doc not in tuples or len(tuples) > 1 or (judged.shape.made and not _has_tuples(plan, columns))
     return beside.with_lists(tuples) if tuples and lists else beside
 
 
@@ -183,5 +183,5 @@ def _has_tuples(plan: Plan, columns: Columns) -> bool:
     """Return True if ids of the log are tuples."""
     doc = str(columns.doc)
     first = plan.border.first_of(doc)
-    first = next(iter(first), None) if doc in columns.lists and first is not None else first
+    first = next(iter(first), None) if doc in columns.shape.lists and first is not None else first
     return isinstance(first, tuple)

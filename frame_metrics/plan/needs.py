@@ -187,19 +187,19 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
     _check_there(plan, needs)
     columns = plan.columns
     ordered = needs.order or bool(columns.query)
-    known: dict[str, Any] = {
-        "score": columns.score if needs.score or (ordered and not columns.rank) else None,
-        "rank": columns.rank if ordered else None,
-        "predicted": columns.predicted if needs.predicted else None,
-        "threshold": columns.threshold if needs.score else None,
-        "group": columns.group if "group=" in needs.extra else None,
-        "popularity": columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
-        "documents": needs.lists,
-        "about": tuple(one for one in needs.extra if one in OF_DOCUMENTS),
-        "extra": tuple(pair for pair in columns.extra if pair[0] in needs.extra),
-    }
-    read = columns if known.items() <= vars(columns).items() else replace(columns, **known)
-    return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read
+    read = columns.changed(
+        score=columns.score if needs.score or (ordered and not columns.rank) else None,
+        rank=columns.rank if ordered else None,
+        predicted=columns.predicted if needs.predicted else None,
+        threshold=columns.threshold if needs.score else None,
+        group=columns.group if "group=" in needs.extra else None,
+        popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
+        documents=needs.lists,
+        about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
+        extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
+    )
+    lists = columns.shape.lists
+    return read.changed(lists=tuple(one for one in lists if one in read.needed)) if lists else read
 
 
 def _check_there(plan: Plan, needs: Needs) -> None:
@@ -226,6 +226,6 @@ def _check_there(plan: Plan, needs: Needs) -> None:
     for pair, lacking in lacks.items():
         if lacking:
             free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
-            if pair == ("label", "grade") and columns.lists and free and not plan.border.container("relevant"):
+            if pair == ("label", "grade") and columns.shape.lists and free and not plan.border.container("relevant"):
                 raise no_lists("relevant", plan.glance)
             raise ColumnError(absent(pair, plan.roles, plan.available, plan.border.hint))

@@ -68,7 +68,7 @@ class Plan(Remembers):
         """
         columns, roles = self.columns, self.roles
         graded = columns.grade and not columns.label
-        said = graded or columns.rank or columns.lists or columns.n_relevant or columns.team
+        said = graded or columns.rank or columns.shape.lists or columns.n_relevant or columns.team
         others = ("collection_size", *CHANCES, *TABLES, "group")
         return self.found_query and not said and all(roles.get(role) is None for role in others)
 
@@ -83,7 +83,7 @@ class Plan(Remembers):
     def found(self) -> list[str]:
         """The roles whose columns were found by name."""
         played = ((role, getattr(self.columns, role)) for role in FOUND if role not in self.roles)
-        return [role for role, column in played if column and not {*self.columns.made} & {column, *column}]
+        return [role for role, column in played if column and not {*self.columns.shape.made} & {column, *column}]
 
 
 def resolved(given: Given) -> Plan:
@@ -91,10 +91,11 @@ def resolved(given: Given) -> Plan:
     border, available = given.border, given.available
     names = None if given.beside is None else given.beside.names()
     columns = resolve(given.roles, available, judgments=names, look=glance_at(border))
-    lists = [one for one in (*columns.lists, columns.relevant) if one and border.container(one) not in ("", "list")]
+    nested = [one for one in (*columns.shape.lists, columns.relevant) if one]
+    lists = [one for one in nested if border.container(one) not in ("", "list")]
     if lists or columns.relevant:
         border = border.with_lists([*lists, *filter(None, [columns.relevant])])
-    if ROW in columns.made and not border.numbered:
+    if ROW in columns.shape.made and not border.numbered:
         raise ColumnError(f"the rows of a {kind_of(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None
     if given.proxy is not None:

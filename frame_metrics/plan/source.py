@@ -70,7 +70,7 @@ class Source:
             return None
         at = self.unfolded
         table = self.beside.read(self.call.to_read) if at is None else at.beside.read(at.to_read)
-        if self.judged.made:  # the label, where every row is relevant
+        if self.judged.shape.made:  # the label, where every row is relevant
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
         return table, self.judged
 
@@ -187,9 +187,9 @@ def at_once(call: Call, rows: pl.DataFrame, beside: Beside, compute: Compute, *,
 def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
     """Return the types of all columns that may be keys of a result, from the types of the columns that are read."""
     columns = call.columns
-    types = types | {name: types[name].inner for name in columns.lists if name in types}
-    types |= {name: kind for name, kind in MADE.items() if name in columns.made}
-    types |= {columns.together: type_of_all([types[name] for name in columns.per_system])}
+    types = types | {name: types[name].inner for name in columns.shape.lists if name in types}
+    types |= {name: kind for name, kind in MADE.items() if name in columns.shape.made}
+    types |= {columns.shape.together: type_of_all([types[name] for name in columns.shape.per_system])}
     # A column that the log does not have, or in which it is all null, has the type of the judgments.
     from_judgments = {name: own for name, own in call.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
     found = call.beside.types(list(from_judgments.values())) if from_judgments and call.beside else {}
@@ -198,14 +198,14 @@ def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
 
 def _counted(call: Call, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
     """Return the distinct rows of a frame that is not in memory, with their counts, and the roles of the columns."""
-    columns = call.columns if documents else replace(call.columns, doc=None)  # with ids all rows would be distinct
-    if documents and columns.doc and columns.doc not in columns.made:
+    columns = call.columns if documents else call.columns.changed(doc=None)  # with ids all rows would be distinct
+    if documents and columns.doc and columns.doc not in columns.shape.made:
         work, types = partial(_alike, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
     else:
         table = pieces.counted(columns.needed)
     if columns.count is None:
-        return table, replace(columns, count=TIMES)
+        return table, columns.changed(count=TIMES)
     if not (table.schema[columns.count].is_numeric() or table.schema[columns.count] == pl.Boolean):
         return table, columns  # an error later, when counts are checked
     return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns

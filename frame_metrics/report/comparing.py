@@ -41,7 +41,7 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
             "as baseline="
         )
     with_covariate(columns, played.available, compared.get("covariate"))
-    own = replace(columns, by=columns.by[: 1 if columns.arm else 0])
+    own = columns.changed(by=columns.by[: 1 if columns.arm else 0])
     with_strata(own, played.available, compared.get("strata"))
     if baseline is None:
         return

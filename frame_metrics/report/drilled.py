@@ -79,7 +79,7 @@ def _with_results(content: Content, work: Calls, call: Any, chosen: list[Ranked]
     """Add to queries their rows from explain(), for the first metric that it can take apart."""
     taken = [(name, metric) for name, metric in content.asked if metric.input in (FullRanking, FullConfusion)]
     columns = call.plan.columns
-    if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
+    if not chosen or not taken or not (columns.score or columns.rank) or set(columns.shape.made) & {*content.query}:
         return chosen
     small = _small(content, work.irm, call, chosen)
     return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]

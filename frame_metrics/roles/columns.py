@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -48,117 +48,148 @@ class Role:
         return sorted(known, key=lambda name: self.names.index(str(name).lower()))
 
 
-def _column(default: Any = None, **role: Any) -> Any:
-    """Return a field for the column of a role, with the declaration of the role."""
-    return field(default=default, metadata={"role": Role(**role)})
+def _amount(name: str, *of: Any, **role: Any) -> Role:
+    """Return a role of weights or counts."""
+    return Role(of=of, check=partial(series.amount_column, role=name), **role)
 
 
-def _amount(name: str, *of: str, **role: Any) -> Any:
-    """Return a field for a role of weights or counts."""
-    return _column(of=of, check=partial(series.amount_column, role=name), **role)
+def _chance(name: str, called: str) -> Role:
+    """Return a role of chances of results."""
+    return Role(of=("result",), plural="propensities", check=partial(series.chance_column, role=name), called=called)
 
 
-def _chance(name: str, **role: Any) -> Any:
-    """Return a field for a role of chances of results."""
-    return _column(of=("result",), plural="propensities", check=partial(series.chance_column, role=name), **role)
-
-
-_result = partial(_column, of=("result",), found="always")  # a field for a role of results
+_result = partial(Role, of=("result",), found="always")
 _judgment = partial(_result, text="seen")
 
-
-@dataclass(frozen=True)
-class Columns:
-    """The caller's column of each role; every column is known to exist."""
-
-    query: tuple[str, ...] = _column(
-        MISSING,
+ROLES: dict[str, Role] = {
+    "query": Role(
         found="always",
         saved=True,
         called="qid query_id queryid q_id search_id topic topic_id session session_id user user_id",
         plural="queries",
         text="text",
-    )
-    system: str | None = _column(saved=True, text="key")
-    arm: str | None = _column(beside=True, saved=True, text="key")  # it is the first of ``by`` too
-    by: tuple[str, ...] = _column((), beside=True, saved=True, called="groupby group_by", plural="segments", text="key")
-    score: str | None = _result(
+    ),
+    "system": Role(saved=True, text="key"),
+    "arm": Role(beside=True, saved=True, text="key"),
+    "by": Role(beside=True, saved=True, called="groupby group_by", plural="segments", text="key"),
+    "score": _result(
         several=True,
         called="sim similarity bm25 prob proba probability y_score y_prob pred_score",
         text="number",
         check=partial(series.score_column, remedy=series.ABSENT),
         takes=("later",),
-    )
-    rank: str | None = _result(
+    ),
+    "rank": _result(
         found="query", several=True, called="position pos place rnk ranking", text="seen", check=series.rank_column
-    )
-    label: str | None = _judgment(
+    ),
+    "label": _judgment(
         called="y_true y target relevant is_relevant clicked click true actual class",
         check=series.label_column,
         takes=("positive",),
-    )
-    grade: str | None = _judgment(
+    ),
+    "grade": _judgment(
         called="relevance rel rating gain relevance_label judgment judgement",
         check=series.grade_column,
         takes=("scale",),
-    )
-    predicted: str | None = _result(
+    ),
+    "predicted": _result(
         several=True,
         called="y_pred prediction pred decision predicted_label predicted_class",
         plural="predictions",
         check=partial(series.label_column, role="prediction"),
         takes=("positive",),
-    )
-    doc: str | None = _result(
+    ),
+    "doc": _result(
         found="query",
         called="docid doc_id docno document document_id product_id item item_id pid url",
         text="text",
         check=series.doc_column,
         takes=("spare",),
-    )
-    relevant: str | None = _column(found="lists")
-    team: str | None = _column(
-        of=("result",), called="contributor contributed_by", text="key", check=series.team_column
-    )
-    group: str | None = _column(of=("result",), text="key", check=series.group_column)
-    popularity: str | None = _amount("popularity", "result", plural="popularities")
-    class_scores: tuple[tuple[Any, str], ...] = _column((), plural="scores")
-    weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
-    count: str | None = _amount("count", "row")
-    cluster: str | None = _column(
+    ),
+    "relevant": Role(found="lists"),
+    "team": Role(of=("result",), called="contributor contributed_by", text="key", check=series.team_column),
+    "group": Role(of=("result",), text="key", check=series.group_column),
+    "popularity": _amount("popularity", "result", plural="popularities"),
+    "class_scores": Role(plural="scores"),
+    "weight": _amount("weight", "query", "row", beside=True, saved=True, text="number"),
+    "count": _amount("count", "row"),
+    "cluster": Role(
         of=("query", "row"),
         beside=True,
         saved=True,
         called="user user_id visitor visitor_id",
         text="key",
         check=series.cluster_column,
-    )
-    query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
-    covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of ab_test()
-    strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
-    n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
-    subtopic: str | None = _column(of=("judgment",))  # this and the next three: of separate judgments only
-    annotator: str | None = _column(of=("judgment",))
-    sampling: str | None = _column(of=("query",), beside=True, check=series.sampling_column)
-    chosen: str | None = None  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
-    marked: str | None = None  # the same column, where the audit only counts them
-    collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
-    threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
-    propensity: str | None = _chance("propensity", called="propensities pscore examination")
-    target_propensity: str | None = _chance("target propensity", called="target_pscore evaluation_policy_pscore")
-    extra: tuple[tuple[str, str], ...] = _column((), plural="values")  # pairs: name in users' metrics, column
-    about: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
-    value: tuple[str, ...] = _column((), saved=True, text="number")  # numbers that were computed elsewhere
-    metric: str | None = _column()  # the metric of each of these numbers; None if the names of the columns say it
-    k: str | None = None  # the cutoff of that metric, which its name has too
-    answered: str | None = None  # whether the system had a row of the query, as per_query() says beside its values
+    ),
+    "covariate": Role(of=("query",), check=series.covariate_column),  # the option of ab_test()
+    "n_relevant": _amount("n_relevant", "query", plural="counts of relevant documents"),
+    "subtopic": Role(of=("judgment",)),  # this and the next two: of separate judgments only
+    "annotator": Role(of=("judgment",)),
+    "sampling": Role(of=("query",), beside=True, check=series.sampling_column),
+    "collection_size": _amount("collection size", "query", beside=True, plural="collection sizes"),
+    "threshold": Role(check=series.threshold_column, takes=("score_type",)),
+    "propensity": _chance("propensity", "propensities pscore examination"),
+    "target_propensity": _chance("target propensity", "target_pscore evaluation_policy_pscore"),
+    "extra": Role(plural="values"),
+    "value": Role(saved=True, text="number"),  # numbers that were computed elsewhere
+    "metric": Role(),  # the metric of each of these numbers; without it the names of the columns say it
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The form of a frame's rows, and the way to its columns."""
+
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
     together: str = ""  # the name of the one column that these become
     lists: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
-    made: tuple[str, ...] = ()  # names among the above whose columns are not in the frame, but are made later
-    documents: bool = False  # whether the call is about documents, and cannot do without them
+    made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
+    from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
     unsaid: tuple[str, ...] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
-    from_judgments: tuple[str, ...] = ()  # columns among the above that only the separate judgments have
+    documents: bool = False  # whether the call is about documents, and cannot do without them
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The caller's column of each role; every column is known to exist.
+
+    A role of ``SINGLE`` is an attribute too: ``columns.score`` is ``columns.single.get("score")``.
+    """
+
+    query: tuple[str, ...]
+    system: str | None = None
+    arm: str | None = None  # it is the first of ``by`` too
+    by: tuple[str, ...] = ()
+    single: Mapping[str, str] = field(default_factory=dict)  # the column of each role that has exactly one, by role
+    class_scores: tuple[tuple[Any, str], ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # pairs: name in users' metrics, column
+    about: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
+    value: tuple[str, ...] = ()
+    query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
+    strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
+    shape: Shape = Shape()
+
+    def __post_init__(self) -> None:
+        vars(self).update({**NO_COLUMN, **self.single})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, role: str) -> str | None: ...
+
+    @classmethod
+    def of(cls, **parts: Any) -> Columns:
+        """Return the columns with these parts, all by name: columns of roles, None for none, and parts of the shape."""
+        single = {role: parts.pop(role) for role in SINGLE if role in parts}
+        shape = {name: parts.pop(name) for name in SHAPE if name in parts}
+        named = {role: column for role, column in single.items() if column is not None}
+        return cls(**parts, single=named, shape=Shape(**shape))
+
+    def changed(self, **parts: Any) -> Columns:
+        """Return these columns with some other parts, as ``of`` takes them."""
+        if parts.items() <= (vars(self) | vars(self.shape)).items():
+            return self
+        several = {name: getattr(self, name) for name in SEVERAL}
+        return Columns.of(**{**several, **self.single, **vars(self.shape), **parts})
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
@@ -177,11 +208,11 @@ class Columns:
 
     def without_arm(self) -> Columns:
         """Return these columns without the arm, as those of one arm alone."""
-        return replace(self, arm=None, by=self.segments)
+        return self.changed(arm=None, by=self.segments)
 
     def as_segments(self) -> Columns:
         """Return these columns with the system as the last ``by`` column, for systems measured on their own queries."""
-        return replace(self, system=None, by=(*self.by, self.system)) if self.system else self
+        return self.changed(system=None, by=(*self.by, self.system)) if self.system else self
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -189,18 +220,12 @@ class Columns:
         return (*self.groups, *self.query)
 
     @cached_property
-    def single(self) -> dict[str, str]:
-        """The column of each role that has exactly one, without the system."""
-        others = ("system", "arm", "together")
-        return {role: column for role, column in vars(self).items() if isinstance(column, str) and role not in others}
-
-    @cached_property
     def needed(self) -> list[str]:
         """Every column of the log that has a role, once."""
-        several = (column for _, column in (*self.class_scores, *self.extra))
+        shape, several = self.shape, (column for _, column in (*self.class_scores, *self.extra))
         single = self.single.values()
-        every = dict.fromkeys([*self.keys, *single, *several, *self.value, *self.per_system, *self.query_text])
-        made = {*self.made, *self.from_judgments} - {*self.per_system}
+        every = dict.fromkeys([*self.keys, *single, *several, *self.value, *shape.per_system, *self.query_text])
+        made = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in made]
 
     @cached_property
@@ -209,7 +234,7 @@ class Columns:
         by, query = ([f"{role}:{i}" for i in range(len(getattr(self, role)))] for role in ("by", "query"))
         return (["system"] if self.system else []), by, query
 
-    @property
+    @cached_property
     def inside(self) -> list[str]:
         """The inside names of all key columns."""
         return [name for names in self.key_names for name in names]
@@ -217,19 +242,19 @@ class Columns:
     @property
     def own_rows(self) -> bool:
         """True if systems have their own rows (``system=``), False if each is a column or none is named."""
-        return self.system is not None and not self.per_system
+        return self.system is not None and not self.shape.per_system
 
     @property
     def asked_again(self) -> str:
         """The way out, as a clause, if a query was asked several times, and each time is a ranking."""
-        if self.documents:
+        if self.shape.documents:
             return "name the impression with query= and the text with query_text= if a query was asked several times"
         return f"say query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
     def unfolds(self) -> bool:
         """True if a row of the frame is not a single result of a single system, so that rows have to be made."""
-        return bool(self.lists or self.made or self.relevant)
+        return bool(self.shape.lists or self.shape.made or self.relevant)
 
     @cached_property
     def extra_names(self) -> list[str]:
@@ -237,7 +262,13 @@ class Columns:
         return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.about)]
 
 
-ROLES: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(Columns) if "role" in one.metadata}
+SHAPE = tuple(part.name for part in fields(Shape))
+SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("single", "shape"))
+# Roles of one column. No caller names the last four: marks of documents that to_judge() chose, which are no random
+# sample (an error with proxy=; the audit only counts those ``marked``); the cutoff of ``metric``, which its name has
+# too; whether a system had a row of the query, as per_query() says beside its values.
+SINGLE = (*(role for role in ROLES if role not in SEVERAL), "chosen", "marked", "k", "answered")
+NO_COLUMN: dict[str, None] = dict.fromkeys(SINGLE)
 
 
 def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
@@ -320,12 +351,12 @@ def role_columns(
     score = frame.get_column(str(columns.score), default=None)
     score_type = pl.Null if score is None else score.dtype
     judged = bool(columns.query and (columns.label or columns.grade))
-    spare = judged and not (columns.relevant or columns.documents)
+    spare = judged and not (columns.relevant or columns.shape.documents)
     known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type, "spare": spare}
     out: dict[str, pl.Series] = {}
     for name, column in columns.single.items():
         role = ROLES.get(name)
-        if role and role.check and name in roles and column not in columns.from_judgments:
+        if role and role.check and name in roles and column not in columns.shape.from_judgments:
             out[name] = role.check(frame.get_column(column), column, **{one: known[one] for one in role.takes})
     return out
 
@@ -339,8 +370,8 @@ def _refuse_bare(
         names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
         what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
         bad = place.is_null() & judgment.is_null()
-        if columns.per_system:  # a row of the frame is bad only if it is bad for every system
-            systems = len(columns.per_system)
+        if columns.shape.per_system:  # a row of the frame is bad only if it is bad for every system
+            systems = len(columns.shape.per_system)
             bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
         nothing = _not_relevant(columns, scale, positive)
         refuse(names, bad, what, f"drop them, or say {nothing} where the query found nothing")
@@ -365,7 +396,7 @@ def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the log's columns of system, segment and query under their inside names; raise for NaN."""
     out: dict[str, pl.Series] = {}
     for inside, name in zip(columns.inside, columns.keys, strict=True):
-        if name not in columns.from_judgments:
+        if name not in columns.shape.from_judgments:
             out[inside] = frame.get_column(name)
             refuse_nan(out[inside], name)
     return out

@@ -194,7 +194,7 @@ def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[
             continue
         if columns.rank is None:
             yield f"{name}= is read at the rank that was shown; name rank=, or of another order a column of {name}="
-        elif columns.per_system:
+        elif columns.shape.per_system:
             yield f"{name}= is read at the rank that was shown, and there are several; name a column of {name}="
 
 

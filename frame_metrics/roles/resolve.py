@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -103,7 +102,7 @@ def resolve(
     columns |= _per_system(columns, made, available)
     lists = tuple(_lists(columns, made, holds_lists, look)) if nested else ()
     keys = {"query": _several(columns["query"]), "by": _segments(columns)}
-    resolved = Columns(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
+    resolved = Columns.of(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
     return resolved
 
@@ -399,7 +398,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     by = _segments(named)
     named.pop("by", None)
     k = k if metric else None
-    columns = Columns(query=query or ("query",), by=by, value=value, metric=metric, k=k, answered=answered, **named)
+    columns = Columns.of(query=query or ("query",), by=by, value=value, metric=metric, k=k, answered=answered, **named)
     _check_parts(columns)
     return columns
 
@@ -472,9 +471,9 @@ def _check_parts(columns: Columns) -> None:
     several |= {"by": columns.segments, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
-    several["column of a system"] = columns.per_system
+    several["column of a system"] = columns.shape.per_system
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
-    parts = [(role, column) for role, column in parts if column not in columns.made or column in (ROW, SYSTEM)]
+    parts = [(role, column) for role, column in parts if column not in columns.shape.made or column in (ROW, SYSTEM)]
     check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
     check_apart(columns.keys, RESULT)
 
@@ -498,12 +497,12 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
         of_query["sampling"] = _of_judgments("sampling", given["sampling"], available)
     said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
-    found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
+    found = Columns.of(query=query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available}.difference(named, found.needed)
     if unsaid := tuple(role for role in OF_JUDGMENTS if role in free):
-        found = replace(found, unsaid=unsaid)
+        found = found.changed(unsaid=unsaid)
     if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
-        found = replace(found, chosen="chosen")
+        found = found.changed(chosen="chosen")
     if not named:
         return found
     check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])

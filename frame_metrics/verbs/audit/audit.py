@@ -213,7 +213,7 @@ def _set_aside(call: Call) -> list[str]:
     if call.judged is None:
         return []
     free = {*call.plan.available}.difference(call.roles, columns.needed)
-    in_lists = {"label": bool(columns.lists), "grade": bool(columns.lists), "relevant": True}
+    in_lists = {"label": bool(columns.shape.lists), "grade": bool(columns.shape.lists), "relevant": True}
     return [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
 
 

@@ -126,7 +126,7 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
     """Count the rows of a source, and those with each kind of error; ``numbered``: rows have numbers to show."""
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
-    systems = max(len(source.call.columns.per_system), 1)  # which have the same rows
+    systems = max(len(source.call.columns.shape.per_system), 1)  # which have the same rows
     found, every = ((_number(some) - _bare(some)) // systems for some in (readable.rows, table))
     left = Note(LEFT, None, _number(readable.rows), _number(table))
     notes = [Note(RESULTS, None, found, every), left, Note(FRAME, None, _number(frame), None)]
@@ -154,9 +154,9 @@ def added(notes: pl.DataFrame) -> list[Note]:
 def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
     """Return a finding for each kind of error in rows, and the number of rows without errors as a fact."""
     numbers = {note.name: note for note in notes}
-    what = "results in the lists" if columns.lists else "rows of the frame"
+    what = "results in the lists" if columns.shape.lists else "rows of the frame"
     message = f"{what} without errors; all other counts refer to them"
-    order = [name for name in (*columns.needed, columns.together) if name]
+    order = [name for name in (*columns.needed, columns.shape.together) if name]
     bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
     rows, frame = numbers[LEFT].of or 0, numbers[FRAME].n
     found = [_finding(note, columns, rows, frame) for *_, note in sorted(bad, key=lambda each: each[:2])]
@@ -184,7 +184,7 @@ def of_error(error: FrameMetricsError | ReportedError) -> Finding:
 def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
     """Return a finding for the rows with one kind of error; ``rows`` and ``frame``: rows of the table and the frame."""
     column, what = note.name, str(note.what).split(",")[0]
-    several = column in (*columns.lists, *columns.per_system, columns.together)
+    several = column in (*columns.shape.lists, *columns.shape.per_system, columns.shape.together)
     values = _values(column, columns) if what in OF_VALUES else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
@@ -204,14 +204,9 @@ def _bare(rows: pl.DataFrame) -> int:
 
 def _values(column: str, columns: Columns) -> str:
     """Return the word for the values of a column, from its role."""
-    for role, named in vars(columns).items():
-        several = (
-            dict(named).values()
-            if role in ("class_scores", "extra")
-            else named
-            if isinstance(named, tuple)
-            else (named,)
-        )
-        if column in several and role in ROLES:  # a column of saved numbers, as "answered", has its own name
-            return ROLES[role].plural or f"{role}s"
-    return column
+    for role, declared in ROLES.items():
+        named = getattr(columns, role)
+        pairs = role in ("class_scores", "extra")
+        if column in (dict(named).values() if pairs else named if isinstance(named, tuple) else (named,)):
+            return declared.plural or f"{role}s"
+    return column  # one of saved numbers, as "answered"

@@ -63,7 +63,7 @@ def scores_worse_than_chance_in_rankings(counts: Counted) -> Seen | None:
         return Seen(0, int(there.sum()), None, words)
     first = int(turned[0])
     name = str(log.systems[first]) if log.columns.system else None
-    score = name if log.columns.per_system else log.columns.score
+    score = name if log.columns.shape.per_system else log.columns.score
     words |= {"n": int(n[first]), "area": float(means[first]), "score": score, "whose": f" of {name}" if name else ""}
     return Seen(len(turned), int(there.sum()), name, words)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -125,7 +125,7 @@ def marked(call: Call) -> Columns | None:
     judged, beside = call.judged, call.beside
     if judged is None or beside is None or call.proxy is not None or call.unfolds:
         return judged
-    return replace(judged, marked=CHOSEN) if CHOSEN in {*beside.names()}.difference(judged.needed) else judged
+    return judged.changed(marked=CHOSEN) if CHOSEN in {*beside.names()}.difference(judged.needed) else judged
 
 
 def about_chosen(source: Source) -> list[About]:

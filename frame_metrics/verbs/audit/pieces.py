@@ -159,7 +159,7 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
 def labels_beside(source: Source) -> pl.Series | None:
     """Return the labels of the separate judgments, of which ``positive=`` names the relevant ones; None without it."""
     judged = source.judged
-    if judged is None or judged.made or not judged.label or source.call.conventions.positive is None:
+    if judged is None or judged.shape.made or not judged.label or source.call.conventions.positive is None:
         return None
     qrels = source.qrels()
     return None if qrels is None else qrels[0][judged.label]

@@ -310,4 +310,4 @@ def number_documents(log: Log) -> Array:
     """Return the number of each row's document, equal for one document of one query in all systems."""
     if "doc" in log.table.columns:
         return codes(log.table, [*keys_of(log), "doc"])[0]
-    return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)
+    return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.shape.per_system), 1), 1)

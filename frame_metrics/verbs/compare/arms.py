@@ -50,7 +50,7 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.segments]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
-    return replace(columns, covariate=name)
+    return columns.changed(covariate=name)
 
 
 class SummedUnits(NamedTuple):

@@ -58,7 +58,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
 def paired_by_row(call: Call) -> Call:
     """Return a call in which each row is a document, if systems are columns of the same rows and no column says it."""
     columns = call.columns
-    if not columns.per_system or columns.doc or columns.query:
+    if not columns.shape.per_system or columns.doc or columns.query:
         return call
     row = unused(ROW, call.plan.available)
-    return replace(call, columns=replace(columns, doc=row, made=(*columns.made, row)))
+    return replace(call, columns=columns.changed(doc=row, made=(*columns.shape.made, row)))

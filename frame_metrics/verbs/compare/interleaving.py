@@ -61,7 +61,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
     check_correction(options)
     if options.test is not None:
         check_units(options.test, TESTS, call.columns, "query")
-    call = replace(call, columns=replace(call.columns, system=call.columns.team))
+    call = replace(call, columns=call.columns.changed(system=call.columns.team))
     check_apart(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     options = replace(options, test=options.test or next(iter(TESTS)))
 
@@ -100,9 +100,9 @@ def _check_roles(plan: Plan, options: InterleavingOptions) -> None:
             if column := getattr(columns, role):
                 told = f"{role}={column!r} is of lists of one {role} each; name the column with team= in its place"
         raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {told}")
-    each = f"the columns {list(columns.per_system)} are of several systems; name one of them"
+    each = f"the columns {list(columns.shape.per_system)} are of several systems; name one of them"
     refused = {
-        each: columns.per_system,
+        each: columns.shape.per_system,
         f"system={columns.system!r} says another; pass system=None": columns.system,
         "judgments beside the log are no clicks; ask before judge(), and pass relevant=None": plan.has_judgments,
         "a frame as baseline= has numbers of other lists; pass the name of a team": options.saved,

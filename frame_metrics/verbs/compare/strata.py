@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str
             )
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     check_parts([*keys, *columns.single.items(), *(("strata", name) for name in strata)])
-    return replace(columns, by=(*columns.by, *strata), strata=tuple(strata))
+    return columns.changed(by=(*columns.by, *strata), strata=tuple(strata))
 
 
 def check_exchanged(arms: Arms | Strata, columns: Columns, options: Any) -> None:
