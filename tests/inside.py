@@ -57,9 +57,11 @@ from frame_metrics.stats.margins import of_shares, straightened
 from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
+from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.stats.subsets import subset_sums
+from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
 from frame_metrics.stats.sums import rests_of, sums_of
+from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.audit import of_few
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
 from frame_metrics.verbs.audit.checks import Seen
@@ -82,6 +84,7 @@ __all__ = [
     "SCANS",
     "TIE_ORDERS",
     "TIMES",
+    "Arms",
     "Array",
     "Classes",
     "DuckDBFrame",
@@ -91,6 +94,7 @@ __all__ = [
     "Gathering",
     "LazyPolars",
     "Lists",
+    "NormalSums",
     "PlainText",
     "Pool",
     "Roles",
@@ -121,6 +125,7 @@ __all__ = [
     "fisher",
     "imported_when_used",
     "in_pieces",
+    "large_units",
     "log_checks",
     "mcnemar",
     "metrics_of",
@@ -152,6 +157,7 @@ __all__ = [
     "sorted_levels",
     "split_exactly",
     "straightened",
+    "studentised",
     "subset_sums",
     "sums_of",
     "threads",

@@ -12,10 +12,12 @@ import numpy as np
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.arms import DOMINANT, LARGE
 from frame_metrics.stats.distances import Distance, distances
-from frame_metrics.stats.exchange import FIRST, LIKELY, NEAR, WIDE
+from frame_metrics.stats.exchange import FIRST, LIKELY, NEAR
 from frame_metrics.stats.families import Maxima
+from frame_metrics.stats.kinds import WIDE
 from frame_metrics.stats.resampling import alike, sums_drawn
 from frame_metrics.stats.significance import Tick
+from frame_metrics.stats.subsets import root_of
 from frame_metrics.stats.units import linear
 from frame_metrics.threads import in_threads
 
@@ -238,11 +240,10 @@ class Exchanges:
 
     @cached_property
     def _root(self) -> Array:
-        """The symmetric root of the correlations of all columns, which is the same on every machine."""
+        """The root of the correlations of all columns."""
         held = np.array([one.held[:, 0] for one in self.each])
         spread = held.std(axis=1)
-        value, vector = np.linalg.eigh(np.einsum("iu,ju->ij", held, held) / len(held[0]) / np.outer(spread, spread))
-        return np.asarray(np.einsum("ik,k,jk->ij", vector, np.sqrt(np.maximum(value, 0)), vector))
+        return root_of(np.einsum("iu,ju->ij", held, held) / len(held[0]) / np.outer(spread, spread))
 
     def _as_normal(self, random: np.random.Generator, draws: int) -> Array:
         """Return the greatest distances of means that are drawn as normal numbers, shape (columns, draws)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,8 @@ from frame_metrics.inputs.rows import Array, all_alike
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.units import KINDS, linear, of_kinds
 
+# From marks of the rows of one arm, shape (draws, rows), to the distance of the means, shape (draws, columns).
+Far = Callable[[Array], Array]
 EXPECTED = 30  # units of the smaller arm with a rare value, below which the plain difference is exchanged
 LEFT = 1e-14  # a variance below this share of the squares that it is left of is only rounding
 
@@ -137,13 +139,13 @@ class Distance:
         return mean, left / n / (n - 1), whole / n / (n - 1)
 
 
-def absolute(difference: Array, scale: float) -> Array:
+def absolute(difference: Array, scale: float | Array) -> Array:
     """Return absolute differences, 0 where they are only rounding; ``scale``: the size of values."""
     apart = np.abs(difference)
     return np.where(apart <= CLOSE * scale, 0, apart)
 
 
-def in_errors(apart: Array, variance: Array, whole: Array, scale: float) -> Array:
+def in_errors(apart: Array, variance: Array, whole: Array, scale: float | Array) -> Array:
     """Return differences in standard errors; ``whole``: the squares that the variance is left of."""
     sure = variance <= (CLOSE * scale) ** 2 + LEFT * whole
     return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))

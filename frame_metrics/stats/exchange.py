@@ -11,21 +11,19 @@ from math import comb
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.distances import LEFT, Distance, distances, over_strata, plain_over
-from frame_metrics.stats.resampling import AT_ONCE, MANY, alike, sums_drawn
-from frame_metrics.stats.significance import CLOSE, Tick
+from frame_metrics.stats.distances import Distance, Far, distances, over_strata, plain_over
+from frame_metrics.stats.kinds import KIND, WIDE, Kinds, Sums, random_marks
+from frame_metrics.stats.resampling import AT_ONCE, sums_drawn
+from frame_metrics.stats.shared_units import studentised
+from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.subsets import subset_sums, subsets_at_once
-from frame_metrics.stats.units import Arms, linear
+from frame_metrics.stats.subsets import subsets_at_once
+from frame_metrics.stats.units import Arms
 from frame_metrics.threads import in_threads
 
-# From marks of the rows of one arm, shape (draws, rows), to the distance of the means, shape (draws, columns).
-Far = Callable[[Array], Array]
 Draw = Callable[[np.random.Generator, int], Array]  # draws so many exchanges, and returns how far each is, as above
 NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
-WIDE = 10_000  # units to exchange from which few exchanges are drawn first
 FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
-KIND = 10  # units that are drawn in the time in which the number of one kind is
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +70,9 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, norm
 
     What is compared is ``Distance``, or, if some units are in both arms, the difference in standard errors. Where
     values repeat, such as those of searches without a click, the number of each kind is drawn instead of units. Where
-    ``WIDE`` or more units are left to draw, ``FIRST`` exchanges are drawn, and the rest of ``permutations`` only for
-    p-values below ``LIKELY``.
+    ``WIDE`` or more units are left, the large ones are drawn one by one, and the sum of the others as a normal number.
+    Where these are too many, ``FIRST`` exchanges are drawn, and the rest of ``permutations`` only for p-values below
+    ``LIKELY``.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ def _of_both(arms: Arms, ways: int, drawn: Drawn, tick: Tick) -> Array:
     first, second, _ = arms.n_parts
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
-    far, width = _studentised(arms)
+    far, width = studentised(arms)
     if ways:
         return _share_of_all(far, [(alone, less)], pairs, seen, ways, width)
 
@@ -157,10 +156,10 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
     every = sum(len(layer.seen) for layer in layers)
     for column in range(len(p)):
         kinds = [Kinds.of(layer.each[column].held) for layer in layers]
-        labour = sum(one.labour for one in kinds)
-        if normal[column] and labour >= WIDE:
+        if normal[column] and _labour(kinds) >= WIDE:
             continue
-        if 2 * labour > every:
+        kinds = [one.parted(layer.n[0] / len(layer.seen)) for one, layer in zip(kinds, layers, strict=True)]
+        if 2 * _labour(kinds) > every:
             units.append(column)
         else:
             p[column] = _of_kinds([layer.of([column]) for layer in layers], kinds, drawn, lambda done: None)[0]
@@ -172,21 +171,24 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
     return p
 
 
+def _labour(kinds: Sequence[Kinds]) -> int:
+    """Return the number of units that are drawn one by one in the time of one exchange, in all strata."""
+    return sum(one.left + KIND * one.common for one in kinds)
+
+
 def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tick: Tick) -> Array:
     """Return the p-values of distances for draws of kinds of units in each stratum, shape (columns,)."""
     rows = [layer.rows((one.held, one.times)) for layer, one in zip(layers, kinds, strict=True)]
-    totals = [own for _, own in rows]
+    totals, sums = [own for _, own in rows], [Sums.of(one, flat) for one, (flat, _) in zip(kinds, rows, strict=True)]
 
     def draw(random: np.random.Generator, draws: int) -> Array:
-        sums = [
-            one.sums(random, draws, layer.n[0], flat) for layer, one, (flat, _) in zip(layers, kinds, rows, strict=True)
-        ]
-        return _from_sums(layers, sums, totals)
+        chosen = [own.draw(random, draws, layer.n[0]) for own, layer in zip(sums, layers, strict=True)]
+        return _from_sums(layers, chosen, totals)
 
     left, seen = max(one.left for one in kinds), np.concatenate([layer.seen for layer in layers])
-    step = subsets_at_once(left) if left >= WIDE else max(AT_ONCE // sum(len(one.times) for one in kinds), 1)
-    costly = sum(one.labour for one in kinds) >= WIDE
-    return drawn.share(draw, _enough(_between(layers), seen), step, tick, costly=costly)
+    each = sum(one.common + one.left for one in kinds)
+    step = subsets_at_once(left) if left >= WIDE else max(AT_ONCE // max(each, 1), 1)
+    return drawn.share(draw, _enough(_between(layers), seen), step, tick, costly=_labour(kinds) >= WIDE)
 
 
 @dataclass(frozen=True)
@@ -230,65 +232,11 @@ class Drawn:
         return np.sum(list(counts.values()), axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class Kinds:
-    """The units of two arms by the numbers that they hold: kinds of ``MANY`` and more first, then unit by unit."""
-
-    held: Array  # the numbers of each kind, and of each unit that is left, shape (kinds, columns)
-    times: Array  # units of each kind, 1 of each unit that is left, shape (kinds,)
-    common: int  # number of kinds of ``MANY`` and more
-
-    @classmethod
-    def of(cls, held: Array) -> Kinds:
-        """Find the kinds of units that hold these numbers, shape (units, columns)."""
-        kinds, times = alike(list(held.T), np.ones(len(held), np.int64))
-        many = times >= MANY
-        left = np.repeat(np.column_stack(kinds)[~many], times[~many], axis=0)
-        some = np.concatenate([times[many], np.ones(len(left), np.int64)])
-        return cls(np.concatenate([np.column_stack(kinds)[many], left]), some, int(many.sum()))
-
-    @classmethod
-    def alone(cls, held: Sequence[Array]) -> Kinds:
-        """Take each unit as a kind by itself."""
-        return cls(np.column_stack(held), np.ones(len(held[0]), np.int64), 0)
-
-    @property
-    def left(self) -> int:
-        """The number of units that are drawn one by one."""
-        return len(self.times) - self.common
-
-    @property
-    def labour(self) -> int:
-        """The number of units that are drawn one by one in the time of one exchange."""
-        return self.left + KIND * self.common
-
-    def sums(self, random: np.random.Generator, draws: int, less: int, parts: Array) -> Array:
-        """Draw ``less`` units, and sum their parts, shape (draws, parts); ``parts``: of each kind, (kinds, parts)."""
-        counts = np.full((draws, 1), less)
-        if self.common:
-            colors = np.append(self.times[: self.common], self.left)
-            counts = random.multivariate_hypergeometric(colors, less, draws, method="marginals")
-        sums, single = sums_drawn(parts[: self.common].T, counts[:, :-1]).T, parts[self.common :]
-        if self.left >= WIDE:
-            return sums + subset_sums(random, single, counts[:, -1])
-        return sums + sums_drawn(single.T, _marks(random, counts[:, -1], self.left)).T
-
-
-def _marks(random: np.random.Generator, chosen: Array, n: int) -> Array:
-    """Choose some of ``n`` units in each draw, as marks, shape (draws, n); ``chosen``: how many, shape (draws,)."""
-    keys = random.random((len(chosen), n))
-    marks = np.zeros(keys.shape, bool)
-    for some in np.unique(chosen[chosen > 0]).tolist():
-        of = chosen == some
-        marks[of] = keys[of] <= np.partition(keys[of], some - 1, axis=1)[:, some - 1, None]
-    return marks
-
-
 def _choice(random: np.random.Generator, draws: int, alone: Array, less: int, pairs: Array) -> Array:
     """Draw ``less`` of the rows ``alone``, and one row of each pair, as marks, shape (draws, rows)."""
     marks = np.zeros((draws, len(alone) + pairs.size), bool)
     if less:
-        marks[:, alone] = _marks(random, np.full(draws, less), len(alone))
+        marks[:, alone] = random_marks(random, np.full(draws, less), len(alone))
     if pairs.size:
         marks[:, pairs[0]] = random.random((draws, pairs.shape[1])) < 0.5
         marks[:, pairs[1]] = ~marks[:, pairs[0]]
@@ -353,68 +301,3 @@ def _from_sums(layers: Sequence[Layer], sums: Sequence[Array], totals: Sequence[
         mix = np.array([layer.share for layer in layers])
         found.append(over_strata(each, mix, np.array([layer.sign for layer in layers]), signed))
     return np.column_stack(found)
-
-
-def _studentised(arms: Arms) -> tuple[Far, int]:
-    """Return the distance of the means in standard errors, if some units are in both arms, and the numbers of a draw.
-
-    Difference, error and the slope of the covariate are computed anew in each draw. All follow from sums of products.
-    The factors are what a row holds (value less mean, size, 1, covariate), and what its unit holds in the other arm.
-    """
-    n = len(arms.mine)
-    beside = [arms.size / arms.size.mean(), np.ones(n), *([arms.centred] if arms.centred.any() else [])]
-    holds = np.stack([np.column_stack([own, *beside]) for own in linear(arms.sums, arms.size).T], axis=1)
-    opposite = np.zeros_like(holds)
-    opposite[arms.shared] = holds[arms.shared[::-1]]
-    products = np.stack([np.einsum("rci,rcj->rcij", holds, with_these) for with_these in (holds, opposite)], axis=1)
-    total, shape, flat = products[:, 0].sum(axis=0), (-1, *products.shape[1:]), products.reshape(n, -1)
-
-    def distance(marks: Array) -> Array:
-        here = sums_drawn(flat.T, marks).T.reshape(shape)
-        return _in_errors(here[:, 0], total - here[:, 0], here[:, 1], arms.scale)
-
-    return distance, max(flat.shape)
-
-
-def _in_errors(first: Array, second: Array, crossed: Array, scale: Array) -> Array:
-    """Return the difference of two means in standard errors, from sums of products, shape (draws, columns).
-
-    Parameters
-    ----------
-    first, second : sums, over the rows of an arm, of products of the k numbers that a row holds,
-        shape (draws, columns, k, k).
-    crossed : sums of products of what the rows of the first arm hold with what their units hold in the second, of the
-        same shape.
-    scale : the size of values, shape (columns,).
-    """
-    arms = (first, second)
-    parts = [_parts(arm) for arm in arms]
-    within = [np.einsum("pdci,dcij,qdcj->pqdc", part, arm, part) for part, arm in zip(parts, arms, strict=True)]
-    across = np.einsum("pdci,dcij,qdcj->pqdc", parts[0], crossed, parts[1])
-    across = across + across.swapaxes(0, 1)
-    factor = [arm[..., 2, 2] / (arm[..., 2, 2] - 1) for arm in arms]
-    spread = factor[0] * within[0] + factor[1] * within[1] - np.sqrt(factor[0] * factor[1]) * across
-    apart, variance = first[..., 0, 2] / first[..., 1, 2] - second[..., 0, 2] / second[..., 1, 2], spread[0, 0]
-    if first.shape[2] > 3:
-        joint = within[0] + within[1] - across
-        varies = joint[1, 1] > CLOSE * (within[0] + within[1])[1, 1]
-        slope = np.where(varies, joint[0, 1] / np.where(varies, joint[1, 1], 1), 0)
-        apart = apart - slope * (first[..., 3, 2] / first[..., 2, 2] - second[..., 3, 2] / second[..., 2, 2])
-        variance = variance - 2 * slope * spread[0, 1] + slope**2 * spread[1, 1]
-    apart = np.where(np.abs(apart) <= CLOSE * scale, 0, np.abs(apart))
-    sure = variance <= (CLOSE * scale) ** 2 + LEFT * (within[0] + within[1])[0, 0]
-    return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
-
-
-def _parts(arm: Array) -> Array:
-    """Return the coefficients of a unit's part in the mean of its arm, and in the mean covariate, (1 or 2, ..., k).
-
-    The part is the sum of the coefficients times what the unit's row holds.
-    """
-    n, size = arm[..., 2, 2], arm[..., 1, 2]
-    nothing = np.zeros_like(n)
-    value = [1 / size, -arm[..., 0, 2] / size**2, nothing]
-    if arm.shape[-1] == 3:
-        return np.stack([np.stack(value, axis=-1)])
-    covariate = [nothing, nothing, -arm[..., 3, 2] / n**2, 1 / n]
-    return np.stack([np.stack([*value, nothing], axis=-1), np.stack(covariate, axis=-1)])

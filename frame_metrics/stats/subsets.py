@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -12,6 +13,8 @@ from frame_metrics.stats.eights import BITS, chosen_sums
 HELD = 1 << 26  # random bytes that are kept at a time
 MOST = 1125  # subsets that are drawn together: an even number of times makes the 9,000 that follow the first ones
 LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
+SKEWNESS, KURTOSIS = 0.05, 0.005  # of a sum that is normal: its chances are then wrong by .002 at most
+FEW_LARGE = 16  # of so many units at most one is large, where the sum of the others is drawn as normal
 
 
 def subsets_at_once(units: int) -> int:
@@ -43,6 +46,82 @@ def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Arra
             units = _some(random, n, bytes_[:, i], abs(more), inside=more < 0)
             total[i] += np.sign(more) * padded[units].sum(axis=0)
     return total
+
+
+def large_units(held: Array, share: float) -> Array | None:
+    """Mark the units without which the sum over a random subset of the others is normal, as few as can be, (units,).
+
+    They are those furthest from the median. None if they are more than one in ``FEW_LARGE``.
+
+    Parameters
+    ----------
+    held : the numbers that are summed, shape (units, columns).
+    share : the size of a subset by that of all.
+    """
+    n = len(held)
+    apart = held - np.median(held, axis=0)
+    wide = np.abs(apart).mean(axis=0)
+    apart /= np.where(wide > 0, wide, 1)
+    order = np.argsort(np.abs(apart).max(axis=1), kind="stable")
+    normal = _normal_without(apart[order], share)[n - 1 - n // FEW_LARGE :]
+    if not normal.any():
+        return None
+    large = np.zeros(n, bool)
+    large[order[n - int(np.argmax(normal[::-1])) :]] = True
+    return large
+
+
+def _normal_without(apart: Array, share: float) -> Array:
+    """Return whether the sum over a random subset of the units up to each one is normal, shape (units,).
+
+    It is judged by the skewness and the excess kurtosis of the sum.
+
+    Parameters
+    ----------
+    apart, share : as ``held`` and ``share`` of ``large_units``, with a median of 0.
+    """
+    n, ways = np.arange(1.0, len(apart) + 1)[:, None], share * (1 - share)
+    first, *raw = (np.cumsum(apart**power, axis=0) / n for power in range(1, 5))
+    second = raw[0] - first**2
+    third = raw[1] - 3 * first * raw[0] + 2 * first**3
+    fourth = raw[2] - 4 * first * raw[1] + 6 * first**2 * raw[0] - 3 * first**4
+    some = second > 0
+    variance = np.where(some, second, 1)
+    skewness = np.abs(third) / variance**1.5 * abs(1 - 2 * share) / np.sqrt(n * ways)
+    kurtosis = np.abs(fourth / variance**2 - 3) * abs(1 - 6 * ways) / (n * ways)
+    return np.asarray((~some | ((skewness <= SKEWNESS) & (kurtosis <= KURTOSIS))).all(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class NormalSums:
+    """Sums over random subsets of units, none of which is large: drawn as normal numbers.
+
+    Their means, variances and correlations are those of all subsets of a size.
+    """
+
+    n: int  # units
+    mean: Array  # shape (columns,)
+    root: Array  # of the covariances, shape (columns, columns)
+
+    @classmethod
+    def of(cls, rows: Array) -> NormalSums:
+        """Find what the sums of these rows have, shape (units, columns); two rows at least."""
+        mean = rows.mean(axis=0)
+        apart = rows - mean
+        spread = np.sqrt((apart**2).sum(axis=0) / (len(rows) - 1))
+        apart /= np.where(spread > 0, spread, 1)
+        return cls(len(rows), mean, spread[:, None] * root_of(apart.T @ apart / (len(rows) - 1)))
+
+    def draw(self, random: np.random.Generator, chosen: Array) -> Array:
+        """Draw sums, shape (subsets, columns); ``chosen``: the size of each subset, shape (subsets,)."""
+        wide = np.sqrt(chosen * (1 - chosen / self.n))[:, None]
+        return chosen[:, None] * self.mean + wide * (random.normal(size=(len(chosen), len(self.mean))) @ self.root.T)
+
+
+def root_of(correlations: Array) -> Array:
+    """Return the symmetric root of correlations, which is the same on every machine."""
+    value, vector = np.linalg.eigh(correlations)
+    return np.asarray(np.einsum("ik,k,jk->ij", vector, np.sqrt(np.maximum(value, 0)), vector))
 
 
 def _bytes(random: np.random.Generator, shape: tuple[int, int], chance: int) -> Array:

@@ -13,6 +13,7 @@ from scipy import stats
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars
+from inside import Arms, studentised
 
 TESTS = ("randomization", "t", "z", "bootstrap")
 ENDS = ("ci_low", "ci_high", "relative_low", "relative_high")
@@ -82,6 +83,37 @@ def test_drawn_exchanges_come_near_all(alone: tuple[int, int], covariate: str | 
     drawn = versus(frame, covariate, permutations=ways - 1)["p_value"]
     assert drawn * ways == pytest.approx(round(drawn * ways), abs=1e-9)
     assert drawn == pytest.approx(versus(frame, covariate, permutations=ways)["p_value"], abs=4.5 * sqrt(0.25 / ways))
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_the_distance_of_an_exchange_unit_by_unit(known: bool) -> None:
+    """Means, errors and the slope of the covariate follow from sums of products, as if each exchange was the data."""
+    rng, n, both = np.random.default_rng(8), 24, 7
+    unit, mine = np.append(np.arange(n - both), np.arange(both)), np.arange(n) < 12
+    size, x = rng.integers(1, 4, n).astype(float), rng.normal(size=n) if known else None
+    y = rng.gamma(1.0, size=n) * size + (0 if x is None else x * size)
+    arms = Arms(y[:, None], size, mine, x, unit)
+    far, _ = studentised(arms)
+    for _ in range(20):
+        marks = np.zeros(n, bool)
+        marks[rng.permutation(np.arange(both, n - both))[:5]] = True
+        swapped = rng.random(both) < 0.5
+        marks[:both], marks[n - both :] = swapped, ~swapped
+        errors = []
+        for v, w in ((y, size), *(() if x is None else ((x, np.ones(n)),))):
+            error, ratio = np.zeros((2, n)), []
+            for arm, some in enumerate((marks, ~marks)):
+                ratio.append(v[some].sum() / w[some].sum())
+                error[arm, unit[some]] = (v[some] - ratio[arm] * w[some]) / w[some].sum()
+            errors.append((ratio[0] - ratio[1], error))
+        more = [(many / (many - 1)) ** 0.5 for many in (marks.sum(), (~marks).sum())]
+        (apart, psi), slope = errors[0], 0.0
+        if known:
+            xi = errors[1][1]
+            slope = float(((psi[0] - psi[1]) @ (xi[0] - xi[1])) / ((xi[0] - xi[1]) @ (xi[0] - xi[1])))
+            apart, psi = apart - slope * errors[1][0], psi - slope * xi
+        error = float(np.sqrt(((more[0] * psi[0] - more[1] * psi[1]) ** 2).sum()))
+        assert far(marks[None])[0, 0] == pytest.approx(abs(apart) / error, rel=1e-9)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
+from inside import large_units
 
 HALVES = {"A": 0.5, "B": 0.5}
 
@@ -96,16 +97,32 @@ def test_a_unit_dominates_with_a_thousandth_of_the_variance(apart: float, test: 
     assert of_many(10_000, apart - first + 0.5)["test"] == test
 
 
+def of_skewed(units: int, shift: float, spread: float = 3.0) -> float:
+    """The p-value of an arm of 100 units beside others; values are lognormal, and those of the 100 shifted."""
+    values = np.exp(spread * np.random.default_rng(1).normal(size=units))
+    values[:100] += shift
+    rows = {"arm": ["A"] * 100 + ["B"] * (units - 100), "query": range(units), "v": values}
+    p = pl.DataFrame(rows).irm(arm="arm", query="query", value="v").ab_test()["p_value"][0]
+    assert isinstance(p, float)
+    return p
+
+
 @pytest.mark.parametrize(
     ("units", "shift", "draws"),
-    [(4_999, 0.0, 10_000), (5_000, 0.0, 1_000), (5_000, 0.018, 1_000), (5_000, 0.0185, 10_000)],
+    [(9_999, 0.0, 10_000), (9_999, 10.0, 10_000), (10_000, 10.0, 1_000), (10_000, 166.0, 1_000), (10_000, 168, 10_000)],
 )
 def test_of_10_000_units_a_thousand_exchanges_are_drawn_first(units: int, shift: float, draws: int) -> None:
-    """The others are drawn if the p-value of these is below .1; that of the third row is .105, of the last .09."""
-    p = of_many(units, shift=shift)["p_value"]
-    assert isinstance(p, float)
+    """The others are drawn if the p-value of these is below .1; that of the fourth row is .106, of the last .093."""
+    p = of_skewed(units, shift)
     of = [n for n in (1_000, 10_000) if p * (n + 1) == pytest.approx(round(p * (n + 1)), abs=1e-6)]
     assert of == [draws]
+
+
+@pytest.mark.parametrize(("n", "kept"), [(16, 1), (15, None)])
+def test_one_unit_in_16_may_be_large(n: int, kept: int | None) -> None:
+    """The sum of the others, which are equal, is known; of more large ones each is drawn."""
+    large = large_units(np.append(np.zeros(n - 1), 1.0)[:, None], 0.5)
+    assert (None if large is None else int(large.sum())) == kept
 
 
 # The audit

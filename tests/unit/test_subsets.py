@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inside import subset_sums
+from inside import NormalSums, large_units, subset_sums
 
 
 @pytest.mark.parametrize("size", [1, 6, 10, 19])
@@ -35,3 +35,34 @@ def test_subsets_of_many_units_have_the_mean_and_the_variance_of_draws() -> None
     spread = rows.std(ddof=1) * (3333 * (1 - 0.3333)) ** 0.5
     assert found.mean() == pytest.approx(3333 * rows.mean(), abs=4.5 * spread / 2000**0.5)
     assert found.std(ddof=1) == pytest.approx(spread, rel=0.08)
+
+
+@pytest.mark.parametrize("size", [1, 5_000, 12_000])
+def test_sums_drawn_as_normal_vary_as_those_of_subsets(size: int) -> None:
+    """Their means, variances and covariances are those of sums over units that are drawn without replacement."""
+    held = np.random.default_rng(4).exponential(size=20_000)
+    rows, draws = np.column_stack([held, held**2, np.full(20_000, 3.0)]), 50_000
+    found = NormalSums.of(rows).draw(np.random.default_rng(5), np.full(draws, size))
+    expected = np.cov(rows.T) * size * (1 - size / 20_000)
+    spread = np.sqrt(np.diag(expected))
+    assert np.abs(found.mean(axis=0) - size * rows.mean(axis=0)).max() < 4.5 * spread.max() / draws**0.5
+    assert found[:, 2].tolist() == pytest.approx([3.0 * size] * draws)
+    assert np.abs(np.cov(found.T)[:2, :2] - expected[:2, :2]).max() < 0.03 * spread.max() ** 2
+
+
+def test_large_units_are_those_without_which_a_sum_is_normal() -> None:
+    """Among units of the lognormal distribution the largest are large; more of them in a smaller share of all."""
+    held = np.exp(2 * np.random.default_rng(6).normal(size=(100_000, 1)))
+    large = [each for share in (0.5, 0.2, 0.1) if (each := large_units(held, share)) is not None]
+    counts = [int(each.sum()) for each in large]
+    assert 10 < counts[0] < counts[1] < counts[2] < 6250
+    assert all(held[each].min() > held[~each].max() for each in large)
+
+
+@pytest.mark.parametrize("columns", [2, 1])
+def test_no_unit_is_large_where_none_varies(columns: int) -> None:
+    """Equal units have a sum that does not vary; beside a column that varies they decide nothing."""
+    held = np.column_stack([np.full(1_000, 0.3), np.random.default_rng(7).random(1_000)])[:, :columns]
+    large = large_units(held, 0.5)
+    assert large is not None
+    assert not large.any()
