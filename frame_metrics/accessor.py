@@ -15,9 +15,10 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import RENAMED, Written, option_of, refuse_bare, verb
 from frame_metrics.plan.call import bound
+from frame_metrics.plan.declared import JUDGE
 from frame_metrics.plan.expressions import with_columns_made
 from frame_metrics.plan.given import Given
-from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
+from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
@@ -460,7 +461,7 @@ class IRM(Generic[Frame]):
         other = self._with(self._given, (qrels, given | {"several": several}))
         plan = other._plan
         ranked = plan.columns.score or plan.columns.rank  # then what most calls ask for is made ready here
-        bound(plan, TAKES_LISTS | (RANKED if ranked else Needs(query=True)))
+        bound(plan, Needs(query=True, order=bool(ranked), verb=JUDGE))
         return other
 
     @verb

@@ -24,7 +24,6 @@ from frame_metrics.errors import (
     NotComputableError,
     UnknownNameError,
     listed,
-    shown,
     told_of,
 )
 from frame_metrics.inputs import Array, name_of
@@ -34,21 +33,17 @@ from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, of_every_role
+from frame_metrics.plan.declared import BASELINE
 from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.plan.source import read_whole
+from frame_metrics.plan.verb import refuse
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW
-from frame_metrics.roles.roles import RESOURCES, Roles
+from frame_metrics.roles.roles import Roles
 
 LAMBDA = "<lambda>"  # Python's name of a function without a name
 NAME = "saved"  # the name of the baseline in results, if no column names its system
-# Roles that a baseline cannot have, and why.
-NOT_THEIRS = {
-    "weight": "the weights of queries are those of the frame",
-    "cluster": "the clusters of queries are those of the frame",
-    **dict.fromkeys(RESOURCES, "saved numbers are read at once, and only the frame may be read in pieces"),
-}
 
 
 def is_frame(baseline: Any) -> bool:
@@ -121,9 +116,7 @@ def check_theirs(roles: Roles, theirs: Columns, own: Columns) -> None:
     roles : the roles of the baseline, as they were named.
     theirs, own : the roles of the columns of the baseline, and of the frame.
     """
-    for role, why in NOT_THEIRS.items():
-        if (said := roles.get(role)) is not None:
-            raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
+    refuse(BASELINE.kinds["numbers"].refuses, roles.get)
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:

@@ -28,7 +28,8 @@ def check_found(call: Call, log: Log, asked: Asked, averages: Averages = (None,)
     asked, averages : the metrics, and the averages that are asked for.
     whole : whether the rows of the log are at hand; not if it was put together from pieces.
     """
-    if not (call.needs is not None and call.needs.means and call.plan.found_ranking):
+    verb = None if call.needs is None else call.needs.verb
+    if verb is None or not (verb.means and call.plan.found_ranking):
         return
     if has_single_rows(log):
         pooled = not any(metric.input is FullRanking or metric.k for _, metric in asked)

@@ -22,6 +22,7 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
+from frame_metrics.plan.verb import check_roles
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
 from frame_metrics.stats.quantiles import level_of
 
@@ -35,6 +36,8 @@ def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, 
     None for the metrics: all those of ``value=``, if only the data name them. ``more``: needs beyond those of metrics.
     """
     if plan.of_values:
+        if more.verb is not None:
+            check_roles(plan, more.verb)
         of_values = of_every_role(plan)
         return of_values, values.asked_of(metrics, of_values.columns)
     asked = read(metrics)

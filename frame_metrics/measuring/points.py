@@ -12,17 +12,9 @@ from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import reached, scored
-from frame_metrics.errors import ColumnError
 from frame_metrics.inputs import Array, FullConfusion, FullScores
-from frame_metrics.roles.conventions import Conventions
 
 EQUAL = 1e-12  # values that differ by less are equal
-
-
-def check_no_threshold(conventions: Conventions) -> None:
-    """Raise if ``threshold=`` is given to a verb that looks at every threshold."""
-    if conventions.threshold is not None:
-        raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
 
 
 @dataclass(frozen=True, eq=False)

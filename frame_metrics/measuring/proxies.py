@@ -38,23 +38,10 @@ from frame_metrics.stats.proxies import powered, students_t
 
 
 def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
-    """Raise for metrics, averages and conventions that a proxy does not go with; nothing is read.
+    """Raise for metrics and averages that a proxy does not go with; nothing is read.
 
-    Only means over queries are prediction-powered. A convention that looks at judgments, such as ``ties="worst"``,
-    would give a query two different rankings, one by people and one by the machine.
+    Only means over queries are prediction-powered.
     """
-    said = vars(call.conventions) | ({"ties": None} if call.conventions.ties not in ("worst", "best") else {})
-    for name in ("ties", "unjudged", "unjudged_queries", "propensity"):
-        if said[name] is not None:
-            raise NotComputableError(
-                f"{name}= looks at one set of judgments, and proxy= gives each query one of people and one of a "
-                f"machine; say {name}=None"
-            )
-    if call.conventions.unanswered == "drop":
-        raise NotComputableError(
-            "unanswered='drop' leaves queries out, and proxy= estimates a mean over all queries that the machine "
-            "judged; pass unanswered=None, or judge() without proxy="
-        )
     for name, metric in asked:
         if not metric.judges or metric.of_subtopics:
             what = "subtopics, of which a machine's judgments say nothing" if metric.judges else "no judgments"

@@ -20,13 +20,14 @@ from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.declared import SIMILARITY
 from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import resolved
 from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import absent
 
-LISTED = Needs(query=True, order=True, bare=True)
+LISTED = Needs(query=True, order=True, bare=True, verb=SIMILARITY)
 OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
 OF_LISTS = ("query", "doc", "score", "rank", "by")  # roles that a baseline in another frame shares with the frame
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, told_of
+from frame_metrics.errors import ColumnError, NotComputableError, told_of
 from frame_metrics.plan.needs import Needs, read_by
 from frame_metrics.plan.plan import OF_PROXY, Plan
 from frame_metrics.roles.columns import Columns
@@ -87,22 +86,6 @@ class Call:
         plan = replace(self.plan, given=given, border=gone, available=[], proxy=None)
         return replace(self, plan=plan, beside=None, proxy=None)
 
-    def check_without(self, roles: Sequence[str], why: str) -> None:
-        """Raise for roles that a verb cannot use; ``why``: the reason, as a clause of the error."""
-        for role in roles:
-            if column := getattr(self.columns, role):
-                raise ColumnError(f"{role}={column!r}: {why}; say {role}=None")
-
-    def check_pooled(self, result: Sequence[str]) -> None:
-        """Raise for roles that do not go with pooled rows, and for a key with the name of a column of the result."""
-        if self.columns.collection_size or self.conventions.documents is not None:
-            raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
-        if self.columns.query and self.columns.weight:
-            raise ColumnError(
-                f"rows are pooled here, and {self.columns.weight} is the weight of a query; say weight=None"
-            )
-        check_apart(self.columns.keys, result)
-
 
 def bound(plan: Plan, needs: Needs) -> Call:
     """Return the call with these needs; raise for columns and conventions that do not go together.
@@ -118,13 +101,8 @@ def of_every_role(plan: Plan) -> Call:
 
 
 def _checked(call: Call, needs: Needs) -> Call:
-    """Return a call; raise for conventions and metrics that the verb cannot use."""
-    if call.conventions.propensity is not None and not needs.weighs:
-        raise ColumnError(
-            "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
-            "the curves of metrics by cutoff; nothing is weighted here: say propensity=None"
-        )
-    if needs.lists and not needs.takes_lists:
+    """Return a call; raise for metrics that the verb cannot compute."""
+    if needs.lists and not (needs.verb is not None and needs.verb.takes_lists):
         raise NotComputableError(
             "catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment "
             "together, and of no single query: evaluate() has them, and compare() for systems"

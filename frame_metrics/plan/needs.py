@@ -19,7 +19,9 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
+from frame_metrics.plan.declared import AUDIT
 from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, no_lists
 
@@ -33,12 +35,9 @@ class Needs:
     score: bool = False
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of the columns that only some metrics read
-    weighs: bool = False  # whether the verb can weight results by their propensities
     lists: bool = False  # whether some metric is of sets of lists
-    takes_lists: bool = False  # whether the verb can compute such metrics
     bare: bool = False  # whether the call works without a label and a grade
-    team: bool = False  # whether the verb can use ``team=``
-    means: bool = False  # whether the verb takes means over queries, which could be meant to be values of all rows
+    verb: Verb | None = None  # the declaration of the verb, which says what it reads, refuses and takes
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -48,10 +47,7 @@ class Needs:
 
 GINI = ("gini", "ginicoefficient")  # names as ``plain_name`` returns them; so is the next
 OF_ONE_LABEL = "subsetaccuracy"
-NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
-TAKES_LISTS = replace(WEIGHS, takes_lists=True)
-MEANS = replace(TAKES_LISTS, means=True)
-OF_TEAMS = replace(RANKED, team=True)
+NONE, RANKED = Needs(), Needs(query=True, order=True)
 
 
 def needs_of(plan: Plan, asked: Asked) -> Needs:
@@ -157,9 +153,8 @@ def audited(plan: Plan) -> Needs:
         score=threshold or columns.score is not None,
         predicted=columns.predicted is not None and not threshold,
         extra=tuple(name for name, _ in columns.extra) if columns.query else (),
-        team=bool(columns.query),
-        weighs=True,
         bare=plan.only_shown,
+        verb=AUDIT,
     )
 
 
@@ -209,12 +204,14 @@ def _check_there(plan: Plan, needs: Needs) -> None:
     if columns.class_scores and (needs.order or columns.query):
         way = f", or pass query=None in the place of {listed(columns.query)}" if columns.query else ""
         raise ColumnError(f"score= names a column for each class, and a ranking is ordered by one; name one{way}")
-    if columns.team and not needs.team:
-        raise ColumnError(
-            f"team={columns.team!r} says which system contributed a row of an interleaved list, and "
-            "interleaving() credits it with the clicks; pass team=None to read each list as one"
-        )
-    weighed = needs.weighs and bool(columns.query) and plan.roles.get("propensity") is not None  # what was shown
+    if needs.verb is not None:
+        check_roles(plan, needs.verb)
+    weighed = (
+        needs.verb is not None
+        and needs.verb.weighs
+        and bool(columns.query)
+        and plan.roles.get("propensity") is not None
+    )  # what was shown
     lacks = {
         ("query",): (needs.query or judged) and not columns.query,
         ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),

@@ -20,7 +20,8 @@ from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.needs import needs_of
+from frame_metrics.plan.declared import REPORT
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.comparing import (
     against_the_best,
@@ -211,7 +212,7 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     if played.columns.value:
         return read_elsewhere(metrics) if metrics else [], None
     asked = read([*(metrics or default_metrics(played, depth))])
-    return asked, bound(played, replace(needs_of(played, asked), weighs=True, takes_lists=True))
+    return asked, bound(played, needs_of(played, asked) | Needs(verb=REPORT))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.declared import AGREEMENT
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -212,15 +213,9 @@ def disagreements(plan: Plan) -> Any:
 
 def _annotated(plan: Plan) -> Call:
     """Return the call in which annotators may differ; raise if no column names them."""
-    call = bound(plan, Needs(query=True, bare=True))
+    call = bound(plan, Needs(query=True, bare=True, verb=AGREEMENT))
     if call.judged is None or not call.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
-    if call.columns.by:
-        raise ColumnError(
-            f"by={list(call.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
-            "and name a column of the judgments, as in agreement(by='device')"
-        )
-    call.check_without(("weight", "cluster"), "annotators are compared document by document, and queries are drawn")
     several = call.conventions.several or "majority"  # any rule, only so that differing judgments are no error
     return replace(call, conventions=replace(call.conventions, several=several))
 

@@ -31,7 +31,8 @@ from frame_metrics.measuring.impressions import (
 from frame_metrics.measuring.pieces import Work, check_relevant_of_pieces, facts, gather, work_of
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.needs import RANKED, WEIGHS
+from frame_metrics.plan.declared import CLICK_JUDGMENTS
+from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 
@@ -50,14 +51,13 @@ def click_judgments(
     smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
-    call = call_of(bound(plan, RANKED | WEIGHS), "click_judgments", query_text, RESULT)
+    call = call_of(bound(plan, RANKED | Needs(verb=CLICK_JUDGMENTS)), "click_judgments", query_text, RESULT)
     columns, weighed = call.columns, call.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(
             f"click_judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor "
             "clip=; say None for what is too much"
         )
-    call.check_without(("weight",), "click_judgments() counts each impression once")
     queries = columns.query_text or columns.query
     keys = (*columns.by, *queries, str(columns.doc))
     apart = replace(call, columns=columns.as_segments())  # each system has impressions of its own

@@ -12,13 +12,14 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type, matched
 from frame_metrics.data.groups import Groups, groups_of
 from frame_metrics.data.segments import crossed
-from frame_metrics.errors import ColumnError, check_bool
+from frame_metrics.errors import ColumnError, check_apart, check_bool
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.needs import decision_of
+from frame_metrics.plan.declared import CONFUSION
+from frame_metrics.plan.needs import Needs, decision_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 
@@ -30,10 +31,10 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
     """Implement ``irm.confusion``, whose docstring has the parameters."""
     for name, given in (("margins", margins), ("shares", shares), ("payoffs", payoffs)):
         check_bool(name, given)
-    call = bound(plan, decision_of(plan, "confusion()", retrieved=False))
+    call = bound(plan, decision_of(plan, "confusion()", retrieved=False) | Needs(verb=CONFUSION))
     total = {"total_over": pl.String} if margins else {}
     share = dict.fromkeys(SHARES * shares + PAYOFFS * payoffs, pl.Float64)
-    call.check_pooled((*total, "predicted", "matched", "actual", "n", *share))
+    check_apart(call.columns.keys, (*total, "predicted", "matched", "actual", "n", *share))
     columns, match = call.columns, call.conventions.match
     if match is not None and columns.predicted is None:
         raise ColumnError("match= is about predicted clusters; name predicted=")

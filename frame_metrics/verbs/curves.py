@@ -18,7 +18,7 @@ from frame_metrics.errors import BadValueError, check_apart, check_bool, check_c
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.measured import measured_of
-from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
+from frame_metrics.measuring.points import EQUAL, Points, points_of
 from frame_metrics.measuring.results import EvaluateOptions, IntervalOptions, averaged, each_query, number, whole
 from frame_metrics.measuring.rows import check_scores
 from frame_metrics.metrics.metric import Metric
@@ -27,7 +27,8 @@ from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import check_asked, one_of
-from frame_metrics.plan.needs import WEIGHS, Needs, needs_of
+from frame_metrics.plan.declared import CURVE_OF_CUTOFFS, CURVE_OF_SCORES
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import within
@@ -90,10 +91,9 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     # If only ranks are named, not scores, a point is a cutoff in ranks instead of a threshold.
     ranked = kind not in OF_SCORES and plan.columns.score is None and plan.columns.rank is not None
     query = per or ranked or plan.has_judgments
-    call = bound(plan, Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
+    call = bound(plan, Needs(query=query, order=ranked, score=not ranked, verb=CURVE_OF_SCORES))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
-    call.check_pooled(list(types))
-    check_no_threshold(call.conventions)
+    check_apart(call.columns.keys, types)
     if kind in OF_SCORES and call.columns.weight:
         types["n"] = pl.Float64
 
@@ -127,7 +127,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
         mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         asked, of = asked + mine, of | {name: kind for name, _ in mine}
     check_once("cutoffs", cutoffs)
-    call = bound(plan, needs_of(plan, asked) | WEIGHS)
+    call = bound(plan, needs_of(plan, asked) | Needs(verb=CURVE_OF_CUTOFFS))
     check_asked(asked, call)
     columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}
     columns |= {"k": pl.Int64, "value": pl.Float64} | ({"n": pl.Int64} if counted else {})

@@ -39,7 +39,8 @@ from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
-from frame_metrics.plan.needs import MEANS, WEIGHS, Needs, needs_of
+from frame_metrics.plan.declared import EVALUATE, PER_QUERY
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
@@ -71,7 +72,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
 def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, Wide | None]:
     """Return the call for some metrics, and the columns of a wide result; raise for what cannot be computed."""
-    call = bound(plan, needs_of(plan, asked) | MEANS)
+    call = bound(plan, needs_of(plan, asked) | Needs(verb=EVALUATE))
     _check_together(asked, options)
     if call.columns.query:
         check_asked(asked, call, options.averages)
@@ -91,7 +92,7 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
 
 def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate`` for numbers that were computed elsewhere; without names, for all their metrics."""
-    call, named = planned(plan, metrics, WEIGHS)
+    call, named = planned(plan, metrics, Needs(verb=EVALUATE))
     check_margins(options.margins, call)
     _check_method(options, call)
 
@@ -189,7 +190,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Implement ``irm.per_query``, whose docstring has the parameters."""
     check_choice("layout", layout, get_args(Layout))
-    call, asked = planned(plan, metrics, Needs(query=True) | WEIGHS)
+    call, asked = planned(plan, metrics, Needs(query=True, verb=PER_QUERY))
     if layout == "long":
         check_apart(call.columns.keys, (*OF_QUERIES, *ANSWERED))
     elif not call.of_values:

@@ -24,6 +24,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.declared import EXPLAIN
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -43,17 +44,15 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     """Implement ``irm.explain``, whose docstring has the parameters."""
     asked = one_of(read([metric]))
     ((name, wanted),) = asked
-    call = bound(plan, needs_of(plan, asked) | Needs(query=True, order=True))
+    call = bound(plan, needs_of(plan, asked) | Needs(query=True, order=True, verb=EXPLAIN))
     columns, conventions = call.columns, call.conventions
     check_asked(asked, call)
-    if wanted.input not in (FullRanking, FullConfusion) or columns.predicted or conventions.threshold is not None:
+    if wanted.input not in (FullRanking, FullConfusion) or columns.predicted:
         raise NotComputableError(f"{name}: explain() is about the results of a ranking")
     if conventions.variant(wanted)[1]:
         raise NotComputableError(
             f"{name}: explain() is about whole rankings, and these are condensed; say unjudged=None"
         )
-    if conventions.ties == "expected":
-        raise NotComputableError("explain() is about one order of the results; say ties='worst', or name doc=")
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 

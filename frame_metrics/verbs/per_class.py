@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
-from frame_metrics.errors import NotComputableError, check_choice, listed
+from frame_metrics.errors import NotComputableError, check_apart, check_choice, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
@@ -32,6 +32,7 @@ from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
+from frame_metrics.plan.declared import PER_CLASS
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -61,7 +62,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
     decides = plan.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
-    call = bound(plan, needs_of(plan, asked) | Needs(score=decides))
+    call = bound(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
     pooled.check_pooled(asked)
     amount = pl.Float64 if call.columns.weight else pl.Int64
     said = {"average": pl.String} if averages else {}
@@ -74,7 +75,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
         check_wide(wide, call.columns, ("class", *said, *columns))
         columns |= dict.fromkeys(wide, pl.Float64)
     columns = said | columns
-    call.check_pooled(("class", *columns))
+    check_apart(call.columns.keys, ("class", *columns))
 
     def compute(source: Source) -> Answer:
         lines = _by_class(cases_read(source, named=True), asked, averages, options)

@@ -18,7 +18,8 @@ from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, call_of, check_unclicked, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.needs import RANKED
+from frame_metrics.plan.declared import PROPENSITIES
+from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.resampling import percentiles, resampled
@@ -39,9 +40,8 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     check_choice("estimator", estimator, get_args(Estimator))
     if k is not None:
         check_whole("k", k, 1)
-    call = call_of(bound(plan, RANKED), "propensities", query_text, RESULT, doc=False)
+    call = call_of(bound(plan, RANKED | Needs(verb=PROPENSITIES)), "propensities", query_text, RESULT, doc=False)
     by, queries = call.columns.by, call.columns.query_text or call.columns.query
-    call.check_without(("cluster", "weight"), "propensities() draws and counts what was searched, and not impressions")
 
     keys = [*by, *queries, str(call.columns.doc)]
     apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own

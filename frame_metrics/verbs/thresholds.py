@@ -13,16 +13,17 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
-from frame_metrics.errors import BadValueError, NotComputableError, shown
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart, shown
 from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.measuring.decided import binary_read
-from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
+from frame_metrics.measuring.points import EQUAL, Points, points_of
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import check_parameters, check_wide, one_of
+from frame_metrics.plan.declared import THRESHOLDS
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import answer_of
@@ -63,10 +64,9 @@ def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | M
 
 def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
-    call = bound(plan, Needs(score=True, query=plan.has_judgments))
+    call = bound(plan, Needs(score=True, query=plan.has_judgments, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
-    check_no_threshold(call.conventions)
-    call.check_pooled(("threshold", *COUNTS))
+    check_apart(call.columns.keys, ("threshold", *COUNTS))
     for name, _ in asked:
         if name in ("threshold", *COUNTS):
             raise BadValueError(f"{name!r} is a column of the result already")

@@ -176,7 +176,7 @@ rows(made(0).filter(arm="A"), "roc_auc", "recall")
     NotComputableError: arm has one arm, 'A'; two are needed to compare
     but: rows(made(0), "roc_auc", "recall")
 made_classes().irm(arm="place", match="best").ab_test("accuracy")
-    NotComputableError: match= chooses the classes of each arm's clusters anew;[...]
+    NotComputableError: match='best' chooses the classes of the clusters of each side anew;[...]
     but: made_classes().irm(arm="place").ab_test("accuracy")
 """
 

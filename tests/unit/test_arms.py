@@ -561,7 +561,7 @@ arms(arm=["arm", "user"])
     BadValueError: arm=['arm', 'user'] is not the name of a column
     but: arms(arm="arm", by="weight")
 ARMS.irm(arm="arm").compare("dcg@1")
-    ColumnError: arm='arm' is of arms with queries of their own, and compare() pairs what systems did for the same ones:
+    ColumnError: arm='arm' is of arms with queries of their own, and compare() pairs what systems did for the same ones;
         use ab_test() for units that were assigned to arms at random, or change() for two periods
     but: ARMS.irm(arm="arm").ab_test("dcg@1")
     but: ARMS.irm(arm="arm").change("dcg@1")

@@ -800,11 +800,11 @@ irm_of(ROWS).compare("informedness", against="chance", baseline="a")
     but: irm_of(ROWS).compare("informedness", against="chance")
     but: irm_of(ROWS).compare("accuracy", baseline="a")
 irm_of(ROWS, match="best", label="label").compare("accuracy")
-    NotComputableError: match= chooses the classes of each system's clusters anew; say match=None, and name a column of
-        classes
+    NotComputableError: match='best' chooses the classes of the clusters of each side anew; pass match=None, and name a
+        column of classes
     but: irm_of(ROWS).compare("accuracy", "average_precision")
 irm_of(ROWS, collection_size=100).compare("accuracy")
-    ColumnError: collection_size=: what is counted here are the rows; say collection_size=None
+    ColumnError: collection_size=100: what is counted here are the rows; pass collection_size=None
 irm_of(ROWS).compare("gm_map")
     ColumnError: gm_map is ap, of rankings, and the query is missing; name its column with query=, one of 'system',
         'doc', 'label', 'predicted', 'score'; of rows without a query there is average_precision

@@ -465,7 +465,7 @@ log(classes=[0, 1]).evaluate("precision")
 log().evaluate("coverage")
     NotComputableError: coverage is of the rows of a segment, and of no query; say query=None, or name it with by=
 log({"visits": [1, 1, 2, 2]}, weight="visits").curve("roc")
-    ColumnError: rows are pooled here, and visits is the weight of a query; say weight=None
+    ColumnError: weight='visits' is the weight of a query, and rows are pooled here; pass weight=None
     but: log(query=None, classes=[0, 1], abstain=[0], score=None).evaluate("coverage")
     but: log({"visits": [1, 1, 2, 2]}, weight="visits").evaluate("ndcg")
 two().evaluate("precision", margins=True)
@@ -473,7 +473,7 @@ two().evaluate("precision", margins=True)
     but: two({"day": [*"aabb"]}, by="day").evaluate("precision", margins=True)
 two(threshold=0.5).thresholds()
 two(threshold=0.5).best_threshold("f1")
-    ColumnError: threshold= is one threshold, and every threshold is looked at; say threshold=None
+    ColumnError: threshold=0.5 is one threshold, and every threshold is looked at; pass threshold=None
 two(undefined="raise").thresholds("precision")
     NotComputableError: undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'
     but: two().thresholds()
@@ -675,7 +675,7 @@ NOTHING = r"""
 two(collection_size=100).thresholds("accuracy")
 two(collection_size=100).curve("roc")
 two(collection_size=100).confusion()
-    ColumnError: collection_size=: what is counted here are the rows; say collection_size=None
+    ColumnError: collection_size=100: what is counted here are the rows; pass collection_size=None
 many(collection_size=100).evaluate("accuracy")
     NotComputableError: collection_size= is for two classes: documents that are listed nowhere have no class
     but: log(collection_size=100, predicted=None).evaluate("accuracy")
@@ -700,7 +700,7 @@ log(classes=[0, 1]).curve("roc")
 many(score=SCORES, positive="cat").evaluate("roc_auc")
     ColumnError: positive= is for two classes, score={class: column} for several; name one of them
 two(threshold=0.5).curve("roc")
-    ColumnError: threshold= is one threshold, and every threshold is looked at; say threshold=None
+    ColumnError: threshold=0.5 is one threshold, and every threshold is looked at; pass threshold=None
 many(score=SCORES).evaluate("roc_auc(max_fpr=0.5, multi='ovo')")
     NotComputableError: roc_auc(max_fpr=0.5, multi='ovo'): of several classes it takes no max_fpr=
     but: two().curve("roc")

@@ -198,8 +198,8 @@ LOG.irm(query="search", label="clicked", arm="from").interleaving("clicks")
         arm each; name the column with team= in its place
     but: LOG.irm(query="search", label="clicked", team="from").interleaving("clicks")
 LOG.irm(**ROLES, propensity={1: 1, 2: 0.5, 3: 0.4}).interleaving("clicks")
-    ColumnError: propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and the
-        curves of metrics by cutoff; nothing is weighted here: say propensity=None
+    ColumnError: propensity={1: 1, 2: 0.5, 3: 0.4} weighs the results that a metric adds up, as in evaluate(),
+        per_query(), compare() and the curves of metrics by cutoff, and nothing is weighted here; pass propensity=None
     but: LOG.irm(**ROLES, propensity=None).interleaving("clicks")
 LOG.irm(**ROLES).interleaving("gm_clicks_per_query")
     NotComputableError: gm_clicks_per_query is an average, and interleaving() reads the credit of each team in each

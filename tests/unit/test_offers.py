@@ -136,7 +136,8 @@ one(unjudged="drop").explain("rr", query=1)
     NotComputableError: rr: explain() is about whole rankings, and these are condensed; [...] unjudged=None
     but: one(unjudged=None).explain("rr", query=1)
 one(ties="expected").explain("rr", query=1)
-    NotComputableError: explain() is about one order of the results; [...] ties='worst', or name doc=
+    NotComputableError: ties='expected' is a mean over orders, and explain() shows one order of the results; pass
+        ties='worst', or name doc=
     but: one(ties="worst").explain("rr", query=1)
     but: one(doc="doc").explain("rr", query=1)
 one().to_judge(3)
@@ -165,8 +166,8 @@ both().evaluate("rr", ci=0.9, method="bootstrap")
     but: both().evaluate("rr", ci=0.9, method="t")
     but: both().evaluate("rr", ci=0.9, method="normal")
 both(unjudged="drop").evaluate("rr")
-    NotComputableError: unjudged= looks at one set of judgments, and proxy= gives each query one of people and one of a
-        machine; [...] unjudged=None
+    NotComputableError: unjudged='drop' looks at one set of judgments, and proxy= gives each query one of people and
+        one of a machine; [...] unjudged=None
     but: both(unjudged=None).evaluate("rr")
 both().evaluate("recall", average="micro")
     NotComputableError: recall: 'micro' is no mean over queries, and only means are prediction-powered; [...]
@@ -190,8 +191,8 @@ decided(predicted=None, score="both", match="best").evaluate("roc_auc")
     ColumnError: abstain= and match= are about predicted classes; name predicted=
     but: decided(predicted="said", score="both", match="best").confusion()
 decided(label="of", doc="both", system="arm", match="best").compare("accuracy")
-    NotComputableError: match= chooses the classes of each system's clusters anew; [...] match=None, and name a column
-        of classes
+    NotComputableError: match='best' chooses the classes of the clusters of each side anew; [...] match=None, and name a
+        column of classes
     but: decided(label="said", doc="both", system="arm", predicted="label", match=None).compare("accuracy")
 graded().evaluate("precision(rel=1)")
     NotComputableError: precision(rel=1): rel= and judged_only= are for queries; [...] rel= or unjudged= of all rows
@@ -217,8 +218,8 @@ both().explain("rr", query=1)
     but: unread(proxy=None).explain("rr", query=1)
     but: both().compare("rr")
 both(system=None, arm="system").sample_size("rr", detect=0.1)
-    NotComputableError: proxy= estimates the difference of systems over the same queries, and arm='system' has queries
-        of each arm; leave it out, or judge() without proxy=
+    ColumnError: arm='system' has queries of each arm, and proxy= estimates the difference of systems over the same
+        queries; pass arm=None, or judge() without proxy=
     but: both(system="system").sample_size("rr", detect=0.1)
     but: arms().sample_size("rr", detect=0.1)
     but: unread(proxy=None).sample_size("rr", detect=0.1)

@@ -111,15 +111,15 @@ saved().irm(value="value").compare("gm_rr", baseline=saved())
     but: saved().irm(value="value").compare("rr", baseline=saved())
 this().irm.compare("rr", baseline=OWN.irm(value="value", weight="w"))
 this().irm.audit(baseline=OWN.irm(value="value", weight="w"))
-    ColumnError: baseline: weight='w': the weights of queries are those of the frame; name it there, and say weight=None
-        here
+    ColumnError: baseline: weight='w': the weights of queries are those of the frame; name it there, and pass
+        weight=None here
 this().irm.compare("rr", baseline=OWN.irm(value="value", cluster="w"))
 this().irm.audit(baseline=OWN.irm(value="value", cluster="w"))
     ColumnError: baseline: cluster='w': the clusters of queries are those of the frame;[...]
 this().irm.compare("rr", baseline=OWN.irm(value="value", memory="1GB"))
 this().irm.audit(baseline=OWN.irm(value="value", memory="1GB"))
     ColumnError: baseline: memory='1GB': saved numbers are read at once, and only the frame may be read in pieces; name
-        it there, and say memory=None here
+        it there, and pass memory=None here
 this().irm.compare("rr", baseline=OWN.irm(value="value", rel=2))
 this().irm.audit(baseline=OWN.irm(value="value", rel=2))
     ColumnError: baseline: rel= says nothing of value=, whose numbers were computed already; say rel=None

@@ -21,6 +21,7 @@ from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.declared import BOUNDS
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -43,7 +44,7 @@ def bounds(
     check_choice("of", of, get_args(BoundsOf))
     check_bool("per_query", per_query)
     asked, max_grade = read(metrics), plain(max_grade)
-    call = bound(plan, needs_of(plan, asked) | Needs(query=True))
+    call = bound(plan, needs_of(plan, asked) | Needs(query=True, verb=BOUNDS))
     check_asked(asked, call)
     result = _schema(of, per_query=per_query, apart=baseline is not None)
     check_apart(call.columns.keys, ["baseline", *result] if baseline is not None else result)

@@ -20,6 +20,7 @@ from frame_metrics.metrics.names import Asked, read
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.declared import TO_JUDGE
 from frame_metrics.plan.needs import RANKED, Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -60,7 +61,8 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     asked: Asked = [] if way == "depth" else one_of(read([metric]))
     if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
-    call = bound(plan, needs_of(plan, asked) | RANKED if asked else Needs(query=True, order=True, bare=True))
+    needs = needs_of(plan, asked) | RANKED if asked else Needs(query=True, order=True, bare=True)
+    call = bound(plan, needs | Needs(verb=TO_JUDGE))
     max_grade = plain(max_grade)
     _check(asked, call, baseline, max_grade)
     asked, columns = scaled(asked, max_grade), call.columns

@@ -11,7 +11,8 @@ from frame_metrics.errors import check_apart
 from frame_metrics.measuring.baseline import call_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
-from frame_metrics.plan.needs import MEANS
+from frame_metrics.plan.declared import VERBS
+from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
@@ -23,7 +24,7 @@ from frame_metrics.verbs.compare.strata import with_strata
 
 def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeOptions) -> Any:
     """Implement ``irm.ab_test`` and ``irm.change``, whose docstrings have the parameters."""
-    call, asked = planned(plan, metrics, MEANS)
+    call, asked = planned(plan, metrics, Needs(verb=VERBS[options.verb]))
     options = replace(options, of=kind_of(call, arms=True))
     check_compared(options.of, call, asked or (), options)
     available = call.plan.available

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import ColumnError, check_apart
+from frame_metrics.errors import check_apart
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.needs import MEANS
+from frame_metrics.plan.declared import COMPARE
+from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import ROW, unused
@@ -27,12 +28,7 @@ OF_SOURCE = {"rows": rows_compared, "proxies": proxied}
 
 def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Implement ``irm.compare``, whose docstring has the parameters."""
-    if arm := plan.columns.arm:
-        raise ColumnError(
-            f"arm={arm!r} is of arms with queries of their own, and compare() pairs what systems did for the same "
-            "ones: use ab_test() for units that were assigned to arms at random, or change() for two periods"
-        )
-    call, asked = planned(plan, metrics, MEANS)
+    call, asked = planned(plan, metrics, Needs(verb=COMPARE))
     kind = kind_of(call, arms=False)
     call = paired_by_row(call) if kind == "rows" and options.against is None else call
     check_compared(kind, call, asked or (), options)

@@ -16,7 +16,8 @@ from frame_metrics.measuring.pairs import Pairing, number_of
 from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Metrics
-from frame_metrics.plan.needs import MEANS
+from frame_metrics.plan.declared import EVALUATE
+from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import tally
@@ -51,7 +52,7 @@ def farthest(
     ci : the level of the interval, as 0.95; None for none.
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
     """
-    call, asked = planned(plan, metrics, MEANS)
+    call, asked = planned(plan, metrics, Needs(verb=EVALUATE))
     paired = None if options is None else paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:

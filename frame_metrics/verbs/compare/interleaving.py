@@ -16,7 +16,8 @@ from frame_metrics.measuring.pairs import Pairing, paired_systems
 from frame_metrics.measuring.queries import without
 from frame_metrics.measuring.results import whole
 from frame_metrics.metrics.names import Asked, Metrics
-from frame_metrics.plan.needs import OF_TEAMS
+from frame_metrics.plan.declared import INTERLEAVING
+from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import absent
@@ -55,7 +56,7 @@ class InterleavingOptions(CompareOptions):
 def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOptions) -> Any:
     """Implement ``irm.interleaving``, whose docstring has the parameters."""
     _check_roles(plan, options)
-    call, asked = planned(plan, metrics, OF_TEAMS)
+    call, asked = planned(plan, metrics, RANKED | Needs(verb=INTERLEAVING))
     _check_asked(asked or ())
     check_each_query(options)
     check_correction(options)

@@ -21,7 +21,8 @@ from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import EvaluateOptions, averaged, number
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.needs import MEANS
+from frame_metrics.plan.declared import LEADERBOARD
+from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import t_quantile
@@ -56,7 +57,7 @@ class LeaderboardOptions(CompareOptions):
 
 def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOptions) -> Any:
     """Implement ``irm.leaderboard``, whose docstring has the parameters."""
-    call, asked = planned(plan, metrics, MEANS)
+    call, asked = planned(plan, metrics, Needs(verb=LEADERBOARD))
     _check(call, asked or ())
     check_apart(call.columns.keys, COLUMNS)
     paired = paired_by(call, asked, options)
@@ -75,11 +76,6 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
 def _check(call: Call, asked: Asked) -> None:
     """Raise for columns and metrics without values that are paired between systems, query by query."""
     columns = call.columns
-    if arm := columns.arm:
-        raise ColumnError(
-            f"arm={arm!r} is of arms with queries of their own, and leaderboard() ranks systems on the same ones; "
-            "use ab_test() for units that were assigned to arms at random, or change() for periods"
-        )
     if not columns.query and not call.of_values:
         raise NotComputableError("leaderboard() ranks means over queries, and there is no query; name query=")
     if columns.system is None:

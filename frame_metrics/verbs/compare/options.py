@@ -285,12 +285,6 @@ def check_compared(kind: Kind, call: Call, asked: Asked, options: CompareOptions
         if options.looks is not None:
             raise NotComputableError("looks='any' is of the means of queries, and there is none; name query=")
         check_pooled(asked)
-        call.check_pooled(())
-        if call.conventions.match is not None:
-            raise NotComputableError(
-                f"match= chooses the classes of each {options.one}'s clusters anew; "
-                "say match=None, and name a column of classes"
-            )
     _check_asked(kind, asked, options)
     if asked:
         margins_of(options.margin, asked, bounded=not call.of_values)
@@ -344,7 +338,6 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
 def _check_proxies(columns: Columns, options: CompareOptions) -> None:
     """Raise for options that a comparison with the judgments of both people and a machine does not take."""
     refused = {
-        f"arm={columns.arm!r} has queries of each arm": columns.arm,
         "a frame as baseline= has numbers of one kind of judgments": options.saved,
         "per_query=True lists the differences of queries, which are not corrected one by one": options.per_query,
     }

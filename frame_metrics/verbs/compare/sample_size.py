@@ -27,7 +27,8 @@ from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.split import EQUAL, check_split, shares_of
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plan.needs import WEIGHS
+from frame_metrics.plan.declared import SAMPLE_SIZE
+from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.proxies import FEWEST
@@ -187,7 +188,7 @@ def _few_vary(sums: Array, sizes: Array) -> bool:
 
 def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
     """Implement ``irm.sample_size``, whose docstring has the parameters."""
-    call, asked = planned(plan, metrics, WEIGHS)
+    call, asked = planned(plan, metrics, Needs(verb=SAMPLE_SIZE))
     if not call.columns.query and not call.of_values:
         raise NotComputableError(
             "sample_size() counts queries, and rows without a query are counted together; name query="

@@ -1,0 +1,106 @@
+"""The shape of a verb's declaration: the rows that it takes, and the roles that it reads of them and refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, shown
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.resolve import EITHER
+from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
+
+# What a frame has rows of. A query may have judgments of people and of a machine (proxy=); numbers are those of value=.
+Of = Literal["queries", "proxies", "rows", "numbers"]
+Status = Literal["reads", "ignores", "refuses"]
+ROLES = tuple(role for role in Roles.__annotations__ if role not in RESOURCES)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The reason why something cannot be used, and the way out."""
+
+    why: str  # goes on from what was given: " is of results", or ": what is counted here are the rows"
+    way: str = ""  # in the place of leaving it out
+
+    def error(self, name: str, given: Any) -> FrameMetricsError:
+        """Return the error of a role or an option that was given."""
+        kind = ColumnError if name in (*COLUMNS, *EITHER, *RESOURCES) else NotComputableError
+        what = f"{name}={shown([*given] if isinstance(given, tuple) else given)}"
+        return kind(f"{what}{self.why}; {self.way or f'pass {name}=None'}")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Kind:
+    """What a verb does with rows of one kind.
+
+    A role is read, refused, or ignored: one irm serves all verbs, so that a role may have no part in some of them.
+    """
+
+    reads: frozenset[str]
+    cannot: frozenset[str] = frozenset()  # roles that rows of this kind cannot have, whatever the verb
+    when: Mapping[str, frozenset[str]] = field(default_factory=dict)  # roles read only where this option is given
+    unless: Mapping[str, frozenset[str]] = field(default_factory=dict)  # roles not read where this option is given
+    refuses: Mapping[str, Refused] = field(default_factory=dict)  # by role, or by "role=value"
+    tests: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of comparisons: the roles that each test takes
+
+    def status(self, role: str, options: Collection[str] = ()) -> Status:
+        """Return what happens to a role beside some options."""
+        if role in self.refuses or role in self.cannot:
+            return "refuses"
+        unread = {one for option in options for one in self.unless.get(option, ())}
+        read = {one for option in options for one in self.when.get(option, ())}
+        return "reads" if role in (self.reads | read) - unread else "ignores"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Verb:
+    """The declaration of a verb, or of one of its forms."""
+
+    name: str
+    form: str = ""  # which of several forms, as "of scores"
+    kinds: Mapping[Of, Kind]
+    means: bool = False  # whether it takes means over queries, which could be meant to be values of all rows
+    takes_lists: bool = False  # whether it takes metrics of sets of lists
+
+    @property
+    def title(self) -> str:
+        """The name, and the form if there are several."""
+        return f"{self.name} {self.form}".strip()
+
+    @cached_property
+    def weighs(self) -> bool:
+        """True if results can be weighted by their propensities."""
+        return "propensity" in self.kinds["queries"].reads if "queries" in self.kinds else False
+
+    @cached_property
+    def reads_teams(self) -> bool:
+        """True if the verb can use the teams of interleaved lists."""
+        return any("team" in kind.reads for kind in self.kinds.values())
+
+
+def rows_of(plan: Plan) -> Of:
+    """Return what the rows of a frame are."""
+    if plan.of_values:
+        return "numbers"
+    if plan.proxy is not None:
+        return "proxies"
+    return "queries" if plan.columns.query else "rows"
+
+
+def check_roles(plan: Plan, verb: Verb) -> None:
+    """Raise for a role that a verb refuses; no value is read."""
+    kind = verb.kinds.get(rows_of(plan))
+    if kind is not None:
+        refuse(kind.refuses, lambda role: getattr(plan.columns, role, None) or plan.roles.get(role))
+
+
+def refuse(refuses: Mapping[str, Refused], given_of: Callable[[str], Any]) -> None:
+    """Raise for the first role that is refused and was given; ``given_of``: returns what a role was given."""
+    for key, refused in refuses.items():
+        role, _, value = key.partition("=")
+        given = given_of(role)
+        if given is not None and given != () and value in ("", given):
+            raise refused.error(role, given)
