@@ -37,7 +37,6 @@ from frame_metrics.plan.declared import BASELINE
 from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.plan.source import read_whole
-from frame_metrics.plan.verb import refuse
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.roles.roles import Roles
@@ -116,7 +115,7 @@ def check_theirs(roles: Roles, theirs: Columns, own: Columns) -> None:
     roles : the roles of the baseline, as they were named.
     theirs, own : the roles of the columns of the baseline, and of the frame.
     """
-    refuse(BASELINE.kinds["numbers"].refuses, roles.get)
+    BASELINE.kinds["numbers"].refuse(roles)
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -45,6 +45,19 @@ class Kind:
     unless: Mapping[str, frozenset[str]] = field(default_factory=dict)  # roles not read where this option is given
     refuses: Mapping[str, Refused] = field(default_factory=dict)  # by role, or by "role=value"
     tests: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of comparisons: the roles that each test takes
+
+    @cached_property
+    def refusals(self) -> Sequence[tuple[str, str, Refused]]:
+        """Each role that is refused, the value with which it is, "" for any, and the reason."""
+        return [(*key.partition("=")[::2], refused) for key, refused in self.refuses.items()]
+
+    def refuse(self, *given: Mapping[str, Any]) -> None:
+        """Raise for the first role that is refused and has a value in one of the mappings."""
+        for role, value, refused in self.refusals:
+            for one in given:
+                said = one.get(role)
+                if said is not None and said != () and (not value or said == value):
+                    raise refused.error(role, said)
 
     def status(self, role: str, options: Collection[str] = ()) -> Status:
         """Return what happens to a role beside some options."""
@@ -92,15 +105,5 @@ def rows_of(plan: Plan) -> Of:
 
 def check_roles(plan: Plan, verb: Verb) -> None:
     """Raise for a role that a verb refuses; no value is read."""
-    kind = verb.kinds.get(rows_of(plan))
-    if kind is not None:
-        refuse(kind.refuses, lambda role: getattr(plan.columns, role, None) or plan.roles.get(role))
-
-
-def refuse(refuses: Mapping[str, Refused], given_of: Callable[[str], Any]) -> None:
-    """Raise for the first role that is refused and was given; ``given_of``: returns what a role was given."""
-    for key, refused in refuses.items():
-        role, _, value = key.partition("=")
-        given = given_of(role)
-        if given is not None and given != () and value in ("", given):
-            raise refused.error(role, given)
+    if (kind := verb.kinds.get(rows_of(plan))) is not None:
+        kind.refuse(vars(plan.columns), plan.roles)
