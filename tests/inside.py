@@ -329,7 +329,7 @@ def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
     call = bound(irm._plan, Needs(query=True, order=True))
     counts = counted(read_log(irm.frame, call.columns, call.conventions, None))
-    every = findings(*about(counts.log, counts, which="those with a judgment"))
+    every = findings(*about(counts.log, counts.index, counts, which="those with a judgment"))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 

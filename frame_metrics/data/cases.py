@@ -313,18 +313,19 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
     ranks : whether the score is minus the rank.
     unjudged : whether unjudged results keep a null as their true class; otherwise they are not relevant, or dropped.
     """
-    grid, rows = log.grid, ranked_rows(log, ranks=ranks, unjudged=unjudged)
+    index, rows = log.index, ranked_rows(log, ranks=ranks, unjudged=unjudged)
     ranking = rows["cell"].to_numpy()
     if queries:
         at = np.unique(ranking)
-        at = at[np.argsort(grid.query[at], kind="stable")]
-        number = np.zeros(len(grid.pair), np.int64)
+        at = at[np.argsort(index.query[at], kind="stable")]
+        number = np.zeros(len(index), np.int64)
         number[at] = np.arange(len(at))
         cell = number[ranking]
-        cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], np.bincount(cell, minlength=len(at)))
+        n = np.bincount(cell, minlength=len(at))
+        cells = index.cells_at(index.system[at], index.segment[at], index.query[at], n)
     else:
-        cell = grid.cell[ranking]
-        cells = replace(log.cells, n=np.bincount(cell, minlength=len(log.cells.n)))
+        cell = index.cell[ranking]
+        cells = replace(index.cells, n=np.bincount(cell, minlength=len(index.cells.n)))
     return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, UNNAMED, None, True)
 
 

@@ -18,7 +18,6 @@ from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.roles.columns import Columns
-from frame_metrics.threads import BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,31 +53,6 @@ class Grid:
     def n_pairs(self) -> int:
         """Number of pairs of a segment and a query."""
         return int(self.pair.max(initial=-1)) + 1
-
-    @cached_property
-    def first_of_pairs(self) -> Array:
-        """The first ranking of each pair of a segment and a query, shape (pairs,)."""
-        return np.unique(self.pair, return_index=True)[1]
-
-    @cached_property
-    def cell(self) -> Array:
-        """The number of each ranking's system and segment together, shape (rankings,)."""
-        return self.system * len(self.segment_row) + self.segment
-
-    @cached_property
-    def common(self) -> Array:
-        """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
-        own, n = self.of_log, len(self.system_row)
-        order = np.argsort(self.pair[own], kind="stable")
-        system, pair = self.system[own][order], self.pair[own][order]
-        out = np.zeros((n, n), np.int64)
-        step = max(BLOCK // max(n, 1), 1)
-        for first in range(0, self.n_pairs, step):
-            part = slice(*np.searchsorted(pair, [first, first + step]))
-            has = np.zeros((n, step), np.float32)
-            has[system[part], pair[part] - first] = 1
-            out += (has @ has.T).astype(np.int64)
-        return out
 
     def amounts(self, role: str, column: str) -> Array:
         """Return the value of a role for each ranking's (segment, query) pair, NaN if no system's rows have one.
@@ -184,20 +158,6 @@ def build_grid(
     return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
 
 
-def with_another(grid: Grid) -> Grid:
-    """Return the grid with one more system, the last, without rows; its numbers come from another frame."""
-    first = grid.first_of_pairs
-    return replace(
-        grid,
-        rankings=_grown(grid.rankings, len(first)),
-        system=np.append(grid.system, np.full(len(first), len(grid.system_row))),
-        segment=np.append(grid.segment, grid.segment[first]),
-        query=np.append(grid.query, grid.query[first]),
-        pair=np.append(grid.pair, grid.pair[first]),
-        system_row=np.append(grid.system_row, NONE),
-    )
-
-
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: Judged) -> Grid:
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
     # column by column, because polars concatenates frames in threads, and starting them slows small calls
@@ -248,10 +208,3 @@ def _borrowed(grid: Grid) -> Pools | None:
     _, at = np.unique(grid.pair[best], return_index=True)
     donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
     return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))
-
-
-def rankings_of_systems(grid: Grid) -> Array:
-    """Count the rankings of each system, and those whose (segment, query) others have too, shape (2, systems)."""
-    own, n = grid.of_log, len(grid.system_row)
-    several = np.bincount(grid.pair[own], minlength=grid.n_pairs) > 1
-    return np.array([np.bincount(grid.system[some], minlength=n) for some in (own, own & several[grid.pair])])

@@ -4,30 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid
-from frame_metrics.data.groups import Cells, drawing_places
+from frame_metrics.data.index import Index, Names
 from frame_metrics.data.judgments import Judged
+from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, FullRanking, Pool
-from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 
 
+class WithJudgments:
+    """A log, or the facts about its pieces, of which checks read the judgments."""
+
+    columns: Columns
+    conventions: Conventions
+    judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
+
+    @property
+    def judgments(self) -> pl.DataFrame:
+        """The table with grades and labels."""
+        raise NotImplementedError
+
+    @property
+    def judges_itself(self) -> bool:
+        """True where grades and labels stand in the log, and not in a table of their own."""
+        return bool(self.columns.grade or self.columns.label)
+
+    @cached_property
+    def top_grade(self) -> float:
+        """The largest grade, NaN if there is none."""
+        return largest_grade(self.judgments["grade"]) if "grade" in self.judgments.columns else np.nan
+
+    @cached_property
+    def graded(self) -> bool:
+        """True if a positive grade other than 1 exists, so that grades are more than relevant or not."""
+        grade = self.judgments.get_column("grade", default=pl.Series([0]))
+        return bool(((grade > 0) & (grade != 1)).any())
+
+
 @dataclass(frozen=True, eq=False)
-class Log:
+class Log(WithJudgments):
     """A log, checked, with its rankings found and its judgments joined."""
 
     table: pl.DataFrame  # the checked columns; each has the name of its role
@@ -44,9 +72,6 @@ class Log:
     # True for rankings whose query is judged even without a judged document, such as one whose list of relevant
     # documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
     relevance_known: Array | None = None
-    # Of a log that was put together from pieces: the key columns of the separate judgments, which were joined there.
-    judged_keys: Sequence[str] = ()
-    held: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
     # With value=: whether numbers of a ranking are those of an answer, as the column "answered" says, (rankings,).
     answers: Array | None = None
     spelled: Sequence[Sequence[str]] = ()  # texts of labels, and of predictions, that are, or are like, positive=
@@ -80,31 +105,9 @@ class Log:
         return self.table.head(len(self.table) // systems) if systems else self.table
 
     @property
-    def systems(self) -> pl.Series:
-        """The systems, in the order of their numbers, without those that have no row in this piece."""
-        rows = self.grid.system_row
-        return self.keys_at(["system"], rows[rows != NONE])["system"] if self.columns.system else pl.Series([])
-
-    @property
     def n_rows(self) -> int:
         """Number of rows, with those of queries without results."""
-        return len(self.table) + len(self.bare)
-
-    @property
-    def judges_itself(self) -> bool:
-        """True where grades and labels stand in the log, and not in a table of their own."""
-        return bool(self.columns.grade or self.columns.label)
-
-    @cached_property
-    def top_grade(self) -> float:
-        """The largest grade, NaN if there is none."""
-        return largest_grade(self.judgments["grade"]) if "grade" in self.judgments.columns else np.nan
-
-    @cached_property
-    def graded(self) -> bool:
-        """True if a positive grade other than 1 exists, so that grades are more than relevant or not."""
-        grade = self.judgments.get_column("grade", default=pl.Series([0]))
-        return bool(((grade > 0) & (grade != 1)).any())
+        return self.held.n_rows
 
     @cached_property
     def known_relevant(self) -> Array | None:
@@ -125,15 +128,17 @@ class Log:
         column = self.columns.single.get(role)
         if column is None or (values := self.said_of_queries(role)) is None:
             return None
+        lacking, used, pool = np.isnan(values), values, self.grid.pool
         left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
-        if left_out and self.grid.pool is not None:
-            values = np.where(self.grid.pool.lengths > 0, values, 0)  # any value: a query without judgments is not used
-        if (lacking := np.isnan(values)).any():
+        if left_out and pool is not None:  # a query without judgments is not used; its lists still are, by weight
+            lacking &= pool.lengths > 0
+            used = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
+        if lacking.any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
                 f"give the judgments a column {column!r} too"
             )
-        return values
+        return used
 
     def said_of_queries(self, role: str) -> Array | None:
         """Return the same, NaN where neither the log nor the judgments have a value."""
@@ -144,40 +149,19 @@ class Log:
         if column not in self.columns.shape.from_judgments:
             with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
-        if (theirs := self._said_by_judgments(role)) is not None:
+        if (theirs := self.said_of_judgments(role)) is not None:
             if (~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             return np.where(np.isnan(ours), theirs, ours)
         return ours
 
-    @property
-    def sampling(self) -> Array | None:
-        """The chance with which each ranking's query was drawn for judging by people (``sampling=``).
-
-        NaN for a query without one; None if the role is not named.
-        """
-        return self.grid.rankings.said.get("sampling") if self.judged is None else self._said_by_judgments("sampling")
-
-    def _said_by_judgments(self, role: str) -> Array | None:
+    def said_of_judgments(self, role: str) -> Array | None:
         """Return the judgments' value for each ranking's query, NaN for none; None if they have no such column."""
         if self.judged is None or role not in self.judged.names.columns:
             return None
         keys = self.judged.keys
-        said = self.joined(self.judged.names.select(*keys, role), keys)[role]
+        said = self.index.joined(self.judged.names.select(*keys, role), keys)[role]
         return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
-
-    def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-        """Join a table to the rankings by some keys of segment and query, nulls for a ranking without a row there."""
-        return self.keys_of(keys).join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-    def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
-        """Return key values of some rankings; ``names``: inside names of key columns."""
-        grid, held = self.grid, dict[str, pl.Series]()
-        numbers = (grid.system, grid.system_row), (grid.segment, grid.segment_row), (grid.query, grid.query_row)
-        for own, (code, row) in zip(self.columns.key_names, numbers, strict=True):
-            if some := [name for name in own if name in names]:
-                held |= self.keys_at(some, row[code[at]]).to_dict()
-        return frame_of({name: held[name] for name in names})
 
     def sizes(self, block: slice | Array) -> Array | None:
         """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""
@@ -199,18 +183,29 @@ class Log:
         return most[grid.pair]
 
     @cached_property
-    def cells(self) -> Cells:
-        """Every segment of every system, also those without rankings."""
-        grid, columns = self.grid, self.columns
-        if not columns.groups:
-            return Cells(columns, NOTHING, {}, np.array([len(grid.pair)]), held=self.held)
-        systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
-        system, segment = np.divmod(np.arange(systems * segments), segments)
-        cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
-        return cells if self.placed is None else replace(cells, unknown=self.unknown, placed=self.placed[segment])
+    def held(self) -> KeyRows:
+        """The rows that hold keys."""
+        return KeyRows(self.columns, self.table, self.bare, self.judged, self.origin)
 
     @cached_property
-    def placed(self) -> Array | None:
+    def index(self) -> Index:
+        """The system, the segment and the query of each ranking."""
+        grid, columns, held, (system, by, query) = self.grid, self.columns, self.held, self.columns.key_names
+        return Index(
+            columns,
+            self.conventions,
+            grid.of_log,
+            self.answered,
+            *(grid.system, grid.segment, grid.query, grid.pair),
+            Names((columns.system,) if columns.system else (), system, grid.system_row, held),
+            Names(columns.by, by, grid.segment_row, held),
+            Names(columns.query, query, grid.query_row, held),
+            self._placed,
+            self._unknown if by else (),
+        )
+
+    @property
+    def _placed(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
         if not set(self.columns.by) & set(self.columns.shape.from_judgments) or self.judged is None:
@@ -221,44 +216,14 @@ class Log:
         return mine if grid.placed is None else grid.placed & mine
 
     @property
-    def unknown(self) -> list[str]:
+    def _unknown(self) -> list[str]:
         """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
-        by = self.columns.key_names[1]
-        theirs = self.judged_keys if self.judged is None else self.judged.keys
+        by, theirs = self.columns.key_names[1], () if self.judged is None else self.judged.keys
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
             if key not in theirs or name in self.columns.shape.from_judgments
         ]
-
-    def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
-        """Return cells; each argument has a value for each cell.
-
-        Parameters
-        ----------
-        system, segment, query : its numbers; ``query=None`` for cells that are segments.
-        n : its number of rows or rankings.
-        """
-        grid, columns, (system_key, by, _) = self.grid, self.columns, self.columns.key_names
-        parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
-        values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
-        rows = self.key_rows(system=system, segment=segment, query=query)
-        return Cells(columns, frame_of(dict(zip(columns.groups, values, strict=True))), rows, n, held=self.held)
-
-    def drawing_order(self, some: Array) -> Array:
-        """Return the order in which random draws go to some rankings: by query, then segment.
-
-        It depends on the values of the keys alone, not on the order of the rows, and so do p-values and intervals.
-
-        Parameters
-        ----------
-        some : marks of these rankings, shape (rankings,).
-        """
-        grid, (_, by, query) = self.grid, self.columns.key_names
-        places = [place[grid.query[some]] for place in drawing_places(self.keys_at(query, grid.query_row))]
-        if by:
-            places += [place[grid.segment[some]] for place in drawing_places(self.keys_at(by, grid.segment_row))]
-        return np.lexsort(places[::-1])
 
     @cached_property
     def sorter(self) -> Sorter:
@@ -318,19 +283,6 @@ class Log:
         share = np.count_nonzero(sample > 0) / max(len(sample), 1)
         return (self.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
-    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
-        """Return key values at some rows: of the log, or, past its end, of the judgments."""
-        n, own = self.n_rows, self.table[keys]
-        if len(self.bare):
-            own = pl.concat([own, self.bare.select(keys)])
-        if self.judged is None or not (rows >= n).any():
-            return own[rows]
-        place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
-        names = self.judged.names
-        unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
-        both = pl.concat([own, names.with_columns(unknown).select(keys)])
-        return both[np.where(rows < n, rows, place)]
-
     def rows(self, at: Array) -> Array:
         """Map rows of the log to rows of the caller's frame; rows past the end are rows of the judgments in both."""
         return at if self.origin is None else self.origin.rows(at)
@@ -338,40 +290,6 @@ class Log:
     def rows_of_the_frame(self) -> AbstractContextManager[None]:
         """Let errors about rows name those of the caller's frame."""
         return nullcontext() if self.origin is None else self.origin.errors()
-
-    def key_rows(
-        self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
-    ) -> dict[str, Array]:
-        """Return the key rows of an answer: for each key column, a row that holds the value of each result row.
-
-        Parameters
-        ----------
-        system, segment, query : the numbers of each result row; None leaves out the columns of that part.
-        """
-        columns, grid = self.columns, self.grid
-        held: dict[str, Array] = {}
-        for names, code, rows in (
-            ((columns.system,) if columns.system else (), system, grid.system_row),
-            (columns.by, segment, grid.segment_row),
-            (columns.query, query, grid.query_row),
-        ):
-            if names and code is not None:
-                beside = columns.shape.from_judgments
-                held |= {name: self.rows(self._beside(name) if name in beside else rows)[code] for name in names}
-        return held
-
-    def _beside(self, name: str) -> Array:
-        """Return, for each segment, a row of the judgments with its value of a column that only judgments have.
-
-        The row is counted on from the end of the log.
-        """
-        inside = self.columns.key_names[1][self.columns.by.index(name)]
-        mine = self.keys_at([inside], self.grid.segment_row)
-        if self.judged is None or not len(mine):
-            return self.grid.segment_row
-        theirs = self.judged.names.select(inside, at=pl.Series(self.judged.row)).unique(inside, keep="first")
-        at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]
-        return (at + self.n_rows).fill_null(NONE).to_numpy()
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
-from frame_metrics.data.log import Log
+from frame_metrics.data.log import Log, WithJudgments
 from frame_metrics.data.spelling import SIDES, check_positive
 from frame_metrics.errors import ColumnError, shown
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns, judging
+from frame_metrics.roles.conventions import Conventions
 
 # Columns of facts about a piece of a log: the score columns whose values look like ranks there, those whose values do
 # not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents; the number
@@ -23,6 +25,22 @@ SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
 FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, NEGATIVE, *SIZES)
 
 SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Facts(WithJudgments):
+    """What checks read of a log that is in pieces: the facts about each piece, in the place of its rows."""
+
+    table: pl.DataFrame  # the columns ``FACTS``; and the largest grades, or empty columns, in the place of judgments
+    columns: Columns
+    conventions: Conventions
+    judgment_name: str
+    judged: ClassVar[None] = None
+
+    @property
+    def judgments(self) -> pl.DataFrame:
+        """The table with grades and labels."""
+        return self.table
 
 
 def _called_positions(columns: Columns) -> list[str]:
@@ -44,7 +62,7 @@ def _by_values(log: Log) -> tuple[set[str], set[str]]:
     for name in _called_positions(log.columns) if "score" in rankings.values else ():
         own = np.arange(len(rankings.lengths))
         if log.columns.shape.per_system:
-            mine = log.systems.cast(pl.String) == name
+            mine = log.index.system_names.cast(pl.String) == name
             own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
         score = rankings.values["score"][rankings.places(own)].astype(np.float64)
         held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
@@ -75,12 +93,12 @@ def positions_in(table: pl.DataFrame, columns: Columns) -> list[str]:
     return [name for name in _called_positions(columns) if name in positions - scores]
 
 
-def positions(log: Log) -> list[str]:
+def positions(log: Log | Facts) -> list[str]:
     """Return the score columns that are ranks."""
     named = _called_positions(log.columns)
-    if named and POSITIONS in log.table.columns:
+    if named and isinstance(log, Facts):
         return positions_in(log.table, log.columns)
-    found = _by_values(log)[0] if named else ()
+    found = _by_values(log)[0] if named and isinstance(log, Log) else ()
     return [name for name in named if name in found]
 
 
@@ -95,26 +113,26 @@ def check_positions(named: list[str]) -> None:
         )
 
 
-def has_single_rows(log: Log) -> bool:
+def has_single_rows(log: Log | Facts) -> bool:
     """Return True if there are several rankings, and none has two rows."""
     return n_rows(log) > 1 and sizes(log)[0] == 1
 
 
-def sizes(log: Log) -> tuple[int, int, int]:
+def sizes(log: Log | Facts) -> tuple[int, int, int]:
     """Return the number of rows of the longest ranking, of all rows, and of the queries."""
-    if LONGEST in log.table.columns:
+    if isinstance(log, Facts):
         longest: Any = log.table[LONGEST].max() or 0
         return int(longest), int(log.table[HEIGHT].sum()), int(log.table[QUERIES].sum())
     lengths = log.grid.rankings.lengths
     return int(lengths.max(initial=0)), int(lengths.sum()), len(np.unique(log.grid.query))
 
 
-def n_rows(log: Log) -> int:
+def n_rows(log: Log | Facts) -> int:
     """Return the number of rows of the caller's frame, in which each system may be a column."""
     return sizes(log)[1] // max(len(log.columns.shape.per_system), 1)
 
 
-def found_query(log: Log, name: str, one_class: int = 0) -> str:
+def found_query(log: Log | Facts, name: str, one_class: int = 0) -> str:
     """Return the words about a metric of scores where "query" was only found by name.
 
     Parameters
@@ -129,7 +147,7 @@ def found_query(log: Log, name: str, one_class: int = 0) -> str:
     )
 
 
-def single_rows(log: Log, *, pooled: bool) -> str:
+def single_rows(log: Log | Facts, *, pooled: bool) -> str:
     """Return the words about a log without two rows of one ranking, where "query" was only found by name.
 
     ``pooled``: whether the metrics can be computed for rows without a query.
@@ -142,51 +160,51 @@ def single_rows(log: Log, *, pooled: bool) -> str:
     )
 
 
-def n_shares(log: Log) -> int:
+def n_shares(log: Log | Facts) -> int:
     """Return how many judgments of a log are grades strictly between 0 and 1."""
-    if SHARES in log.table.columns:
+    if isinstance(log, Facts):
         return int(log.table[SHARES].sum())
     grade = log.judgments.get_column("grade", default=None)
     return 0 if grade is None or not grade.dtype.is_float() else int(shares_among(grade).sum())
 
 
-def undecided_shares(log: Log) -> int:
+def undecided_shares(log: Log | Facts) -> int:
     """Return the number of such grades, if it is unclear whether they are relevant, see ``undecided``; else 0."""
     if log.conventions.rel_given or "label" in log.judgments.columns:  # then it is clear what is relevant
         return 0
     return undecided(n_shares(log), log.top_grade, log.conventions)
 
 
-def check_relevant(log: Log) -> None:
+def check_relevant(log: Log | Facts) -> None:
     """Raise where the grades of a log do not say what is relevant."""
     if "label" not in log.judgments.columns:
         check_relevance(log.judgments["grade"], n_shares(log), log.judgment_name, log.conventions)
 
 
-def _lowest(log: Log) -> pl.Series:
+def _lowest(log: Log | Facts) -> pl.Series:
     """Return the lowest distinct grades of a log, up to ``SCALE`` of them."""
-    if LOWEST in log.table.columns:
+    if isinstance(log, Facts):
         return log.table[LOWEST].drop_nulls().explode().unique()
     grades = log.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
     distinct = grades.cast(pl.Float64).unique().to_numpy()
     return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:SCALE], dtype=pl.Float64)
 
 
-def groups(log: Log) -> set[float]:
+def groups(log: Log | Facts) -> set[float]:
     """Return the numbers of the groups that documents of a log belong to."""
-    if GROUPS in log.table.columns:
+    if isinstance(log, Facts):
         return {*log.table[GROUPS].drop_nulls().explode()}
     return {*log.table.get_column(f"{EXTRA}group=", default=pl.Series([], dtype=pl.Float64)).drop_nulls().unique()}
 
 
-def has_negatives(log: Log) -> bool:
+def has_negatives(log: Log | Facts) -> bool:
     """Return True if some judgment is 0 or below, so that a null is no way to say it."""
-    if NEGATIVE in log.table.columns:
+    if isinstance(log, Facts):
         return bool(log.table[NEGATIVE].any())
     return any((log.judgments[name] <= 0).any() for name in judging(log.judgments))
 
 
-def all_relevant(log: Log) -> bool:
+def all_relevant(log: Log | Facts) -> bool:
     """Return True if there are three distinct grades or more and none is below ``rel``."""
     return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
 

@@ -12,10 +12,9 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
-from frame_metrics.data.grid import with_another
 from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.ids import SAME_WAY, in_common_type, unlike_in_form
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.data.spelling import in_quotes, nearly_equal
 from frame_metrics.errors import (
     BadValueError,
@@ -28,8 +27,8 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.measuring import elsewhere as values
-from frame_metrics.measuring.pairs import Pairing, all_filled, in_order
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.pairs import Pairing, all_filled
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, of_every_role
@@ -166,78 +165,79 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
     return found
 
 
-def paired_with(here: Measured, call: Call) -> Pairing:
+def paired_with(here: Values, call: Call) -> Pairing:
     """Pair each system with the saved numbers, query by query.
 
     The saved numbers become one more system of ``here``, the last. Queries that only one side has are not compared, but
     counted. ``call``: the call of the saved numbers.
     """
     there = read_saved(call, values.unfilled(here.asked))
-    if here.log.columns.system and not len(here.log.grid.system_row):
-        raise NotComputableError(f"{here.log.columns.system} has no systems to compare with a baseline")
-    match = matched(here.log, there.log)
-    beyond, at = match.by_segment(), match.at
-    grid, n, first = here.log.grid, len(at), here.log.grid.first_of_pairs
+    index = here.index
+    if index.columns.system and not len(index.systems):
+        raise NotComputableError(f"{index.columns.system} has no systems to compare with a baseline")
+    match = matched(index, there.index)
+    beyond, at, first = match.by_segment(), match.at, index.first_of_pairs
+
+    def of_pairs(values: Array | None) -> Array | None:
+        return None if values is None else np.append(values, values[first])
 
     def on_pairs(ours: Array, theirs: Array, fill: Any) -> Array:
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
 
-    pairs = zip(here.values, there.values, strict=True)
-    absent = np.zeros(here.values.shape, bool) if here.absent is None else here.absent
-    lacking = zip(absent, np.zeros(there.values.shape, bool) if there.absent is None else there.absent, strict=True)
+    pairs = zip(here.value, there.value, strict=True)
+    absent = np.zeros(here.value.shape, bool) if here.absent is None else here.absent
+    lacking = zip(absent, np.zeros(there.value.shape, bool) if there.absent is None else there.absent, strict=True)
     both = replace(
         here,
-        log=replace(here.log, grid=with_another(grid)),
-        values=np.array([on_pairs(ours, theirs, np.nan) for ours, theirs in pairs]),
-        evaluated=np.append(here.evaluated, np.ones(n, bool)),
-        weight=None if here.weight is None else np.append(here.weight, here.weight[first]),
-        cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
+        index=index.with_another(),
+        value=np.array([on_pairs(ours, theirs, np.nan) for ours, theirs in pairs]),
+        evaluated=np.append(here.evaluated, np.ones(len(at), bool)),
+        weight=of_pairs(here.weight),
+        cluster=of_pairs(here.cluster),
         absent=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
         unanswered=on_pairs(here.unanswered, there.unanswered, True),
     )
     with told_of("baseline"):
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
-    order, segments = in_order(here.log)
     return Pairing(
         both,
         [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
-        segments,
-        [(int(system), len(grid.system_row)) for system in order],
-        name_of_saved(there.log),
+        index.segments.in_order,
+        [(int(system), len(index.systems)) for system in index.systems.in_order],
+        name_of_saved(there.index),
         beyond,
     )
 
 
-def read_saved(call: Call, asked: Asked | None = None) -> Measured:
+def read_saved(call: Call, asked: Asked | None = None) -> Values:
     """Read the saved numbers, which must be of one system; ``asked=None``: of all metrics that it has."""
     with told_of("baseline"):
-        there: Measured = values.measured(read_whole(call), asked)
-        check_one_system(there.log, call)
+        there = values.measured(read_whole(call), asked)
+        check_one_system(there.index, call)
         return there
 
 
-def check_one_system(there: Log, call: Call) -> None:
+def check_one_system(there: Index, call: Call) -> None:
     """Raise for a baseline of several systems."""
-    if len(there.grid.system_row) > 1:
+    if len(there.systems) > 1:
         raise BadValueError(
-            f"{call.columns.system}: it has several systems, {listed(there.systems[:5])}, and each query is compared "
-            "with one number; keep the rows of one system"
+            f"{call.columns.system}: it has several systems, {listed(there.system_names[:5])}, and each query is "
+            "compared with one number; keep the rows of one system"
         )
 
 
-def name_of_saved(log: Log) -> str:
+def name_of_saved(index: Index) -> str:
     """Return the name of a saved baseline: the value of its system column, else "saved"."""
-    rows = log.grid.system_row
-    if log.columns.system is None or not len(log.table):
+    if index.columns.system is None or not len(index):
         return NAME
-    return as_text(log.keys_at(["system"], rows))
+    return as_text(index.systems.values)
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
     """Saved numbers matched to the queries of a frame."""
 
-    here: Log
+    here: Index
     ours: pl.DataFrame  # segment and query of each (segment, query) pair of the frame
     theirs: pl.DataFrame  # segment and query of each ranking with saved numbers
     at: Array  # the saved ranking that matches each pair of the frame, -1 for none, shape (pairs,)
@@ -256,19 +256,19 @@ class Match:
         BadValueError
             Nothing matches, or a saved segment is not in the frame.
         """
-        columns, grid = self.here.columns, self.here.grid
+        columns, index = self.here.columns, self.here
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
             raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
-        by, n = columns.key_names[1], len(grid.segment_row)
+        by, n = columns.key_names[1], len(index.segments)
         if not by:
             return np.full(max(n, 1), len(self.rest))
-        segments = self.ours.select(by).with_columns(segment=grid.segment[grid.first_of_pairs]).unique(by)
+        segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_pairs]).unique(by)
         return np.bincount(_segments_of(self.rest.select(by), segments, columns.by), minlength=n)
 
     def unpaired(self) -> Array:
         """Count the unmatched queries of either side in each segment; raise as ``by_segment`` does."""
-        rest, grid = self.by_segment(), self.here.grid
-        return rest + np.bincount(grid.segment[grid.first_of_pairs][self.at < 0], minlength=len(rest))
+        rest, index = self.by_segment(), self.here
+        return rest + np.bincount(index.segment[index.first_of_pairs][self.at < 0], minlength=len(rest))
 
     def turnover(self) -> Turnover:
         """Count the distinct queries that match in some segment, and those of each side that do not in some segment."""
@@ -305,25 +305,25 @@ def _segments_of(rows: pl.DataFrame, segments: pl.DataFrame, by: Sequence[str]) 
     return at.to_numpy()
 
 
-def same_segment(segments: Segments, there: Log) -> Array:
+def same_segment(segments: Segments, there: Index) -> Array:
     """Return the number of the frame's segment for each saved segment; raise for one that is not in the frame.
 
     ``segments``: those of the frame, by the columns that the saved numbers have too.
     """
     by, theirs = segments.keys, there.columns.key_names[1]
     if not by:
-        return np.zeros(len(there.grid.segment_row), np.int64)
-    saved = there.keys_at(theirs, there.grid.segment_row)
+        return np.zeros(len(there.segments), np.int64)
+    saved = there.segments.values
     ours = pl.DataFrame({own: segments.values(name) for own, name in zip(theirs, by, strict=True)})
     names = dict(zip(theirs, zip(by, there.columns.by, strict=True), strict=True))
     ours, saved = alike(ours, saved, names)
     return _segments_of(saved, ours.with_row_index("segment"), by)
 
 
-def same_query(here: Log, there: Log) -> Array:
+def same_query(here: Index, there: Index) -> Array:
     """Return the number of the frame's query for each saved query, -1 for one that the frame has not."""
     own, theirs = here.columns.key_names[2], there.columns.key_names[2]
-    ours, saved = here.keys_at(own, here.grid.query_row), there.keys_at(theirs, there.grid.query_row)
+    ours, saved = here.queries.values, there.queries.values
     names = dict(zip(own, zip(here.columns.query, there.columns.query, strict=True), strict=True))
     ours, saved = alike(ours, saved.rename(dict(zip(theirs, own, strict=True))), names)
     at = saved.join(ours.with_row_index("at"), on=own, how="left", nulls_equal=True, maintain_order="left")["at"]
@@ -339,10 +339,10 @@ def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueEr
     )
 
 
-def matched(here: Log, there: Log) -> Match:
+def matched(here: Index, there: Index) -> Match:
     """Match saved numbers to the (segment, query) pairs of a frame; raise if the types of their ids cannot match."""
     _, by, query = here.columns.key_names
-    ours, theirs = here.keys_of([*query, *by], here.grid.first_of_pairs), there.keys_of([*query, *by])
+    ours, theirs = here.keys_of([*query, *by], here.first_of_pairs), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
     ours, theirs = alike(ours, theirs, dict(zip(ours.columns, names, strict=True)))

@@ -30,7 +30,6 @@ from frame_metrics.measuring.pieces import (
     facts,
     gather,
     key_rows,
-    placed_of,
     system_numbers,
     with_systems,
     work_of,
@@ -58,11 +57,11 @@ class Counting(Work):
         log = source.log(single=True, totals=self.totals, piece=piece)
         grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
         ranking = rows["cell"].to_numpy()
-        cell = ranking if self.queries else grid.cell[ranking]
+        cell = ranking if self.queries else log.index.cell[ranking]
         rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
         rows = rows.group_by(pl.all(), maintain_order=True).len(TIMES).cast({TIMES: pl.Int64})
         segments = len(grid.segment_row)
-        least = np.unique(grid.system, return_index=True)[1] if self.queries else np.unique(grid.cell)
+        least = np.unique(grid.system, return_index=True)[1] if self.queries else np.unique(log.index.cell)
         every = pl.DataFrame({"cell": least, TIMES: 0}, schema_overrides={TIMES: pl.Int64})
         rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
         if self.queries:
@@ -70,11 +69,11 @@ class Counting(Work):
         cell = rows["cell"].to_numpy()
         system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
         query = grid.query[cell] if self.queries else None
-        keys = key_rows(log, segment, query)
+        keys = key_rows(log.index, segment, query)
         if ordered and query is not None:
             row = grid.query_row[query]
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
-        which = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
+        which = {SYSTEM: system_numbers(log.index, self.systems)[system], PLACED: log.index.known_at(segment)}
         out = {name: pl.Series(values) for name, values in which.items()} | counts_of_systems(log, system)
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows), self))
 

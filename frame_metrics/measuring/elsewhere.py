@@ -11,7 +11,8 @@ import polars as pl
 from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, said, shown
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.queries import Measured, without
+from frame_metrics.measuring.queries import said_of
+from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
@@ -94,7 +95,7 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> Measured:
+def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> Values:
     """Read numbers as the values of metrics.
 
     Parameters
@@ -114,13 +115,11 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> M
     at = places(held if asked is None else asked, held, where)
     log, values, absent = read_values(source.table, columns, source.call.conventions, code, len(held))
     if not audited:
-        check_shared(log)
-    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    every, unanswered = np.ones(values.shape[1], bool), ~log.answered
-    asked = held if asked is None else asked
-    found = Measured(log, asked, values[at], {}, {}, every, weight, cluster, absent[at], unanswered=unanswered)
+        check_shared(log.index)
+    asked, every, answered = held if asked is None else asked, np.ones(values.shape[1], bool), log.answered
+    found = Values(log.index, asked, values[at], every, ~answered, absent=absent[at], **said_of(log))
     if source.call.conventions.unanswered == "drop":
-        return replace(without(found, unanswered), evaluated=log.answered)
+        return replace(without(found, ~answered), evaluated=answered)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import found_query, has_single_rows, n_rows, single_rows, sizes
+from frame_metrics.data.misread import Facts, found_query, has_single_rows, n_rows, single_rows, sizes
 from frame_metrics.errors import MistakenColumnError
 from frame_metrics.inputs import FullRanking, FullScores
 from frame_metrics.measuring.queries import each_ranking
@@ -15,7 +15,7 @@ from frame_metrics.plan.call import Call
 from frame_metrics.stats.averages import Averages
 
 
-def check_found(call: Call, log: Log, asked: Asked, averages: Averages = (None,), *, whole: bool = True) -> None:
+def check_found(call: Call, log: Log | Facts, asked: Asked, averages: Averages = (None,)) -> None:
     """Raise for means over queries that were only found by name, if values of all rows may be meant.
 
     So it is if no query has two rows, whatever the metrics; and for a metric of the scores of two classes, if no
@@ -24,9 +24,8 @@ def check_found(call: Call, log: Log, asked: Asked, averages: Averages = (None,)
     Parameters
     ----------
     call : the call.
-    log : its log.
+    log : its log, or the facts about its pieces.
     asked, averages : the metrics, and the averages that are asked for.
-    whole : whether the rows of the log are at hand; not if it was put together from pieces.
     """
     verb = None if call.needs is None else call.needs.verb
     if verb is None or not (verb.means and call.plan.found_ranking):
@@ -36,11 +35,11 @@ def check_found(call: Call, log: Log, asked: Asked, averages: Averages = (None,)
         raise MistakenColumnError(single_rows(log, pooled=pooled), check="queries of one row", n=n_rows(log))
     name = next((name for name, metric in asked if metric.input is FullScores and metric.average is None), None)
     if name is not None and not any(averages) and sizes(log)[2] > 1:  # of one query, both values are the same
-        said = found_query(log, name, _of_one_class(log) if whole else 0)
+        said = found_query(log, name, _of_one_class(log) if isinstance(log, Log) else 0)
         raise MistakenColumnError(said, check="query found by name", n=sizes(log)[2])
 
 
 def _of_one_class(log: Log) -> int:
     """Return the number of queries whose rows are all of one class."""
     found = each_ranking(log, (("roc_auc", REGISTRY["roc_auc"]),))
-    return len(np.unique(log.grid.query[found.evaluated & np.isnan(found.values[0])]))
+    return len(np.unique(log.grid.query[found.evaluated & np.isnan(found.value[0])]))

@@ -20,7 +20,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 
 if TYPE_CHECKING:
-    from frame_metrics.measuring.queries import Measured
+    from frame_metrics.measuring.values import Values
 
 DOCS, RANKS = "\0docs", "\0ranks"  # columns of a piece: the documents and ranks of each list
 EVERY = 2**62  # a cutoff past all ranks
@@ -56,7 +56,7 @@ class Results:
         each = None if weight is None else weight[self.ranking[some]]
         return Lists(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
-    def within(self, measured: Measured, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
+    def within(self, measured: Values, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
         """Compute metrics in groups of lists.
 
         Parameters
@@ -78,7 +78,7 @@ class Results:
             name, metric = measured.asked[i]
             found = metric.compute(self.lists(metric, group[self.ranking], n, measured.weight))
             lacking[at] = np.isnan(found) & (counted > 0)
-            value[at] = measured.log.conventions.filled(name, metric, found, counted > 0)
+            value[at] = measured.conventions.filled(name, metric, found, counted > 0)
         return [value, counted * ~np.isnan(value), lacking]
 
     def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:

@@ -9,13 +9,15 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.pieces import UNANSWERED
-from frame_metrics.measuring.queries import Measured, measure, tallies
+from frame_metrics.measuring.queries import measure
+from frame_metrics.measuring.values import Values, tallies
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.checks import check_asked
@@ -54,7 +56,7 @@ def measured_of(
     *,
     queries: bool = True,
     totals: bool = False,
-) -> Measured:
+) -> Values:
     """Compute metrics for every ranking of a source, or only their sums, if no single ranking is needed.
 
     Numbers of ``value=`` are taken as they are.
@@ -74,9 +76,7 @@ def measured_of(
         check_found(source.call, log, asked, averages)
         return measure(log, asked, averages)
     kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
-    measured = pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
-    check_found(source.call, measured.log, asked, averages, whole=False)
-    return measured
+    return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
 
 
 def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:
@@ -98,23 +98,23 @@ class Summing(pieces.Measuring):
     Where a segment has few rankings, they are sent as they are, which is less than their sums.
     """
 
-    def kept(self, measured: Measured, *, ordered: bool) -> Answer:
-        log, evaluated = measured.log, measured.evaluated
-        many = np.bincount(log.grid.cell) >= FEW
-        group, n = np.where(many, np.cumsum(many) - 1, -1)[log.grid.cell], int(many.sum())
+    def kept(self, log: Log, measured: Values, *, ordered: bool) -> Answer:
+        cell, evaluated = measured.index.cell, measured.evaluated
+        many = np.bincount(cell) >= FEW
+        group, n = np.where(many, np.cumsum(many) - 1, -1)[cell], int(many.sum())
         numbers = numbers_within(tallies(measured, self.averages)[1], group[evaluated], n)
         sums = np.concatenate([within(group, n, [evaluated]), numbers]).T.tolist()
         stays = group < 0
         stays[np.unique(group, return_index=True)[1]] = True  # among them the first row, with the facts of the piece
-        each, at = super().kept(measured, ordered=ordered), np.flatnonzero(stays)
+        each, at = super().kept(log, measured, ordered=ordered), np.flatnonzero(stays)
         columns = {name: values[at] for name, values in each.columns.items()}
         lacking = np.bincount(group + 1, measured.unanswered, n + 1)  # of each group; first of those in none
         columns[UNANSWERED] = pl.Series(np.where(group < 0, measured.unanswered, lacking[group + 1])[at]).cast(pl.Int64)
         columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
         return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 
-    def together(self, log: Log, table: pl.DataFrame) -> Measured:
-        measured, summed = super().together(log, table), table[SUMS].is_not_null().to_numpy()
+    def together(self, index: Index, table: pl.DataFrame) -> Values:
+        measured, summed = super().together(index, table), table[SUMS].is_not_null().to_numpy()
         if not summed.any():
             return measured
         measured = replace(measured, evaluated=measured.evaluated | summed)

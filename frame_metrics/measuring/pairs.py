@@ -14,12 +14,11 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.shown import value_text
-from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import all_alike
-from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.measuring.results import labels
+from frame_metrics.measuring.values import Values, filled
 from frame_metrics.roles.series import same_as
 from frame_metrics.stats.averages import numbered
 
@@ -81,7 +80,7 @@ class QueryValues:
 class Pairing:
     """The pairs of systems to compare, with their values."""
 
-    measured: Measured  # the values of metrics for every ranking
+    measured: Values  # the values of metrics for every ranking
     values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
     segments: Array  # the numbers of the segments, in the order of the result
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
@@ -91,22 +90,21 @@ class Pairing:
     @property
     def n_queries(self) -> int:
         """Number of (segment, query) pairs: a query counts in each of its segments."""
-        return self.measured.log.grid.n_pairs
+        return self.measured.index.n_pairs
 
     def query_of(self, pair: Array) -> Array:
         """Return the number of the query of each (segment, query) pair."""
-        grid = self.measured.log.grid
-        query = np.zeros(self.n_queries, np.int64)
-        query[grid.pair] = grid.query
+        index, query = self.measured.index, np.zeros(self.n_queries, np.int64)
+        query[index.pair] = index.query
         return query[pair]
 
     @cached_property
     def drawn(self) -> Array:
         """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
-        grid = self.measured.log.grid
-        first = np.zeros(len(grid.pair), bool)
-        first[grid.first_of_pairs] = True
-        return grid.pair[first][self.measured.log.drawing_order(first)]
+        index = self.measured.index
+        first = np.zeros(len(index), bool)
+        first[index.first_of_pairs] = True
+        return index.pair[first][index.drawing_order(first)]
 
     @cached_property
     def _turn(self) -> Array:
@@ -117,14 +115,14 @@ class Pairing:
 
     def laid(self, segment: int) -> QueryValues:
         """Lay out the values of a segment by query and system, for the queries that are evaluated for all systems."""
-        measured, grid = self.measured, self.measured.log.grid
-        here = np.flatnonzero(grid.segment == segment)
-        turn, place = np.unique(self._turn[grid.pair[here]], return_inverse=True)
+        measured, index = self.measured, self.measured.index
+        here = np.flatnonzero(index.segment == segment)
+        turn, place = np.unique(self._turn[index.pair[here]], return_inverse=True)
         pair = self.drawn[turn]
 
         def cells(values: Array, fill: Any) -> Array:
-            out = np.full((len(pair), len(grid.system_row)), fill)
-            out[place, grid.system[here]] = values[here]
+            out = np.full((len(pair), len(index.systems)), fill)
+            out[place, index.system[here]] = values[here]
             return out
 
         def of_queries(values: Array | None) -> Array | None:
@@ -138,12 +136,12 @@ class Pairing:
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + (~unanswered)[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         values = np.array([cells(own, np.nan)[some] for own in self.values])
-        without = np.zeros(measured.values.shape, bool) if measured.absent is None else measured.absent
+        without = np.zeros(measured.value.shape, bool) if measured.absent is None else measured.absent
         absent = np.array([cells(own, True)[some] for own in without])
-        undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.values) & ~without])
+        undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.value) & ~without])
         unanswered = unanswered[some]
         query = np.zeros(len(pair), np.int64)
-        query[place] = grid.query[here]
+        query[place] = index.query[here]
         marks = (undefined, ~(absent | unanswered), unanswered, absent)
         return QueryValues(pair[some], query[some], values, *marks, cluster, weight, beyond)
 
@@ -167,28 +165,27 @@ class Pairing:
 
         ``segment``, ``metric``, ``pair`` and ``query`` are numbers, one for each row.
         """
-        log, columns = self.measured.log, labels(self.measured.asked, metric) | columns
-        system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
-        keys, column = log.key_rows(segment=segment, query=query) | system, str(log.columns.system)
+        index, columns = self.measured.index, labels(self.measured.asked, metric) | columns
+        system, base = (index.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
+        keys, column = index.key_rows(segment=segment, query=query) | system, str(index.columns.system)
         if self.saved is None:
-            return Answer(keys | {"baseline": base[column]}, columns, {"baseline": column}, log.held)
+            return Answer(keys | {"baseline": base[column]}, columns, {"baseline": column}, index.held)
         return Answer(
-            keys, {"baseline": pl.Series([self.saved] * len(pair), dtype=pl.String)} | columns, table=log.held
+            keys, {"baseline": pl.Series([self.saved] * len(pair), dtype=pl.String)} | columns, table=index.held
         )
 
 
-def paired_systems(measured: Measured, baseline: Any, one: str = "system") -> Pairing:
+def paired_systems(measured: Values, baseline: Any, one: str = "system") -> Pairing:
     """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
 
     ``one``: the word for a system, for errors.
     """
-    log = measured.log
-    order, segments = in_order(log)
-    names = log.systems
-    some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
-    places, column = [some.index(at) for at in order if at in some], str(log.columns.system)
+    index = measured.index
+    order, names, columns = index.systems.in_order, index.system_names, index.columns
+    some = [at for at, name in enumerate(names) if name is not None or not columns.team]  # a null is no team
+    places, column = [some.index(at) for at in order if at in some], str(columns.system)
     pairs = [(some[at], some[base]) for at, base in pairs_of(places, names.gather(some), baseline, column, one)]
-    return Pairing(measured, all_filled(measured), segments, pairs)
+    return Pairing(measured, all_filled(measured), index.segments.in_order, pairs)
 
 
 def pairs_of(
@@ -263,20 +260,6 @@ def _written(when: Any) -> tuple[str, ...]:
     return (str(when), when.isoformat(), *([str(when.date())] if midnight else []))  # type: ignore[attr-defined]
 
 
-def in_order(log: Log) -> tuple[Array, Array]:
-    """Return the numbers of systems, and of segments, sorted by their values, nulls last."""
-    system, by, _ = log.columns.key_names
-    return _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)
-
-
-def _in_order(log: Log, keys: list[str], rows: Array) -> Array:
-    """Return the numbers of systems, or of segments, sorted by their values, nulls last."""
-    if not keys:
-        return np.zeros(1, np.int64)
-    values = log.keys_at(keys, rows).with_row_index("at")
-    return values.sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
-
-
-def all_filled(measured: Measured) -> list[Array]:
+def all_filled(measured: Values) -> list[Array]:
     """Return the values of each metric with undefined ones replaced, shape (rankings,) each."""
     return [filled(measured, i) for i in range(len(measured.asked))]

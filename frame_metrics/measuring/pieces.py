@@ -10,24 +10,35 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import Answer
+from frame_metrics.answer import Answer, frame_of
 from frame_metrics.border.pieces import CATEGORIES, ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
-from frame_metrics.data.blocks import RankingRows, codes, numbers
+from frame_metrics.data.blocks import codes, numbers
 from frame_metrics.data.classes import check_relevance
-from frame_metrics.data.grid import Grid, rankings_of_systems
 from frame_metrics.data.ids import refuse_strangers
+from frame_metrics.data.index import Index, Names
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.misread import FACTS, SHARES, check_positions, check_positive_in, facts_of, positions
+from frame_metrics.data.misread import (
+    FACTS,
+    NEGATIVE,
+    SHARES,
+    Facts,
+    check_positions,
+    check_positive_in,
+    facts_of,
+    positions,
+)
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.lists import DOCS, from_lists
-from frame_metrics.measuring.queries import Measured, check_grades, check_ideal, each_ranking, lacks_scale
+from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, at_once, check_systems, shares
@@ -39,11 +50,14 @@ from frame_metrics.stats.averages import Averages
 # A piece becomes a table with a row for each ranking. Beside the keys it has these columns: whether the ranking is in
 # the log, has results, is evaluated, and has a known segment; and the number of its system.
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
-UNANSWERED = "\0unanswered"  # see ``Measured.unanswered``
+RESULTS = "\0results"  # whether the ranking has results, where rows are of teams
+UNANSWERED = "\0unanswered"  # see ``Values.unanswered``
 # Columns of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows,
 # the sums of the weights of its results and of their squares.
 VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
-WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "\0sampling"  # roles of queries
+# Roles of queries: the columns with the values of a role, and that of clusters, which have their names.
+SAID = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
+CLUSTER = "\0cluster"
 # Facts about the piece, in its first row: the largest grade, whether there are labels, whether some judgment matched a
 # row, whether ``relevant=`` holds flags (see ``_flags`` in data/unfolding.py).
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
@@ -54,19 +68,20 @@ PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"  # columns inside ``wi
 OF_SYSTEMS = ("\0rankings", "\0shared")
 
 
-def gathered_of(work: Measuring, source: InPieces) -> Measured:
+def gathered_of(work: Measuring, source: InPieces) -> Values:
     """Measure every ranking of all pieces, as if they had been one frame in memory."""
     check_scale(work, source)
     table, work = gather(work, source)
-    measured = work.together(*restored(table, work))
-    check_whole(table, measured.log, work)
+    measured = work.together(*indexed(table, work))
+    facts = check_whole(table, work)
+    check_found(source.call, facts, work.asked, work.averages)
     return measured
 
 
 def check_scale(work: Measuring, source: InPieces) -> None:
     """Raise for a metric that needs ``max_grade=`` and does not have it; the error names the largest grade of all."""
     if any(lacks_scale(metric) for _, metric in work.asked):
-        check_grades(work.asked, restored(*gather(replace(work, asked=[]), source))[0])
+        check_grades(work.asked, facts_of_pieces(*gather(replace(work, asked=[]), source)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,36 +181,39 @@ class Measuring(Work):
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=self.single, totals=self.totals, piece=piece)
         check_ideal(self.asked, log)
-        return self.kept(self.measured(log), ordered=ordered)
+        return self.kept(log, self.measured(log), ordered=ordered)
 
-    def kept(self, measured: Measured, *, ordered: bool) -> Answer:
+    def kept(self, log: Log, measured: Values, *, ordered: bool) -> Answer:
         """Return a row for each ranking of a piece, with all that averages, intervals and tests need."""
-        log = measured.log
-        columns: dict[str, Any] = {ANSWERED: log.with_results, EVALUATED: measured.evaluated}
+        columns: dict[str, Any] = {EVALUATED: measured.evaluated}
         columns |= {UNANSWERED: np.zeros(len(measured.evaluated), np.int64) + measured.unanswered}
-        columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
+        columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.value)}
         columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
         columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
         if measured.shown is not None:
             columns |= measured.shown.in_lists(log.table["doc"], len(measured.evaluated))
         columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
-        columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
-        columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
-        columns |= {SAMPLING: log.sampling} if self.call.judged is not None and self.call.judged.sampling else {}
+        said = {name: getattr(measured, role) for role, name in SAID.items()}
+        columns |= {name: values for name, values in said.items() if values is not None}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
-    def together(self, log: Log, table: pl.DataFrame) -> Measured:
-        """Return the values of all pieces, as if measured at once; ``log``, ``table``: as ``restored`` returns them."""
-        values = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
+    def together(self, index: Index, table: pl.DataFrame) -> Values:
+        """Return the values of all pieces, as if measured at once; the parameters are what ``indexed`` returns."""
+        value = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
         rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}
-        weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
-        evaluated = table[EVALUATED].to_numpy()
-        shown = from_lists(table, log.conventions.catalogue) if DOCS in table.columns else None
-        more: dict[str, Any] = {"weights": weights, "shown": shown, "unanswered": table[UNANSWERED].to_numpy()}
-        return Measured(log, self.asked, values, counts, rows, evaluated, weight, cluster, **more)
+        said: dict[str, Any] = {role: table[name].to_numpy() for role, name in SAID.items() if name in table}
+        if index.columns.cluster:
+            said["cluster"] = numbers(table[CLUSTER]).to_numpy()
+        if DOCS in table.columns:
+            said["shown"] = from_lists(table, index.conventions.catalogue)
+        if RESULTS in table.columns:
+            said["with_results"] = table[RESULTS].to_numpy()
+        said["zeros"] = bool(table[NEGATIVE].any())
+        marks = table[EVALUATED].to_numpy(), table[UNANSWERED].to_numpy()
+        return Values(index, self.asked, value, *marks, counts, rows, weights, **said)
 
-    def measured(self, log: Log) -> Measured:
+    def measured(self, log: Log) -> Values:
         """Measure every ranking of a piece."""
         return each_ranking(log, self.asked, self.averages)
 
@@ -302,7 +320,7 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
         return {}
     here, first = np.unique(system, return_index=True)
     counts = np.zeros((2, len(system)), np.int64)
-    counts[:, first] = rankings_of_systems(log.grid)[:, here]
+    counts[:, first] = log.index.rankings_of_systems[:, here]
     return dict(zip(OF_SYSTEMS, map(pl.Series, counts), strict=True))
 
 
@@ -321,15 +339,22 @@ def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
         check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
 
-def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
-    """Raise for faults that only the whole frame shows.
-
-    ``table``: the tables of all pieces; ``log``: the log that was restored from them.
-    """
+def check_whole(table: pl.DataFrame, work: Measuring) -> Facts:
+    """Raise for faults that only the whole frame shows, and return the facts; ``table``: the tables of all pieces."""
+    facts = facts_of_pieces(table, work)
     check_shared_of_pieces(table, work)
     check_positive_in(table, work.call.conventions.word)
-    check_positions(positions(log))
-    check_grades(work.asked, log)
+    check_positions(positions(facts))
+    check_grades(work.asked, facts)
+    return facts
+
+
+def facts_of_pieces(table: pl.DataFrame, work: Work) -> Facts:
+    """Return the facts about all pieces; ``table``: the tables of these."""
+    judging, grades = work.call.judged or work.columns, {GRADE: "grade"}
+    grades |= {LABELLED: "label"} if table[LABELLED].any() else {}
+    facts = table.select(*(pl.col(name).alias(own) for name, own in grades.items()), *FACTS)
+    return Facts(facts, work.columns, conventions_of(work, table), str(judging.grade or judging.label))
 
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:
@@ -350,31 +375,26 @@ def check_judgments(work: Work, source: Source) -> None:
 
 def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
     """Return the answer for a piece: ``columns`` with a row for each ranking, the keys, and the facts of the piece."""
-    grid, own = log.grid, len(log.grid.rankings.first_row)
-    keys = key_rows(log, grid.segment, grid.query)
+    grid, index, own = log.grid, log.index, len(log.grid.rankings.first_row)
+    keys = key_rows(index, grid.segment, grid.query)
     if ordered:
         keys[ORDER] = np.append(log.rows(grid.rankings.first_row), np.full(len(grid.pair) - own, NONE))
     aliases = {}
     if log.columns.cluster:
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
-    which = {SYSTEM: system_numbers(log, work.systems)[grid.system], OWN: grid.of_log}
-    which |= {PLACED: placed_of(log, grid.segment)}
+    which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OWN: index.own, ANSWERED: index.answered}
+    which |= {PLACED: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}
     out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in arrays.items()} | lists
     return Answer(keys, out | facts(log, len(grid.pair), work), aliases)
 
 
-def key_rows(log: Log, segment: Array, query: Array | None) -> dict[str, Any]:
+def key_rows(index: Index, segment: Array, query: Array | None) -> dict[str, Any]:
     """Return the key rows of segments and queries, -1 for an unknown value; ``segment``, ``query``: their numbers."""
-    placed = placed_of(log, segment)
-    keys: dict[str, Any] = log.key_rows(segment=segment, query=query)
-    return keys | {name: np.where(placed, keys[name], NONE) for name in log.unknown if not placed.all()}
-
-
-def placed_of(log: Log, segment: Array) -> Array:
-    """Return True for each segment whose values are all known."""
-    return np.ones(len(segment), bool) if log.placed is None else log.placed[segment]
+    keys: dict[str, Any] = index.key_rows(segment=segment, query=query)
+    known = index.known_at(segment)
+    return keys | {name: np.where(known, keys[name], NONE) for name in index.unknown if not known.all()}
 
 
 def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
@@ -386,7 +406,7 @@ def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
     known |= {MATCHED: pl.Series([matched])} | facts_of(log)
     if work.unnumbered:
-        here = _plain(log.systems)
+        here = _plain(log.index.system_names)
         known[NAMES] = pl.Series([here], dtype=pl.List(here.dtype))
     return {name: in_first(n, value) for name, value in known.items()}
 
@@ -401,15 +421,14 @@ def _plain(names: pl.Series) -> pl.Series:
     return names.cast(pl.String) if isinstance(names.dtype, CATEGORIES) else names
 
 
-def system_numbers(log: Log, every: pl.Series | None) -> Array:
+def system_numbers(index: Index, every: pl.Series | None) -> Array:
     """Return, for each system of a piece, its number among ``every`` system.
 
     If all systems are not known yet (None), the numbers are those within the piece.
     """
-    rows = log.grid.system_row
     if every is None:
-        return np.arange(len(rows))  # the last one stands for systems of other pieces
-    here = _plain(log.systems)
+        return np.arange(len(index.systems))  # the last one stands for systems of other pieces
+    here = _plain(index.system_names)
     known = pl.DataFrame({"system": _plain(every), "number": np.arange(len(every))})
     mine = here.to_frame("system").join(known, on="system", how="left", nulls_equal=True, maintain_order="left")
     present = mine["number"].to_numpy()
@@ -424,9 +443,9 @@ def _cluster_rows(log: Log) -> Array:
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
     if log.judged is not None and "cluster" in log.judged.names.columns:
         keys = log.judged.keys
-        at = log.joined(log.judged.names.select(keys).with_columns(at=pl.Series(log.judged.row) + log.n_rows), keys)[
-            "at"
-        ]
+        at = log.index.joined(
+            log.judged.names.select(keys).with_columns(at=pl.Series(log.judged.row) + log.n_rows), keys
+        )["at"]
         row = at.fill_null(NONE).to_numpy()
     if log.columns.cluster in log.columns.shape.from_judgments:
         return row
@@ -442,27 +461,51 @@ def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array
     return {i: table.select(mine).to_numpy().T for i, mine in names.items() if mine}
 
 
-def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
-    """Restore a log from the tables of all pieces, with all rankings in the order of a log that was read at once.
+def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
+    """Return the index of the rankings of all pieces, in the order of a log that was read at once.
 
-    Returns the log, and the sorted table, to which its key rows refer.
+    Returns the index, and the sorted table, to which its key rows refer.
     """
-    call, columns = work.call, work.columns
+    columns = work.call.columns
     table = with_systems(_in_order(table, columns), work)
-    _, by, query = columns.key_names
-    log = table.select(pl.col(name).alias(own) for own, name in zip(columns.inside, columns.keys, strict=True))
-    facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
-    log = log.with_columns(*(table[name].alias(own) for name, own in facts.items()), *(table[name] for name in FACTS))
-    said = {"weight": WEIGHT, "covariate": COVARIATE, "sampling": SAMPLING}
-    of_queries = {role: table[name].to_numpy() for role, name in said.items() if name in table}
-    if columns.cluster:
-        of_queries["cluster"] = numbers(table[CLUSTER]).to_numpy()
-    grid = _grid(log, table, by, query, of_queries)
-    shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
-    conventions = conventions_of(work, table)
-    judging_columns = call.judged or columns
-    columns, name = columns.changed(from_judgments=()), str(judging_columns.grade or judging_columns.label)
-    return Log(log, columns, conventions, name, grid, judged_keys=shared, held=table), table
+    system, (_, by, query), held = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
+    placed = table[PLACED].to_numpy()
+    query_code, query_at = codes(table, columns.query)
+    segment_code, segment_at = codes(table, [*columns.by, PLACED] if by else [])
+    system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
+    system_row[system[::-1]] = np.arange(len(table))[::-1]
+    index = Index(
+        columns,
+        conventions_of(work, table),
+        table[OWN].to_numpy(),
+        table[ANSWERED].to_numpy(),
+        *(system, segment_code, query_code),
+        np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
+        Names((columns.system,) if columns.system else (), columns.key_names[0], system_row, held),
+        Names(columns.by, by, segment_at, held),
+        Names(columns.query, query, query_at, held),
+        None if placed.all() else placed[segment_at],
+        [name for name in columns.by if name not in work.shared],
+        table,
+    )
+    return index, table
+
+
+@dataclass(frozen=True, eq=False)
+class KeysOfTable:
+    """The rows of the table of all pieces, which hold the keys."""
+
+    table: pl.DataFrame
+    columns: Columns
+
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return key values at some rows, by inside names."""
+        names = dict(zip(self.columns.inside, self.columns.keys, strict=True))
+        return frame_of({key: self.table[names[key]] for key in keys})[rows]
+
+    def key_rows(self, name: str, rows: Array) -> Array:
+        """Return the rows themselves: the table is the frame of the answer, and has every key column."""
+        return rows
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
@@ -492,22 +535,6 @@ def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]
     others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
     return table[np.append(np.arange(n), n + others)]
-
-
-def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str], said: dict[str, Array]) -> Grid:
-    """Build the grid of the rankings of all pieces; ``said``: values of roles of queries, a value for each ranking."""
-    n, own = len(log), int(table[OWN].sum())
-    query_code, query_at = codes(log, query)
-    segment_code, segment_at = codes(log.with_columns(placed=table[PLACED]), [*by, "placed"] if by else [])
-    pair = np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1]
-    system = table[SYSTEM].to_numpy()
-    system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
-    system_row[system[::-1]] = np.arange(n)[::-1]
-    lengths = table[ANSWERED].to_numpy().astype(np.int64)
-    rankings = RankingRows(np.arange(own), np.arange(n), lengths, None, said, said)
-    placed = table[PLACED].to_numpy()
-    known = None if placed.all() else placed[segment_at]
-    return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)
 
 
 def refuse_unmatched(work: Work, source: InPieces) -> None:

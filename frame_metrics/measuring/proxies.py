@@ -11,13 +11,14 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments, as_text, groups_of
 from frame_metrics.data.ids import in_common_type
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
+from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import all_filled
-from frame_metrics.measuring.pieces import placed_of
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.results import (
     ENDS,
     PROXIES,
@@ -27,6 +28,7 @@ from frame_metrics.measuring.results import (
     n_unanswered,
     tidied,
 )
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
@@ -73,7 +75,7 @@ def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
 class Both:
     """Values of metrics for every ranking, by people and by a machine."""
 
-    measured: Measured  # the values by the machine
+    measured: Values  # the values by the machine
     proxy: Array  # these values with undefined ones replaced, shape (metrics, rankings)
     human: Array  # values by people, NaN if they did not judge all that a metric reads, shape (metrics, rankings)
     undefined: Array  # whether a value by people is undefined, shape (metrics, rankings)
@@ -121,10 +123,11 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
 def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     """Compute metrics for every ranking by both judgments, and match the rankings of both."""
     m, depths = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
-    human = measured_of(source, [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)], totals=totals)
+    every = [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)]
+    human, documents = _with_judgments(source, every, totals=totals)
     with told_of("proxy"):
-        there = measured_of(source.proxy or source, asked, totals=totals)
-    theirs, ours = _keys(there.log), _keys(human.log)
+        there, others = _with_judgments(source.proxy or source, asked, totals=totals)
+    theirs, ours = _keys(there.index), _keys(human.index)
     if theirs.schema != ours.schema:
         raise BadValueError("proxy: columns of its queries have other types than those of people; give both one type")
     rows = ours.with_row_index("at")
@@ -138,24 +141,24 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     def on_theirs(values: Array, nothing: float) -> Array:
         return np.where(of_none, nothing, np.append(values, np.full((len(values), 1), nothing), axis=1)[:, at])
 
-    shares = human.values[[m + depths.index(metric.k) for _, metric in asked]]
+    shares = human.value[[m + depths.index(metric.k) for _, metric in asked]]
     whole = human.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
-    fewer, fill = _fewer(source, human.log, there.log), human.log.conventions.fill
+    fewer, fill = _fewer(source, human.index, documents, others), human.conventions.fill
     whole &= ~(fewer & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
-    chance = human.log.sampling
+    chance = human.sampling
     return Both(
         there,
         np.array(all_filled(there)),
         on_theirs(np.where(whole, all_filled(human)[:m], np.nan), np.nan),
-        on_theirs(np.isnan(human.values[:m]) & whole, 0) > 0,
+        on_theirs(np.isnan(human.value[:m]) & whole, 0) > 0,
         on_theirs(human.evaluated[None], 0)[0] > 0,
         on_theirs(fewer[None], 0)[0] > 0,
         None if chance is None else on_theirs(chance[None], np.nan)[0],
-        (len(np.unique(human.log.grid.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
+        (len(np.unique(human.index.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
     )
 
 
-def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> None:
+def _check_said(human: Values, there: Values, at: Array, some: Array) -> None:
     """Raise if the two judgments differ in the weight of a query, or in which queries are one cluster.
 
     Parameters
@@ -173,25 +176,26 @@ def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> Non
         if role == "cluster":  # each side numbers them for itself
             differ = any(len(np.unique(side)) < pairs.shape[1] for side in pairs)
         if differ:
-            column = human.log.columns.single.get(role)
+            column = human.columns.single.get(role)
             raise BadValueError(
                 f"{column}: people's judgments and proxy differ in the value of a query; give each query one"
             )
 
 
-def _keys(log: Log) -> pl.DataFrame:
+def _keys(index: Index) -> pl.DataFrame:
     """Return the system, segment and query of every ranking, and whether its segment is known."""
-    return log.keys_of(log.columns.inside).with_columns(placed=pl.Series(placed_of(log, log.grid.segment)))
+    return index.keys_of(index.columns.inside).with_columns(placed=pl.Series(index.known))
 
 
-def _fewer(source: Source, human: Log, there: Log) -> Array:
+def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
     """Mark the rankings whose query people judged, but not all documents that the machine judged.
 
-    ``human``, ``there``: the logs with people's judgments, and with the machine's.
+    Parameters
+    ----------
+    human : the index of the rankings that people judged.
+    ours, theirs : the segment, query and document of each judgment by people, and by the machine.
     """
-    sides = source, source.proxy or source
-    ours, theirs = (_judged(side, log) for side, log in zip(sides, (human, there), strict=True))
-    said = zip(sides, ("people's judgments", "proxy="), strict=True)
+    said = zip((source, source.proxy or source), ("people's judgments", "proxy="), strict=True)
     called = [f"{side.judged.doc} of {what}" for side, what in said]  # type: ignore[union-attr]
     docs = in_common_type(ours["doc"], theirs["doc"], *called)
     ours, theirs = (one.with_columns(ids) for one, ids in zip((ours, theirs), docs, strict=True))
@@ -202,15 +206,23 @@ def _fewer(source: Source, human: Log, there: Log) -> Array:
     return human.joined(lacking.with_columns(fewer=True), lacking.columns)["fewer"].fill_null(False).to_numpy()
 
 
-def _judged(source: Source, log: Log) -> pl.DataFrame:
-    """Return the segment, query and document of every separate judgment.
+def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Values, pl.DataFrame]:
+    """Return the values of metrics, and the segment, query and document of every separate judgment.
 
     For a log in pieces, which has no judgments here, they are read beside a frame without rows.
     """
-    if isinstance(source, InPieces):
-        call = source.call.without_frames()
-        nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
-        log = source_of(call, nothing, source.beside, piece=True).log(piece=Piece(None, more=call.columns.own_rows))
+    if not isinstance(source, InPieces):
+        log = source.log(totals=totals)
+        check_found(source.call, log, asked)
+        return measure(log, asked), _judged(log)
+    call = source.call.without_frames()
+    nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
+    log = source_of(call, nothing, source.beside, piece=True).log(piece=Piece(None, more=call.columns.own_rows))
+    return measured_of(source, asked, totals=totals), _judged(log)
+
+
+def _judged(log: Log) -> pl.DataFrame:
+    """Return the segment, query and document of every separate judgment."""
     _, by, query = log.columns.key_names
     return log.judgments.select(name for name in (*by, *query, "doc") if name in log.judgments.columns)
 
@@ -237,11 +249,11 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     return not np.array_equal(alone, beside, equal_nan=True)
 
 
-def members_of(measured: Measured, segments: Segments) -> list[Array]:
+def members_of(measured: Values, segments: Segments) -> list[Array]:
     """Return the evaluated rankings of each segment, as their numbers, in the order of random draws."""
-    log, some = measured.log, measured.evaluated
-    at = np.flatnonzero(some)[log.drawing_order(some)]
-    group = segments.place[log.grid.cell[at]]
+    index, some = measured.index, measured.evaluated
+    at = np.flatnonzero(some)[index.drawing_order(some)]
+    group = segments.place[index.cell[at]]
     order = np.argsort(group, kind="stable")
     return np.split(at[order], np.searchsorted(group[order], np.arange(len(segments))))[1:]
 
@@ -249,7 +261,7 @@ def members_of(measured: Measured, segments: Segments) -> list[Array]:
 def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     """Return the answer of ``evaluate`` with a proxy: a row for each group, metric and average."""
     both = both_of(source, asked, totals=options.margins)
-    measured, groups = both.measured, groups_of(both.measured.log.cells, options.margins)
+    measured, groups = both.measured, groups_of(both.measured.index.cells, options.margins)
     names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
     counted = ["n_unanswered"] if counts_answers(source.call) else []
     weighted = measured.weight is not None

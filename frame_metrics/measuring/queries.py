@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import check_level, out_of_reach
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import groups, undecided_shares
+from frame_metrics.data.misread import Facts, groups, has_negatives, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError, shown
-from frame_metrics.inputs import Array, FullRanking, FullScores, Lists, ratio
+from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, every, numbered, results_of, together
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import judging
 from frame_metrics.roles.series import refuse
-from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally, within
+from frame_metrics.stats.averages import Averages
 
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Values of metrics for every ranking, NaN where undefined."""
-
-    log: Log
-    asked: Asked
-    values: Array  # shape (metrics, rankings)
-    # By the position of a metric in ``asked``:
-    counts: dict[int, Array]  # with average="micro": the counts that are summed, shape (counts, rankings)
-    rows: dict[int, Array]  # with average="rows": the number of rows of each ranking, shape (rankings,)
-    evaluated: Array  # whether a ranking counts: its query is judged, see ``Block.evaluated``, shape (rankings,)
-    weight: Array | None  # of each ranking's query; None if not named
-    cluster: Array | None  # number of the cluster of each ranking's query; None if not named
-    absent: Array | None = None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
-    # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings).
-    weights: dict[int, Array] = field(default_factory=dict)  # by the position of a metric, as ``counts`` and ``rows``
-    shown: Results | None = None  # the results of all lists, for metrics of sets of lists; None without such metrics
-    unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
-    # Where a row stands for the summed rankings of a piece: what ``tallies`` returns, and the number of evaluated
-    # rankings that each evaluated row stands for.
-    sums: tuple[list[int], list[Tally]] | None = None
-    many: Array | None = None
-    # How many rankings of judged queries each row stands for that have no row (1 or 0, unless rankings were summed),
-    # whether or not they are evaluated, shape (rankings,). By default none is.
-    unanswered: Array = field(default_factory=lambda: np.zeros(0, bool))
-
-    def __post_init__(self) -> None:
-        """Let each ranking be answered, if nothing is said."""
-        if len(self.unanswered) != len(self.evaluated):
-            object.__setattr__(self, "unanswered", np.zeros(len(self.evaluated), bool))
-
-    @property
-    def results(self) -> Results:
-        """The results of all lists; empty if no metric reads them."""
-        return together([]) if self.shown is None else self.shown
+ROLES_OF_QUERIES = ("weight", "cluster", "covariate")  # roles whose values ``Values`` has for each ranking
 
 
 def of_probabilities(asked: Asked) -> str | None:
@@ -71,7 +38,7 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
     refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
 
-def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
+def check_grades(asked: Asked, log: Log | Facts, *, some: bool = False) -> None:
     """Raise for a metric that the grades of a log do not determine.
 
     ``some``: whether the log has only some of the grades, so that counts in errors say "at least".
@@ -96,7 +63,7 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
     _check_groups(asked, log)
 
 
-def _check_groups(asked: Asked, log: Log) -> None:
+def _check_groups(asked: Asked, log: Log | Facts) -> None:
     """Raise for a metric of a group (``group=``) without documents."""
     for name, metric in asked:
         if "group=" in metric.columns and code_of(metric.params["of"]) not in groups(log):
@@ -108,7 +75,7 @@ def _takes_level(metric: Metric) -> bool:
     return "relevant" in metric.reads and "rel" not in metric.params
 
 
-def _top_grade(log: Log) -> str:
+def _top_grade(log: Log | Facts) -> str:
     """Return the largest grade as errors show it."""
     return log.conventions.in_words(log.top_grade)
 
@@ -118,7 +85,7 @@ def lacks_scale(metric: Metric) -> bool:
     return "max_grade" in metric.reads and metric.params.get("max_grade") is None
 
 
-def check_ideal(asked: Asked, log: Log) -> None:
+def check_ideal(asked: Asked, log: Log | Facts) -> None:
     """Raise for a metric of the ideal ranking if ``n_relevant=`` only counts relevant documents.
 
     No error if their grades are known to be 1: no grade of the log is another positive one, and ``rel`` is at most 1.
@@ -132,7 +99,7 @@ def check_ideal(asked: Asked, log: Log) -> None:
             )
 
 
-def _out_of_reach(asked: Asked, log: Log) -> set[float]:
+def _out_of_reach(asked: Asked, log: Log | Facts) -> set[float]:
     """Return the values of ``rel`` of metrics that no grade reaches, although some grade is positive."""
     table = log.judgments
     rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
@@ -147,7 +114,7 @@ def check_known(run: FullRanking, rel: float, log: Log) -> None:
         raise BadValueError(f"{column}: a query lists more relevant documents than it is said to have")
 
 
-def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
+def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Values:
     """Check that the grades determine the metrics, and compute them for every ranking of a log."""
     check_grades(asked, log)
     found = each_ranking(log, asked, averages)
@@ -162,7 +129,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=apart, by=by))
 
 
-def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
+def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values:
     """Compute metrics for every ranking of a log or of a piece of one, block by block."""
     grid, columns = log.grid, log.columns
     evaluated, unanswered = np.zeros(len(grid.pair), bool), ~log.answered
@@ -197,20 +164,34 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
     log.each_block(work, busy=True, alike=deep is not None if ordered else None)
-    if deep is None and not (columns.weight or columns.cluster):
-        return measured
     shown = None if deep is None else together([listed[at] for at in sorted(listed)]) if ordered else every(log)
-    return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
+    said = said_of(log) | ({} if shown is None else {"shown": shown})
+    return replace(measured, **said) if said else measured
 
 
-def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array, unanswered: Array) -> Measured:
+def said_of(log: Log) -> dict[str, Any]:
+    """Return the values of roles of queries, and what else only some roles ask for, as fields of ``Values``."""
+    columns, said = log.columns, dict[str, Any]()
+    for role in ROLES_OF_QUERIES:
+        if role in columns.single:
+            said[role] = log.of_queries(role)
+    if columns.team:
+        said["with_results"] = log.with_results
+    if (columns.arm or columns.team) and log.judges_itself:
+        said["zeros"] = has_negatives(log)
+    if log.judged is not None and "sampling" in log.judged.names.columns:
+        said["sampling"] = log.said_of_judgments("sampling")
+    return said
+
+
+def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array, unanswered: Array) -> Values:
     """Allocate the arrays for values of metrics, and for what their averages need beside the values."""
     n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}
     rows = {i: np.empty(n) for i, _, how in of if "rows" in how}
     weights = {i: np.empty((2, n)) for i, *_ in of} if log.conventions.propensity is not None else {}
     values = np.full((len(asked), n), np.nan)
-    return Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights, unanswered=unanswered)
+    return Values(log.index, asked, values, evaluated, unanswered, counts, rows, weights)
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
@@ -223,7 +204,7 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     return of
 
 
-def _fill(measured: Measured, wanted: Sequence[int], whole: FullRanking, block: Block) -> None:
+def _fill(measured: Values, wanted: Sequence[int], whole: FullRanking, block: Block) -> None:
     """Compute some metrics for a block's rankings ``whole``, and store the values in ``measured``."""
     at, run, expected = block.at, whole, whole if whole.tie is None else Expected(whole, whole.tie)
     for i in wanted:
@@ -231,7 +212,7 @@ def _fill(measured: Measured, wanted: Sequence[int], whole: FullRanking, block: 
         if i in measured.weights:
             expected = run = metric.weighted(whole)
             measured.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
-        measured.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+        measured.value[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
         if i in measured.counts:
             measured.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
         if i in measured.rows:
@@ -262,72 +243,3 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "
         f"{order}say ties='order' to take the frame's order"
     )
-
-
-def filled(measured: Measured, i: int) -> Array:
-    """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
-    name, metric = measured.asked[i]
-    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent[i]
-    return measured.log.conventions.filled(name, metric, measured.values[i], there, "queries")
-
-
-def without(measured: Measured, absent: Array) -> Measured:
-    """Take away the values of some rankings, as if they had no number; ``absent``: marks of these, (rankings,)."""
-    values, every = np.where(absent, np.nan, measured.values), np.ones(len(absent), bool)
-    none = np.broadcast_to(absent, values.shape) if measured.absent is None else measured.absent | absent
-    return replace(measured, values=values, evaluated=every, absent=none)
-
-
-def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
-    """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
-
-    For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names
-    of one average give one tally.
-    """
-    if measured.sums is not None:
-        return measured.sums
-    some = slice(None) if measured.evaluated.all() else measured.evaluated
-    weight = None if measured.weight is None else measured.weight[some]
-    of, sums = [], []
-    # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
-    defined = np.ones(np.count_nonzero(measured.evaluated), bool)
-    with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
-        shared, squared = (defined, ~defined), None if weight is None else weight * weight
-    for i, (_, metric) in enumerate(measured.asked):
-        if metric.input is Lists:
-            continue
-        raw = values = measured.values[i][some]
-        undefined = lacking if np.count_nonzero(lacking := np.isnan(raw)) else None
-        if undefined is not None:
-            values = filled(measured, i)[some]
-        ends = (-np.inf, np.inf) if measured.weights else metric.range  # weighted results may exceed the range
-        for average in averages_of(metric, averages, weighted=weight is not None):
-            of.append(i)
-            if average == "micro":
-                sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
-            else:
-                each = measured.rows[i][some] if average == "rows" else weight
-                square = squared if each is weight else None
-                sums.append(tally(undefined, values, average, each, shared, ends, square))
-    return of, sums
-
-
-def effective_sizes(measured: Measured, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
-    """Return the effective sample size of each average in each group, shape (averages, groups); NaN if no weight.
-
-    It is (sum of weights)² / (sum of squared weights), after Kish; the weights are those of the results (propensity=),
-    times the query's weight in a weighted mean.
-
-    Parameters
-    ----------
-    of, sums : as ``tallies`` returns them.
-    group : the group of each evaluated ranking; None for one group.
-    n : number of groups.
-    """
-    some = slice(None) if measured.evaluated.all() else measured.evaluated
-    columns = []
-    for i, average in zip(of, sums, strict=True):
-        each = measured.weight if average.average == "weighted" and measured.weight is not None else np.ones(1)
-        columns += [measured.weights[i][0] * each, measured.weights[i][1] * each**2]
-    total = within(group, n, [column[some] for column in columns])
-    return ratio(total[::2] ** 2, total[1::2])

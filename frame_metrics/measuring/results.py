@@ -15,7 +15,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Groups, Segments, groups_of, segments_of
 from frame_metrics.errors import BadValueError, check_bool, check_choice, check_ci, check_whole
 from frame_metrics.inputs import Array, Lists
-from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
+from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import IntervalMethod, Layout, check_averages
@@ -131,23 +131,23 @@ class Averaged:
 
 
 def averaged(
-    measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None, *, systems: bool = False
+    measured: Values, options: EvaluateOptions | None = None, wide: Wide | None = None, *, systems: bool = False
 ) -> Answer:
     """Average metrics in segments and totals: a row for each group and metric; with ``wide`` a row for each group.
 
     ``systems``: whether to count the queries that each system did not answer.
     """
     options = options or EvaluateOptions()
-    log, some = measured.log, measured.evaluated
-    groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
+    index, some = measured.index, measured.evaluated
+    groups, cell = groups_of(index.cells, options.margins), index.cell[some]
     of, sums = tallies(measured, options.averages)
     cluster = None if measured.cluster is None else measured.cluster[some]
-    order = None if options.ci is None else log.drawing_order(some)
+    order = None if options.ci is None else index.drawing_order(some)
     tables: list[dict[str, Array]] = []
     evaluated: list[Array] = []
     for segments in groups.each:
         count = len(segments)
-        member = segments.place[cell] if count > 1 or log.grid.placed is not None or measured.many is not None else None
+        member = segments.place[cell] if count > 1 or index.placed is not None or measured.many is not None else None
         tables.append(_within(measured, of, sums, segments, member, systems=systems))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
@@ -172,7 +172,7 @@ def holding(ends: Array, value: Array) -> dict[str, Array]:
     return dict(zip(ENDS, both, strict=True))
 
 
-def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
+def _together(measured: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
     """Return the order that sorts averages, then metrics of sets of lists, as they were asked for; and the latter.
 
     ``of``: the metric of each average.
@@ -182,7 +182,7 @@ def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
 
 
 def _within(
-    measured: Measured, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None, *, systems: bool
+    measured: Values, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None, *, systems: bool
 ) -> dict[str, Array]:
     """Return the columns of numbers for some groups, by name: "value", "n", "n_undefined" ...
 
@@ -196,7 +196,7 @@ def _within(
     counted = averages_within(sums, member, count) if sums else np.zeros((4, 0, count))
     if measured.shown is not None:
         place, lists = _together(measured, of)
-        found = measured.shown.within(measured, lists, segments.place[measured.log.grid.cell], count)
+        found = measured.shown.within(measured, lists, segments.place[measured.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     *counts, effective = counted
     table = dict(zip(("value", "n", "n_undefined"), counts, strict=True))
@@ -204,16 +204,16 @@ def _within(
         table["n_unanswered"] = np.tile(n_unanswered(measured, segments), (len(effective), 1))
     if measured.weights:
         table["n_effective"] = effective_sizes(measured, of, sums, member, count)
-    elif measured.log.columns.weight:
+    elif measured.columns.weight:
         table["n_effective"] = effective
     if measured.unpaired is not None:
         table["n_unpaired"] = np.tile(np.bincount(segments.place, measured.unpaired, minlength=count), (len(of), 1))
     return table
 
 
-def n_unanswered(measured: Measured, segments: Segments) -> Array:
+def n_unanswered(measured: Values, segments: Segments) -> Array:
     """Count the rankings of judged queries that have no row, in each group, shape (groups,)."""
-    place = segments.place[measured.log.grid.cell]
+    place = segments.place[measured.index.cell]
     return np.bincount(place + 1, measured.unanswered, len(segments) + 1)[1:]
 
 
@@ -292,28 +292,27 @@ def whole(values: Array, name: str = "") -> pl.Series:
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
-def each_query(measured: Measured, layout: str = "long", *, answers: bool = False) -> Answer:
+def each_query(measured: Values, layout: str = "long", *, answers: bool = False) -> Answer:
     """Return a row for each evaluated ranking and metric; with ``layout="wide"`` a row for each ranking.
 
     ``answers``: whether there is a column, the last, of the rankings that were answered.
     """
-    log, grid = measured.log, measured.log.grid
-    at = np.flatnonzero(measured.evaluated)
-    if log.columns.groups:
-        at = at[np.lexsort((grid.query[at], segments_of(log.cells).place[grid.cell[at]]))]
-    keys = log.key_rows(system=grid.system[at], segment=grid.segment[at], query=grid.query[at])
+    index, at = measured.index, np.flatnonzero(measured.evaluated)
+    if index.columns.groups:
+        at = at[np.lexsort((index.query[at], segments_of(index.cells).place[index.cell[at]]))]
+    keys = index.key_rows(system=index.system[at], segment=index.segment[at], query=index.query[at])
     values = [filled(measured, i)[at] for i in range(len(measured.asked))]
     answered = {"answered": pl.Series(measured.unanswered[at] == 0)} if answers else {}
     if layout == "wide":
         wide = {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)}
-        return Answer(keys, wide | answered, table=log.held)
+        return Answer(keys, wide | answered, table=index.held)
     metric = np.tile(np.arange(len(values)), len(at))
-    undefined = np.isnan(measured.values[:, at])
+    undefined = np.isnan(measured.value[:, at])
     long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
     long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
     each = np.repeat(np.arange(len(at)), len(values))
     long |= {name: one[each] for name, one in answered.items()}
-    return Answer({name: rows[each] for name, rows in keys.items()}, long, table=log.held)
+    return Answer({name: rows[each] for name, rows in keys.items()}, long, table=index.held)
 
 
 def schema(

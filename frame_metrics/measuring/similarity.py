@@ -15,9 +15,10 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, shown, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
-from frame_metrics.measuring.pairs import bases_of, in_order, number_if_any
+from frame_metrics.measuring.pairs import bases_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.queries import said_of
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.declared import SIMILARITY
@@ -32,7 +33,7 @@ OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of
 OF_LISTS = ("query", "doc", "score", "rank", "by")  # roles that a baseline in another frame shares with the frame
 
 
-def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> tuple[Measured, list[Any]]:
+def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> tuple[Values, list[Any]]:
     """Compare each ranking with the baseline's ranking of the same query.
 
     Parameters
@@ -49,7 +50,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
     """
     if not isinstance(source, InPieces):
         log = source.log()
-        names = log.systems[: None if there is None else 0]
+        names = log.index.system_names[: None if there is None else 0]
         bases = names.to_list() if baseline is None else bases_of(baseline, names)
         return _of_log(log, asked, None if baseline is None else bases, there), bases
     if there is not None:
@@ -70,35 +71,35 @@ class Comparing(Measuring):
 
     bases: Sequence[Any]
 
-    def measured(self, log: Log) -> Measured:
+    def measured(self, log: Log) -> Values:
         return _of_log(log, self.asked[: len(self.asked) // len(self.bases)], self.bases, None)
 
 
-def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
+def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Values:
     """Compare the rankings of a log with baselines, the systems ``names``, or with the rankings of ``there``.
 
     Without ``names``, each pair of systems is compared once.
     """
-    grid, here, compared, unpaired = log.grid, log.systems, np.ones(len(log.grid.pair), bool), None
+    index, here, compared, unpaired = log.index, log.index.system_names, np.ones(len(log.index), bool), None
     if there is not None:
-        match = matched(log, there)
-        unpaired, compared = match.unpaired(), match.at[grid.pair] >= 0
+        match = matched(index, there.index)
+        unpaired, compared = match.unpaired(), match.at[index.pair] >= 0
         docs = alike(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
         if lists.apart(len(compared)):
             raise strangers(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
-        turn = None if names is not None else np.argsort(in_order(log)[0])  # the position of each system by its name
+        turn = None if names is not None else np.argsort(index.systems.in_order)  # of each system by its name
         for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
-            some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]
-            of_pair, mine = np.full(grid.n_pairs, -1), np.flatnonzero(grid.system == base)
-            of_pair[grid.pair[mine]] = mine
+            some = index.system != base if base is None or turn is None else turn[index.system] > turn[base]
+            of_pair, mine = np.full(index.n_pairs, -1), np.flatnonzero(index.system == base)
+            of_pair[index.pair[mine]] = mine
             partners.append((some, of_pair))
-    values = [_values(lists, asked, some, of[grid.pair], log.conventions.ties) for some, of in partners]
-    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    values = [_values(lists, asked, some, of[index.pair], log.conventions.ties) for some, of in partners]
     stacked = np.concatenate([np.zeros((0, len(compared))), *values])
-    return Measured(log, [*asked] * len(values), stacked, {}, {}, compared, weight, cluster, unpaired=unpaired)
+    none = np.zeros(len(compared), bool)
+    return Values(index, [*asked] * len(values), stacked, compared, none, unpaired=unpaired, **said_of(log))
 
 
 def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
@@ -172,20 +173,17 @@ def read_lists(call: Call) -> Log:
     """Read the rankings of a baseline in another frame, which must be of one system."""
     with told_of("baseline"):
         log = read_whole(call).log()
-        check_one_system(log, call)
+        check_one_system(log.index, call)
         return log
 
 
-def of_pair(measured: Measured, asked: Asked, system: int, base: int) -> Measured:
+def of_pair(measured: Values, asked: Asked, system: int, base: int) -> Values:
     """Return the values of one system compared with one baseline.
 
     ``system``: the number of the system; ``base``: the position of the baseline among those that ``similar`` returned.
     """
-    grid, values = measured.log.grid, measured.values[base * len(asked) : (base + 1) * len(asked)]
-    at = np.flatnonzero(grid.system == system)
-    named = {name: getattr(grid, name)[at] for name in ("segment", "query", "pair")}
-    own = replace(grid, system=np.zeros(len(at), np.int64), system_row=grid.system_row[system : system + 1], **named)
-    log = replace(measured.log, grid=own)
-    weight, cluster = (None if of is None else of[at] for of in (measured.weight, measured.cluster))
-    compared, unpaired = measured.evaluated[at], measured.unpaired
-    return Measured(log, asked, values[:, at], {}, {}, compared, weight, cluster, unpaired=unpaired)
+    at = np.flatnonzero(measured.index.system == system)
+    value = measured.value[base * len(asked) : (base + 1) * len(asked), at]
+    each = {name: getattr(measured, name)[at] for name in ("evaluated", "unanswered")}
+    each |= {name: None if (of := getattr(measured, name)) is None else of[at] for name in ("weight", "cluster")}
+    return replace(measured, index=measured.index.of_system(system, at), asked=asked, value=value, **each)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import number_of
@@ -80,15 +80,15 @@ def units_of_rows(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     return table.with_columns(times=held["count"] if "count" in held and "cluster" not in held else pl.lit(1, pl.Int64))
 
 
-def units_of_log(log: Log) -> pl.DataFrame:
-    """Return the units of a log, clusters or else queries, as ``units_of_rows`` does; a row for each ranking.
+def units_of_queries(index: Index, cluster: Array | None) -> pl.DataFrame:
+    """Return the units of queries, clusters or else queries, as ``units_of_rows`` does; a row for each ranking.
 
     The unit of a query without a cluster is null.
     """
-    cluster, inside = log.said_of_queries("cluster"), log.columns.key_names[1]
-    unit = pl.Series("unit", log.grid.query if cluster is None else cluster, nan_to_null=True)
+    inside = index.columns.key_names[1]
+    unit = pl.Series("unit", index.query if cluster is None else cluster, nan_to_null=True)
     named = {inside[0]: "arm"} | {name: f"by:{i}" for i, name in enumerate(inside[1:])}
-    table = log.keys_of(inside).rename(named).select(*[*named.values()][1:], "arm")
+    table = index.keys_of(inside).rename(named).select(*[*named.values()][1:], "arm")
     return table.with_columns(unit, times=pl.lit(1, pl.Int64))
 
 

@@ -14,13 +14,13 @@ from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.errors import BadValueError
 from frame_metrics.measuring import pieces
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces
 
 STRANGE = "\0strange"  # if no judgment of a piece matched: the error, for its queries and for its documents
 NAME = "\0name"  # the column of the names of all systems
-Finish = Callable[[Measured], Answer]
+Finish = Callable[[Values], Answer]
 
 
 def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
@@ -88,8 +88,7 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
             if len(each) and not each.null_count():
                 raise BadValueError(each[0])
     table, numbered = pieces.with_systems_numbered(told, work)
-    log, _ = pieces.restored(table, numbered)
-    pieces.check_whole(table, log, numbered)
+    pieces.check_whole(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(NAME)
 
 
@@ -97,4 +96,4 @@ def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl
     """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
     systems = known[NAME] if work.unnumbered else None
     table, work = pieces.with_systems_numbered(table, work, systems)
-    return PolarsFrame(None).given_back(finish(work.together(*pieces.restored(table, work))))
+    return PolarsFrame(None).given_back(finish(work.together(*pieces.indexed(table, work))))

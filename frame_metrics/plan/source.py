@@ -14,7 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.grid import rankings_of_systems
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
@@ -47,7 +47,7 @@ class Source:
         columns, conventions = self.call.columns, self.call.conventions
         log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
-            check_shared(log)
+            check_shared(log.index)
             check_positive(log.spelled, conventions.word)
             if named := positions(log):
                 check_positions(named)
@@ -225,18 +225,14 @@ def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
     return table.drop(TIMES).join(once, on=doc, nulls_equal=True, maintain_order="left")
 
 
-def check_shared(log: Log, *, paired: bool = False) -> None:
+def check_shared(index: Index, *, paired: bool = False) -> None:
     """Raise for a system that shares no query with another one: it would be measured on queries that it never had.
 
     ``paired``: whether systems are compared, so that the queries of all are needed even with ``unanswered="drop"``.
     """
-    if log.columns.system and (paired or shares(log.columns, log.conventions)):
-        check_systems(
-            log.columns,
-            lambda at: log.systems[at],
-            *rankings_of_systems(log.grid),
-            drops=log.conventions.unanswered == "drop",
-        )
+    if index.columns.system and (paired or shares(index.columns, index.conventions)):
+        drops = index.conventions.unanswered == "drop"
+        check_systems(index.columns, lambda at: index.system_names[at], *index.rankings_of_systems, drops=drops)
 
 
 def shares(columns: Columns, conventions: Conventions) -> bool:

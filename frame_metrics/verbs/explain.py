@@ -83,7 +83,7 @@ class Explaining(Work):
         table = _explained(log, self.asked, self.queries, source.type_of_docs, self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
         if system:  # named by value, because the rows here may have no row of a system
-            numbers = system_numbers(log, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
+            numbers = system_numbers(log.index, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
             named[system] = self.names.gather(numbers)
         return Answer({**answer.keys} | named, answer.columns | facts(log, len(table), self))
 
@@ -113,7 +113,7 @@ def _rankings_of(log: Log, queries: Sequence[tuple[Any, ...]]) -> Array:
     BadValueError
         A query is not there, or none of its documents is judged.
     """
-    each = log.keys_at(log.columns.key_names[2], log.grid.query_row)
+    each = log.index.queries.values
     return np.unique(np.concatenate([_rankings_of_one(log, each, one) for one in queries]))
 
 
@@ -179,7 +179,7 @@ def _explained(
 def _answer(log: Log, table: pl.DataFrame) -> Answer:
     """Return the rows of ``_explained`` as an answer, with the keys of their rankings."""
     grid, document, each = log.grid, log.columns.doc, table["ranking"].to_numpy()
-    keys = log.key_rows(system=grid.system[each], segment=grid.segment[each], query=grid.query[each])
+    keys = log.index.key_rows(system=grid.system[each], segment=grid.segment[each], query=grid.query[each])
     if document:
         keys[document] = log.rows(table["row"].to_numpy())
     return Answer(keys, {name: table[name].cast(kind) for name, kind in SCHEMA.items()})
@@ -232,7 +232,7 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
     A row for each: "of", "doc", "gain", and "row", a row with the document: of the log, or past its end of the
     judgments.
     """
-    mine = log.keys_of(judged.keys, own).with_columns(of=pl.Series(np.arange(len(own))))
+    mine = log.index.keys_of(judged.keys, own).with_columns(of=pl.Series(np.arange(len(own))))
     pairs = mine.join(judged.pairs, on=judged.keys, nulls_equal=True, maintain_order="left_right")
     lost = pairs.join(listed, on=["of", "doc"], how="anti", maintain_order="left")
     label, grade = (

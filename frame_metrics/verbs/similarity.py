@@ -13,10 +13,10 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_bool, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
-from frame_metrics.measuring.pairs import in_order, number_of, pairs_of
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.pairs import number_of, pairs_of
 from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
 from frame_metrics.measuring.similarity import call_beside, listed_call, of_pair, read_lists, similar
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call
@@ -60,7 +60,7 @@ def similarity(own: Given, metrics: Sequence[Metrics], options: SimilarityOption
     def compute(source: Source) -> Answer:
         there = None if beside is None else read_lists(beside)
         measured, bases = similar(source, asked, None if of_frame else baseline, there)
-        return _answer(measured, asked, options, bases, None if there is None else name_of_saved(there))
+        return _answer(measured, asked, options, bases, None if there is None else name_of_saved(there.index))
 
     def types(kinds: dict[str, Any]) -> dict[str, Any]:
         system = {columns.system: kinds[columns.system]} if columns.system else {}
@@ -91,9 +91,7 @@ def _check(call: Call, asked: Asked, options: SimilarityOptions, result: Iterabl
     check_apart(call.columns.keys, ("baseline", *result))
 
 
-def _answer(
-    measured: Measured, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None
-) -> Answer:
+def _answer(measured: Values, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None) -> Answer:
     """Return the rows of all pairs of systems, pair after pair.
 
     Parameters
@@ -103,8 +101,8 @@ def _answer(
     bases : the systems that are baselines, as ``similar`` returned them.
     saved : the name of a baseline in another frame; None if baselines are systems.
     """
-    log, column = measured.log, measured.log.columns.system
-    order, here = in_order(log)[0].tolist(), log.systems
+    index, column = measured.index, measured.columns.system
+    order, here = index.systems.in_order.tolist(), index.system_names
     pairs, places = [(system, 0) for system in order], {0: 0}
     if saved is None:
         pairs = pairs_of(order, here, options.baseline, str(column))
@@ -114,7 +112,7 @@ def _answer(
         pair = of_pair(measured, asked, system, places[base])
         answer = each_query(pair) if options.per_query else averaged(pair, options)
         n = len(answer.columns["value"])
-        other = log.key_rows(system=np.full(n, base))[str(column)] if saved is None else pl.Series([saved] * n)
+        other = index.key_rows(system=np.full(n, base))[str(column)] if saved is None else pl.Series([saved] * n)
         first = {name: rows for name, rows in answer.keys.items() if name == column}
         answers.append(replace(answer, keys={**first, "baseline": other, **answer.keys}))
     if not answers:

@@ -12,7 +12,8 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.protocol import Beside, Request
 from frame_metrics.data.cases import cases_of
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
+from frame_metrics.data.misread import Facts
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import (
     BadValueError,
@@ -73,7 +74,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
 
     def compute(source: Source) -> Answer:
         with about_the_call():
-            there = None if beside is None else saved.read_saved(beside(source.table)).log
+            there = None if beside is None else saved.read_saved(beside(source.table)).index
         looking = _Looking(source, rule, split, there)
         if isinstance(source, InPieces):
             return _report(fail_on, looking.at_pieces(source))
@@ -116,7 +117,7 @@ class _Looking:
     source: Source
     rule: str | None  # ``several=``, as the caller gave it
     split: Shares | None  # ``split=``: the share that each arm should have
-    there: Log | None  # the saved numbers of a baseline
+    there: Index | None  # the saved numbers of a baseline
 
     def at_rows(self, rows: pl.DataFrame, unlabelled: bool) -> list[Finding]:
         """Return the findings about rows; raise for rows that are bad, for one kind of error at a time.
@@ -127,9 +128,10 @@ class _Looking:
         columns, conventions = call.columns, call.conventions
         if columns.value:
             numbers = measured(source, None, audited=True)
-            values = {name: each for (name, _), each in zip(numbers.asked, numbers.values, strict=True)}
-            seen = findings(*about(numbers.log, numbers, metrics=", ".join(values)), *self._turned(numbers.log))
-            return self._with_arms(seen, numbers.log, values)
+            values = {name: each for (name, _), each in zip(numbers.asked, numbers.value, strict=True)}
+            index, facts = numbers.index, Facts(pl.DataFrame(), columns, conventions, "")
+            every = about(facts, index, numbers, metrics=", ".join(values))
+            return self._with_arms(findings(*every, *self._turned(index)), index, numbers.cluster, values)
         if not columns.query:
             reached = findings(*guards.about_grades(rows, columns, conventions))
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
@@ -173,23 +175,25 @@ class _Looking:
         bare = source.call.needs is not None and source.call.needs.bare
         which = "all, as nothing is judged" if bare else "those with a judgment"
         whole = kept_whole(source.call.columns, source.call.plan.given.expressed)
-        every = [*found.sides, *about(counts.log, counts, which=which, whole=whole)]
+        every = [*found.sides, *about(counts.log, counts.index, counts, which=which, whole=whole)]
         every += about_annotators(found.judged, self.rule)
-        every += self._turned(counts.log)
+        every += self._turned(counts.index)
         every += [About(FoundQuery(counts))] if source.call.plan.found_ranking else []
         every += about_proxies(source)
         every += [About(SetAside(_set_aside(self.source.call))), *about_chosen(source)]
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {RELEVANT: np.where(counts.evaluated, counts["hits"], np.nan)}
-        seen = self._with_arms(findings(*every), counts.log, values)
+        seen = self._with_arms(findings(*every), counts.index, counts.amounts.get("cluster"), values)
         without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if bare else ()))
         beside = {one.name for one in without}
         return [finding for finding in seen if finding.check not in beside]
 
-    def _turned(self, log: Log) -> list[About]:
-        return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]
+    def _turned(self, index: Index) -> list[About]:
+        return [] if self.there is None else [About(saved.matched(index, self.there).turnover())]
 
-    def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
+    def _with_arms(
+        self, seen: list[Finding], index: Index, cluster: Array | None, values: Mapping[str, Array]
+    ) -> list[Finding]:
         """Add the findings about the split of units between arms, and leave out those about queries of several arms.
 
         Without ``split=`` nothing is added.
@@ -197,14 +201,15 @@ class _Looking:
         Parameters
         ----------
         seen : the findings so far.
-        log : the log.
+        index : the rankings.
+        cluster : the number of each ranking's cluster; None without clusters.
         values : numbers of each ranking, by name.
         """
         columns = self.source.call.columns
         there = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
         if self.split is None:
             return there
-        return [*there, *findings(*split_of_queries(log, columns, self.split, values))]
+        return [*there, *findings(*split_of_queries(index, cluster, self.split, values))]
 
 
 def _set_aside(call: Call) -> list[str]:

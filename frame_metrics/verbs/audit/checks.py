@@ -11,7 +11,9 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 
 from frame_metrics.data.groups import Segments, as_text
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
+from frame_metrics.data.misread import Facts
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.inputs.rows import NONE, marks
@@ -275,9 +277,10 @@ AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
 class Counted:
     """A log, and what was counted in its rankings."""
 
-    log: Log
+    log: Log | Facts  # the log, or the facts about its pieces
+    index: Index  # the system, the segment and the query of each ranking
     # By name, shape (rankings,) each: ``AMOUNTS``; how often a ranking has what each check of blocks looks for; and
-    # "size", the documents in the collection, "weight" and (unless in pieces) "cluster", of the query, where known.
+    # "size", the documents in the collection, "weight" and "cluster", of the query, where known.
     amounts: Mapping[str, Array]
     of_log: Mapping[Check, Seen]  # what checks of the log saw
 
@@ -296,15 +299,15 @@ class Counted:
             return seen if seen is None or check.only is None or check.only(self.log) else Seen(0, seen.of)
         if check.only is not None and not check.only(self):
             return None
-        return seen_of(self.log, check.unit, self[check.name], self[check.of])
+        return seen_of(self.index, check.unit, self[check.name], self[check.of])
 
     def but_for(self, unjudged: Check) -> Seen | None:
         """Return the number of results that a check did not find, as the judged ones for a check of unjudged ones."""
-        n, of = (in_unit(self.log, "results", self[name]) for name in (unjudged.name, unjudged.of))
+        n, of = (in_unit(self.index, "results", self[name]) for name in (unjudged.name, unjudged.of))
         return Seen(of - n, of) if self.log.columns.rank or self.log.columns.score else None
 
 
-def in_unit(log: Log, unit: str, values: Array) -> int:
+def in_unit(index: Index, unit: str, values: Array) -> int:
     """Return a count in a unit, from the count of each ranking.
 
     Parameters
@@ -314,26 +317,26 @@ def in_unit(log: Log, unit: str, values: Array) -> int:
     values : the count of each ranking, shape (rankings,).
     """
     if unit == "queries":
-        return int(np.count_nonzero(marks(log.grid.query[values > 0], len(log.grid.query_row))))
+        return int(np.count_nonzero(marks(index.query[values > 0], len(index.queries))))
     if unit == "documents":
-        most = np.zeros(log.grid.n_pairs, np.int64)
-        np.maximum.at(most, log.grid.pair, values)
+        most = np.zeros(index.n_pairs, np.int64)
+        np.maximum.at(most, index.pair, values)
         return int(most.sum())
     return int(values.sum(dtype=np.int64))
 
 
-def seen_of(log: Log, unit: str, marked: Array, of: Array, words: Mapping[str, Any] = MappingProxyType({})) -> Seen:
+def seen_of(index: Index, unit: str, marked: Array, of: Array, words: Mapping[str, Any] = MappingProxyType({})) -> Seen:
     """Count in a unit what is marked, and the whole; the example is the first ranking with a mark.
 
     ``marked`` and ``of`` are the counts of each ranking, shape (rankings,).
     """
     some = np.flatnonzero(marked)
-    example = name_of(log, int(some[0])) if len(some) else None
-    return Seen(in_unit(log, unit, marked), in_unit(log, unit, of), example, words)
+    example = name_of(index, int(some[0])) if len(some) else None
+    return Seen(in_unit(index, unit, marked), in_unit(index, unit, of), example, words)
 
 
-def name_of(log: Log, ranking: int, *, segment: bool = True) -> str:
+def name_of(index: Index, ranking: int, *, segment: bool = True) -> str:
     """Return the keys of a ranking as text; ``segment``: include those of its segment."""
-    by = log.columns.key_names[1]
-    names = [name for name in log.columns.inside if segment or name not in by]
-    return as_text(log.keys_of(names, np.array([ranking])))
+    by = index.columns.key_names[1]
+    names = [name for name in index.columns.inside if segment or name not in by]
+    return as_text(index.keys_of(names, np.array([ranking])))

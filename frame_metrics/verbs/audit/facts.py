@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
+from frame_metrics.data.misread import Facts
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP, About, Counted, Keys, Seen, cells_in_words, check, in_unit
 from frame_metrics.verbs.audit.of_judgments import grades_in_words
@@ -46,7 +48,7 @@ def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
 @check("fact", "queries")
 def queries(counts: Counted) -> Seen:
     """queries that are evaluated: {which}{in_a_segment}"""
-    n, of = (in_unit(counts.log, "queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    n, of = (in_unit(counts.index, "queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
     return Seen(n, of)
 
 
@@ -67,7 +69,7 @@ def relevant_documents(counts: Counted) -> Seen:
     """documents that are relevant, found or not, of all that are judged{in_each_segment}"""
     only_counted = counts.log.columns.n_relevant
     each = (counts[name] * counts.evaluated for name in ("relevant", "judged"))
-    n, of = (in_unit(counts.log, "documents", values) for values in each)
+    n, of = (in_unit(counts.index, "documents", values) for values in each)
     return Seen(n, None if only_counted else of)
 
 
@@ -91,20 +93,22 @@ OF_JUDGED = (
 )
 
 
-def about(log: Log, subject: Any, **words: str) -> list[About]:
+def about(log: Log | Facts, index: Index, subject: Any, **words: str) -> list[About]:
     """Return subjects of checks: the systems and segments of a log, their names, and ``subject``.
 
     Parameters
     ----------
+    log : the log, or the facts about its pieces.
+    index : its rankings.
     subject : the object that checks read, as the ``Counted`` of the log.
     words : more words that messages leave open.
     """
-    keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))
+    keys = Keys(index.columns, len(index.systems), len(index.segments))
     words = _words(log) | words
-    return [About(keys, words), *about_names(log.columns, log.cells.values), About(subject, words)]
+    return [About(keys, words), *about_names(index.columns, index.cells.values), About(subject, words)]
 
 
-def _words(log: Log) -> dict[str, Any]:
+def _words(log: Log | Facts) -> dict[str, Any]:
     """Return the words to fill in the messages of checks of a log."""
     columns, conventions = log.columns, log.conventions
     not_relevant = " and are not relevant; bpref, infap and unjudged='drop' treat them as not judged"

@@ -101,7 +101,7 @@ def counted(log: Log) -> Counted:
     log.each_block(work)
     said = {name: values for name, values in of_queries.items() if name in ("size", "weight", "cluster")}
     of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
-    return Counted(log, amounts | said, {check: seen for check, seen in of_log.items() if seen is not None})
+    return Counted(log, log.index, amounts | said, {check: seen for check, seen in of_log.items() if seen is not None})
 
 
 def _beyond(log: Log) -> Array | None:
@@ -119,5 +119,5 @@ def _beyond(log: Log) -> Array | None:
     judgment = judging(log.judgments)
     judged = log.judgments.filter(pl.any_horizontal(pl.col(judgment).cast(pl.Float64).fill_nan(None).is_not_null()))
     unfound = judged.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
-    beyond = log.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
+    beyond = log.index.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
     return beyond.fill_null(False).to_numpy()

@@ -100,14 +100,15 @@ def number_of_annotators(annotators: Annotators) -> Seen:
     return Seen(len(annotators.names), None, None, {"pairs": len(annotators.both)})
 
 
-def about_annotators(log: Log, rule: str | None) -> Iterator[About]:
+def about_annotators(log: Log | None, rule: str | None) -> Iterator[About]:
     """Yield the subjects of checks of single judgments, if documents may have several or annotators are named.
 
     Parameters
     ----------
+    log : a log with all judgments; None if none are beside it.
     rule : ``several=`` as the caller gave it; the log may have another value, without which it could not be read.
     """
-    if log.judged is None or log.judged.each is None:
+    if log is None or log.judged is None or log.judged.each is None:
         return
     each, keys = log.judged.each, log.judged.single
     so = "" if rule is None else f"; several={rule!r} combines them"

@@ -48,7 +48,7 @@ def judgments_without_a_segment(log: Log) -> Seen:
         return Seen(0)
     keys, pairs = log.judged.keys, log.judged.pairs
     null = pairs.filter(pl.any_horizontal(pl.col(by).is_null()))
-    ours = log.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
+    ours = log.held.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
     known = null.join(ours, on=log.columns.key_names[2], how="semi", nulls_equal=True, maintain_order="left")
     lost = known.join(ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
     return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
@@ -60,7 +60,7 @@ def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     leading zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
     {way}
     """
-    return Seen(0) if counts.log.judges_itself else most_otherwise(counts.log, queries_in_two_ways(counts))
+    return Seen(0) if counts.log.judges_itself else most_otherwise(counts.index, queries_in_two_ways(counts))
 
 
 @check("warning", "queries")
@@ -71,14 +71,14 @@ def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
     """
     if not counts.log.judges_itself or not counts.log.columns.system:
         return None
-    return most_otherwise(counts.log, queries_in_two_ways(counts))
+    return most_otherwise(counts.index, queries_in_two_ways(counts))
 
 
 def queries_in_two_ways(counts: Counted) -> dict[int, Otherwise]:
     """Return the queries of each system that it has under another spelling than the judgments, or other systems."""
-    grid = counts.log.grid
-    judged = marks(grid.query[counts["unanswered"] + counts.evaluated > 0], len(grid.query_row))
-    return written_otherwise(counts.log, None if counts.log.judges_itself else judged)
+    index = counts.index
+    judged = marks(index.query[counts["unanswered"] + counts.evaluated > 0], len(index.queries))
+    return written_otherwise(index, None if counts.log.judges_itself else judged)
 
 
 @check("warning", "results")

@@ -50,7 +50,7 @@ class Parts:
         listed = np.flatnonzero(rankings.lengths > 0)
         search = grid.query[listed] * max(len(grid.system_row), 1) + grid.system[listed]
         of = len(np.unique(search))
-        several = _in_several(search, folded_segments(log)[grid.segment[listed]])
+        several = _in_several(search, folded_segments(log.index)[grid.segment[listed]])
         at, search = listed[several], search[several]
         ranks, lengths = rank[spans(rankings.starts[at], rankings.lengths[at])], rankings.lengths[at]
         begins = lengths.cumsum() - lengths
@@ -111,7 +111,7 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     if not split.any():
         return Seen(0, parts.of)
     first, _ = parts.first_of(split)
-    return Seen(int(split.sum()), parts.of, name_of(log, first, segment=False), at=_row(log, first))
+    return Seen(int(split.sum()), parts.of, name_of(log.index, first, segment=False), at=_row(log, first))
 
 
 @check("info", "searches", rises=(MANY, "warning"))
@@ -123,7 +123,7 @@ def searches_cut_by_segments(log: Log) -> Seen | None:
     if not cut.any() or parts.interleaved(log).sum() > cut.sum():  # then by= describes documents
         return Seen(0, parts.of)
     first, these = parts.first_of(cut)
-    name = name_of(log, first, segment=False)
+    name = name_of(log.index, first, segment=False)
     words = {"said": f"{name}: {_told(parts, these, log)}"}
     return Seen(int(cut.sum()), parts.of, name, words, _row(log, first))
 
@@ -136,7 +136,7 @@ def _row(log: Log, ranking: int) -> int:
 def _told(parts: Parts, these: slice, log: Log) -> str:
     """Return the ranks and the segments of the parts of one search as text."""
     by = log.columns.key_names[1]
-    names = log.keys_at(by, log.grid.segment_row[log.grid.segment[parts.at[these]]])
+    names = log.index.segments.values.select(by)[log.grid.segment[parts.at[these]]]
     word = "on" if all(kind.is_temporal() for kind in names.dtypes) else "in"
     ends = zip(parts.first[these].astype(int).tolist(), parts.last[these].astype(int).tolist(), strict=True)
     ranks = [f"{first} to {last}" if last > first else str(first) for first, last in ends]

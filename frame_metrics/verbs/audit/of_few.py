@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.data.groups import as_text
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.values import Values
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
@@ -19,25 +19,25 @@ CLUSTERS = 30  # with fewer clusters so are intervals and tests
 @check("warning", "segments")
 def segments_of_few_queries(counts: Counted) -> Seen:
     """fewer than {few} evaluated queries: their mean is uncertain, and skewed values keep its interval too short"""
-    return _small_segments(counts.log, _queries_of(counts.log, counts.evaluated), FEW)
+    return _small_segments(counts.index, _queries_of(counts.index, counts.evaluated), FEW)
 
 
 @check("warning", "queries")
 def few_queries(counts: Counted) -> Seen:
     """fewer than {few} evaluated queries: their mean is uncertain, and skewed values keep its interval too short"""
-    return _few(counts.log, _queries_of(counts.log, counts.evaluated), FEW)
+    return _few(counts.index, _queries_of(counts.index, counts.evaluated), FEW)
 
 
 @check("warning", "segments", name="segments of few queries")
-def small_segments(numbers: Measured) -> Seen:
+def small_segments(numbers: Values) -> Seen:
     """fewer than {few} queries: their mean is uncertain, and skewed values keep its interval too short"""
-    return _small_segments(numbers.log, _queries_of(numbers.log, _every(numbers)), FEW)
+    return _small_segments(numbers.index, _queries_of(numbers.index, _every(numbers)), FEW)
 
 
 @check("warning", "queries", name="few queries")
-def few_numbers(numbers: Measured) -> Seen:
+def few_numbers(numbers: Values) -> Seen:
     """fewer than {few} queries: their mean is uncertain, and skewed values keep its interval too short"""
-    return _few(numbers.log, _queries_of(numbers.log, _every(numbers)), FEW)
+    return _few(numbers.index, _queries_of(numbers.index, _every(numbers)), FEW)
 
 
 @check("warning", "segments")
@@ -45,7 +45,7 @@ def segments_of_few_clusters(counts: Counted) -> Seen | None:
     """fewer than {few_clusters} values of {columns.cluster}, of evaluated queries: so few clusters say little, and if
     they are skewed, intervals and tests are too sure
     """
-    return _small_segments(counts.log, _clusters_of(counts.log, _cluster(counts), counts.evaluated), CLUSTERS)
+    return _small_segments(counts.index, _clusters_of(counts.index, _cluster(counts), counts.evaluated), CLUSTERS)
 
 
 @check("warning", "clusters")
@@ -53,23 +53,23 @@ def few_clusters(counts: Counted) -> Seen | None:
     """fewer than {few_clusters} values of {columns.cluster}, of evaluated queries: so few clusters say little, and if
     they are skewed, intervals and tests are too sure
     """
-    return _few(counts.log, _clusters_of(counts.log, _cluster(counts), counts.evaluated), CLUSTERS)
+    return _few(counts.index, _clusters_of(counts.index, _cluster(counts), counts.evaluated), CLUSTERS)
 
 
 @check("warning", "segments", name="segments of few clusters")
-def small_segments_of_clusters(numbers: Measured) -> Seen | None:
+def small_segments_of_clusters(numbers: Values) -> Seen | None:
     """fewer than {few_clusters} values of {columns.cluster}: so few clusters say little, and if they are skewed,
     intervals and tests are too sure
     """
-    return _small_segments(numbers.log, _clusters_of(numbers.log, numbers.cluster, _every(numbers)), CLUSTERS)
+    return _small_segments(numbers.index, _clusters_of(numbers.index, numbers.cluster, _every(numbers)), CLUSTERS)
 
 
 @check("warning", "clusters", name="few clusters")
-def few_clusters_of_numbers(numbers: Measured) -> Seen | None:
+def few_clusters_of_numbers(numbers: Values) -> Seen | None:
     """fewer than {few_clusters} values of {columns.cluster}: so few clusters say little, and if they are skewed,
     intervals and tests are too sure
     """
-    return _few(numbers.log, _clusters_of(numbers.log, numbers.cluster, _every(numbers)), CLUSTERS)
+    return _few(numbers.index, _clusters_of(numbers.index, numbers.cluster, _every(numbers)), CLUSTERS)
 
 
 @check("warning", "{cells}", name="few clusters of rows")
@@ -87,42 +87,42 @@ def few_clusters_of_rows(pooled: Pooled) -> Seen | None:
     return seen._replace(words={**seen.words, "cluster": cases.columns.cluster, "least": CLUSTERS})
 
 
-def _every(numbers: Measured) -> Array:
+def _every(numbers: Values) -> Array:
     return np.ones(len(numbers.evaluated), bool)
 
 
 def _cluster(counts: Counted) -> Array | None:
     """Return the number of the cluster of each ranking, NaN where unknown; None without clusters."""
-    return counts.amounts.get("cluster", counts.log.grid.rankings.said.get("cluster"))
+    return counts.amounts.get("cluster")
 
 
-def _queries_of(log: Log, some: Array) -> Array:
+def _queries_of(index: Index, some: Array) -> Array:
     """Return the number of queries of each segment that have a marked ranking, shape (segments,)."""
-    first = log.grid.first_of_pairs[marks(log.grid.pair[some], log.grid.n_pairs)]
-    return np.bincount(log.grid.segment[first], minlength=len(log.grid.segment_row))
+    first = index.first_of_pairs[marks(index.pair[some], index.n_pairs)]
+    return np.bincount(index.segment[first], minlength=len(index.segments))
 
 
-def _clusters_of(log: Log, cluster: Array | None, some: Array) -> Array | None:
+def _clusters_of(index: Index, cluster: Array | None, some: Array) -> Array | None:
     """Return the number of clusters of each segment among marked rankings, shape (segments,); None without clusters."""
     if cluster is None:
         return None
     known = some & ~np.isnan(cluster)
-    segments = np.unique(np.stack([log.grid.segment[known], cluster[known]]), axis=1)[0].astype(np.int64)
-    return np.bincount(segments, minlength=len(log.grid.segment_row))
+    segments = np.unique(np.stack([index.segment[known], cluster[known]]), axis=1)[0].astype(np.int64)
+    return np.bincount(segments, minlength=len(index.segments))
 
 
-def _small_segments(log: Log, n: Array | None, least: int) -> Seen:
+def _small_segments(index: Index, n: Array | None, least: int) -> Seen:
     """Count the segments with fewer units than ``least``; ``n``: their numbers, None if there are no such units."""
-    by = log.columns.key_names[1]
+    by = index.columns.key_names[1]
     if not by or n is None:
         return Seen(0)
     small = np.flatnonzero(n < least)
-    return Seen(len(small), len(n), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
+    return Seen(len(small), len(n), as_text(index.segments.values[small[:1]]))
 
 
-def _few(log: Log, n: Array | None, least: int) -> Seen:
+def _few(index: Index, n: Array | None, least: int) -> Seen:
     """Count the units of a log without segments, if they are fewer than ``least``; the parameters are the same."""
-    if log.columns.key_names[1] or n is None:
+    if index.columns.key_names[1] or n is None:
         return Seen(0)
     every = int(n.sum())
     return Seen(every if every < least else 0)

@@ -23,7 +23,7 @@ class FoundQuery(NamedTuple):
     @property
     def every(self) -> int:
         """The number of queries."""
-        return in_unit(self.counts.log, "queries", np.ones(len(self.counts.evaluated)))
+        return in_unit(self.counts.index, "queries", np.ones(len(self.counts.evaluated)))
 
 
 @check("error", "queries")
@@ -39,7 +39,7 @@ def query_found_by_name(found: FoundQuery) -> Seen | None:
     counts = found.counts
     if not (counts.log.columns.score and counts.evaluated.any() and found.every > 1):
         return None
-    one_class = in_unit(counts.log, "queries", counts.evaluated & (counts["pairs"] == 0))
+    one_class = in_unit(counts.index, "queries", counts.evaluated & (counts["pairs"] == 0))
     why = found_query(counts.log, "metrics of scores, as roc_auc, raise an error", one_class)
     return Seen(0 if has_single_rows(counts.log) else found.every, found.every, None, {"why": why})
 
@@ -62,7 +62,7 @@ def scores_worse_than_chance_in_rankings(counts: Counted) -> Seen | None:
     if not len(turned):
         return Seen(0, int(there.sum()), None, words)
     first = int(turned[0])
-    name = str(log.systems[first]) if log.columns.system else None
+    name = str(counts.index.system_names[first]) if log.columns.system else None
     score = name if log.columns.shape.per_system else log.columns.score
     words |= {"n": int(n[first]), "area": float(means[first]), "score": score, "whose": f" of {name}" if name else ""}
     return Seen(len(turned), int(there.sum()), name, words)
@@ -73,12 +73,12 @@ def _areas(counts: Counted) -> tuple[Array, Array, Array]:
 
     The area of a query in several segments is the mean of its areas there.
     """
-    grid, pairs = counts.log.grid, counts["pairs"]
+    index, pairs = counts.index, counts["pairs"]
     some = np.flatnonzero(pairs > 0)
-    query, ranking = np.unique(np.stack([grid.system[some], grid.query[some]]), axis=1, return_inverse=True)
+    query, ranking = np.unique(np.stack([index.system[some], index.query[some]]), axis=1, return_inverse=True)
     area, ranking = counts["won"][some] / 2 / pairs[some], ranking.ravel()
     area = np.bincount(ranking, area) / np.bincount(ranking)
-    systems = max(len(grid.system_row), 1)
+    systems = max(len(index.systems), 1)
     n = np.bincount(query[0], minlength=systems)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.bincount(query[0], area, systems) / n

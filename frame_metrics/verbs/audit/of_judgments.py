@@ -12,7 +12,7 @@ from frame_metrics.data.cases import number_of
 from frame_metrics.data.classes import out_of_reach, shares_among
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import all_relevant, positions, undecided_shares
+from frame_metrics.data.misread import Facts, all_relevant, positions, undecided_shares
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
@@ -44,7 +44,7 @@ class Grades:
         return Seen(n, of, f"row {marks.arg_true()[0]}" if n and self.numbered else None)
 
 
-def grades_in_words(judged: Log | Grades) -> dict[str, str]:
+def grades_in_words(judged: Log | Facts | Grades) -> dict[str, str]:
     """Return the words about grades, and about the metrics that they do not determine."""
     conventions, alone = judged.conventions, isinstance(judged, Grades)
     return {
@@ -135,7 +135,7 @@ def positions_given_as_scores(counts: Counted) -> Seen:
     """{columns.score} counts up from 1 or 0 in each ranking, as a rank does, so every metric raises an error: name it
     with rank=, or rename the column if it is a score
     """
-    return Seen(len(counts.log.grid.pair) if positions(counts.log) else 0, len(counts.log.grid.pair))
+    return Seen(len(counts.index) if positions(counts.log) else 0, len(counts.index))
 
 
 @check("warning", "rankings")
@@ -158,7 +158,7 @@ def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
     """no result of these queries is in their lists of relevant documents: are ids written the same way in both?"""
     if not counts.log.columns.relevant or not (counts["results"].any() and counts["relevant"].any()):
         return None
-    n = in_unit(counts.log, "queries", np.ones(len(counts["hits"])))
+    n = in_unit(counts.index, "queries", np.ones(len(counts["hits"])))
     return Seen(0 if counts["hits"].any() else n, n)
 
 

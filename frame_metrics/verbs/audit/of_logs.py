@@ -43,7 +43,7 @@ def searches_without_a_relevant_row(counts: Counted) -> Seen:
     """all their rows have a label, and none is relevant{in_a_ranking}, as in searches without a click; undefined= sets
     what they count as, by default 0 in most metrics of rankings
     """
-    return seen_of(counts.log, "queries", counts["queries without relevant documents"], counts["evaluated"])
+    return seen_of(counts.index, "queries", counts["queries without relevant documents"], counts["evaluated"])
 
 
 @check("warning", "results", of="top of evaluated", name=f"unjudged in the top {TOP}")

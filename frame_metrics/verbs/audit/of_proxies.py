@@ -63,7 +63,7 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
     others are not a random sample: let people judge the first results of every system
     """
     both = sides.both
-    return seen_of(both.measured.log, "rankings", both.judged & ~sides.mine, both.judged)
+    return seen_of(both.measured.index, "rankings", both.judged & ~sides.mine, both.judged)
 
 
 @check("warning", "queries")
@@ -72,7 +72,7 @@ def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
     the ideal, such as recall and ndcg, these count as queries that only the machine judged. Let people judge the same
     documents, or pass the machine's judgments of these documents only, for all queries alike
     """
-    return seen_of(sides.both.measured.log, "queries", sides.both.fewer, sides.both.judged)
+    return seen_of(sides.both.measured.index, "queries", sides.both.fewer, sides.both.judged)
 
 
 @check("warning", "segments")
@@ -147,5 +147,5 @@ def about_proxies(source: Source) -> list[About]:
     if source.proxy is None or not (columns.score or columns.rank):
         return []
     both = side_by_side(source, read([f"dcg@{TOP}"]))
-    segments = segments_of(both.measured.log.cells)
+    segments = segments_of(both.measured.index.cells)
     return [About(Sides(both, segments, members_of(both.measured, segments)), {"top": TOP, "fewest": FEWEST})]

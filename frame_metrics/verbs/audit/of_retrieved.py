@@ -60,15 +60,15 @@ def _of_accuracy(
         an empty result.
     unit : the factor by which means are multiplied in the message.
     """
-    log, size = counts.log, counts.amounts.get("size")
+    log, index, size = counts.log, counts.index, counts.amounts.get("size")
     if size is None or log.columns.predicted or log.conventions.threshold is not None:
         return None  # what is decided about is looked at as decisions
-    some, segments = np.flatnonzero(marked & (size > 0)), segments_of(log.cells)
+    some, segments = np.flatnonzero(marked & (size > 0)), segments_of(index.cells)
     found, results, relevant = (counts[name][some].astype(np.float64) for name in ("hits", "results", "relevant"))
     wrong = results + relevant - 2 * found
     values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
     values |= {"nothing": 1 - ratio(relevant, size[some])}
-    place = segments.place[log.grid.cell[some]]
+    place = segments.place[index.cell[some]]
     weight = np.nan_to_num(counts.amounts.get("weight", np.ones(len(size)))[some])
     n = np.bincount(place, weight, len(segments))
     means = {name: ratio(np.bincount(place, weight * each, len(segments)), n) for name, each in values.items()}
@@ -80,11 +80,11 @@ def lists_that_differ_in_number(counts: Counted) -> Seen | None:
     """{n:.0f} lists, and others have {most:.0f}: fewer lists show less of the catalogue for this reason alone;
     compare() exchanges the lists of the same queries
     """
-    log = counts.log
-    if log.conventions.catalogue is None:
+    index = counts.index
+    if index.conventions.catalogue is None:
         return None
-    segments = segments_of(log.cells)
-    n = np.bincount(segments.place[log.grid.cell], counts["results"] > 0, len(segments))
+    segments = segments_of(index.cells)
+    n = np.bincount(segments.place[index.cell], counts["results"] > 0, len(segments))
     return seen_in(segments, n < n.max(initial=0), n > 0, {"n": n, "most": np.full(len(n), n.max(initial=0))})
 
 
@@ -98,4 +98,4 @@ def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
     # A few results, or a length that only few have, are all that was found.
     if most < SHORT or longest.sum() < 2 or 2 * longest.sum() < listed.sum():
         longest = np.zeros(len(listed), bool)
-    return seen_of(counts.log, "rankings", longest, listed, {"most": most})
+    return seen_of(counts.index, "rankings", longest, listed, {"most": most})

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import number_of
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.data.spelling import (
     SHOWN,
     and_more,
@@ -101,11 +101,10 @@ def _almost(sides: WithPositive) -> Seen:
     return Seen(n, sides.number(), every[0], words)
 
 
-def folded_segments(log: Log) -> Array:
+def folded_segments(index: Index) -> Array:
     """Return the number of each segment, equal for those that differ in case or spaces only, shape (segments,)."""
-    rows = log.grid.segment_row
-    found = codes_alike(log.keys_at(log.columns.key_names[1], rows), folded)
-    return np.arange(len(rows)) if found is None else found
+    found = codes_alike(index.segments.values, folded)
+    return np.arange(len(index.segments)) if found is None else found
 
 
 class Names(NamedTuple):

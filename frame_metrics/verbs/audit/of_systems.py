@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import as_text
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
@@ -30,7 +31,7 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
         return Seen(0)
     names = judged.names.select(judged.keys)
-    known = log.keys_at(judged.keys, log.grid.rankings.first_row)
+    known = log.held.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
     n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
@@ -46,7 +47,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
         return Seen(0)
     theirs = judged.names.select(judged.keys)
-    ours = log.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
+    ours = log.held.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
     ours = ours.join(theirs, on=query, how="semi", nulls_equal=True, maintain_order="left")
     agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
     each = ours.select(query).unique(maintain_order=True)
@@ -54,7 +55,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     return Seen(len(odd), len(each), as_text(odd[:1]))
 
 
-def sharing(log: Log, least: float, most: float) -> Seen | None:
+def sharing(index: Index, least: float, most: float) -> Seen | None:
     """Count the pairs of systems that share few queries.
 
     Parameters
@@ -63,9 +64,9 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
         ``least`` and below ``most``. One of almost no common queries counts as of few if both share more of theirs with
         other systems, as runs do that are pooled with a third one.
     """
-    if not log.columns.system or log.conventions.unanswered == "drop":
+    if not index.columns.system or index.conventions.unanswered == "drop":
         return None
-    common = log.grid.common
+    common = index.common
     queries_of = np.diag(common)
     one, other = np.triu_indices(len(queries_of), 1)
     share = common[one, other] / np.minimum(queries_of[one], queries_of[other]).clip(min=1)
@@ -78,7 +79,7 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
     if not len(few):
         return Seen(0, len(share))
     pair = [one[few[0]], other[few[0]]]
-    names = [as_text(log.keys_at(["system"], log.grid.system_row[[at]])) for at in pair]
+    names = [as_text(index.systems.values, int(at)) for at in pair]
     words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": queries_of[pair].min()}
     return Seen(len(few), len(share), ", ".join(names), words)
 
@@ -86,34 +87,33 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
 @check("info", "queries")
 def queries_in_several_segments(counts: Counted) -> Seen | None:
     """each segment has its own ranking for them, and totals count them once per segment. {cause}"""
-    log = counts.log
-    if (seen := in_several_segments(log)) is None or not seen.n:
+    index = counts.index
+    if (seen := in_several_segments(index)) is None or not seen.n:
         return seen
-    by, grid = ", ".join(log.columns.by), log.grid
+    by = ", ".join(index.columns.by)
     cause = f"If {by} describes documents, it cuts rankings into parts: leave it out of by="
-    if not _several(log, grid.segment[grid.of_log], grid.query[grid.of_log]).any():
+    if not _several(index, index.segment[index.own], index.query[index.own]).any():
         cause = f"The judgments have other values of {by} than the log has for them"
-    elif not _several(log, folded_segments(log)[grid.segment], grid.query).any():
+    elif not _several(index, folded_segments(index)[index.segment], index.query).any():
         cause = f"Their values of {by} differ in case or spaces only: make them alike"
     return seen._replace(words={"cause": cause})
 
 
-def in_several_segments(log: Log) -> Seen | None:
+def in_several_segments(index: Index) -> Seen | None:
     """Count the queries that have rows, or judgments, in several segments; None without ``by``."""
-    grid = log.grid
-    if not log.columns.by:
+    if not index.columns.by:
         return None
-    known = np.ones(len(grid.pair), bool) if log.placed is None else log.placed[grid.segment]
-    several = np.flatnonzero(_several(log, grid.segment[known], grid.query[known]))
-    example = as_text(log.keys_at(log.columns.key_names[2], grid.query_row[several[:1]]))
-    return Seen(len(several), int(marks(grid.query[known], len(grid.query_row)).sum()), example)
+    query = index.query[index.known]
+    several = np.flatnonzero(_several(index, index.segment[index.known], query))
+    example = as_text(index.queries.values[several[:1]])
+    return Seen(len(several), int(marks(query, len(index.queries)).sum()), example)
 
 
-def _several(log: Log, segment: Array, query: Array) -> Array:
+def _several(index: Index, segment: Array, query: Array) -> Array:
     """Mark the queries that stand in several segments; ``segment``, ``query``: their numbers, for each ranking."""
-    n = max(len(log.grid.segment_row), 1)
-    pairs = np.flatnonzero(marks(query * n + segment, n * len(log.grid.query_row)))
-    several: Array = np.bincount(pairs // n, minlength=len(log.grid.query_row)) > 1
+    n = max(len(index.segments), 1)
+    pairs = np.flatnonzero(marks(query * n + segment, n * len(index.queries)))
+    several: Array = np.bincount(pairs // n, minlength=len(index.queries)) > 1
     return several
 
 
@@ -124,7 +124,7 @@ def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     {columns.system} with arm= in the place of system=, with cluster= for users who have queries of both: ab_test() and
     change() compare arms
     """
-    return sharing(counts.log, 0, ALMOST_NONE)
+    return sharing(counts.index, 0, ALMOST_NONE)
 
 
 @check("warning", "pairs of systems")
@@ -133,7 +133,7 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     is measured on all queries, and counts as 0 where it has no results: keep only the queries that all systems have, or
     pass unanswered='drop' if they were not asked the same
     """
-    return sharing(counts.log, ALMOST_NONE, 0.5)
+    return sharing(counts.index, ALMOST_NONE, 0.5)
 
 
 @check("error", "queries")
@@ -150,7 +150,7 @@ def systems_without_rows_for_some_queries(counts: Counted) -> Seen | None:
 
 def _lacking(counts: Counted, least: float, most: float) -> Seen | None:
     """Count as ``lacking`` does, and add the word for what to do about it."""
-    seen = lacking(counts.log, counts["unanswered"], counts.evaluated, least, most)
+    seen = lacking(counts.index, counts["unanswered"], counts.evaluated, least, most)
     if seen is None or not seen.n:
         return seen
     spelled = queries_in_two_ways(counts).get(seen.words["at"])
@@ -173,7 +173,7 @@ def what_to_do(n: int, spelled: Otherwise | None, drop: str) -> str:
     return here if spelled.lost >= n else f"{here}. If it was not asked the others, {drop}"
 
 
-def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: float) -> Seen | None:
+def lacking(index: Index, unanswered: Array, evaluated: Array, least: float, most: float) -> Seen | None:
     """Count the queries of which a system has no row, for the system that lacks most of them.
 
     Without systems the log is one. None if unanswered queries are left out.
@@ -183,18 +183,18 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
     unanswered, evaluated : marks of the rankings that have no row, and of those that count.
     least, most : a system counts if its share of unanswered queries is above ``least``, and at most ``most``.
     """
-    grid, n = log.grid, max(len(log.grid.system_row), 1)
-    if log.conventions.unanswered == "drop":
+    n = max(len(index.systems), 1)
+    if index.conventions.unanswered == "drop":
         return None
-    unanswered = (unanswered > 0) & ~_in_another_segment(log)
-    lacks, of = (np.bincount(grid.system, marks, n) for marks in (unanswered, evaluated))
+    unanswered = (unanswered > 0) & ~_in_another_segment(index)
+    lacks, of = (np.bincount(index.system, marks, n) for marks in (unanswered, evaluated))
     share = lacks / of.clip(min=1)
     some = np.flatnonzero((share > least) & (share <= most))
     if not len(some):
         return Seen(0, int(of.max(initial=0)))
     first = some[share[some].argmax()]
-    marked, whole = (in_unit(log, "queries", marks * (grid.system == first)) for marks in (unanswered, evaluated))
-    name = as_text(log.keys_at(["system"], grid.system_row[[first]])) if log.columns.system else None
+    marked, whole = (in_unit(index, "queries", marks * (index.system == first)) for marks in (unanswered, evaluated))
+    name = as_text(index.systems.values, int(first)) if index.columns.system else None
     more = len(some) - 1
     others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
     words: dict[str, Any] = {
@@ -206,17 +206,16 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
     return Seen(marked, whole, name, words | {"at": int(first)})
 
 
-def _in_another_segment(log: Log) -> Array:
+def _in_another_segment(index: Index) -> Array:
     """Mark the rankings whose query the system answered, in a segment that only the judgments name, (rankings,).
 
     No system has a row of them there: it is not known that a system lacks something.
     """
-    grid = log.grid
-    if not log.columns.by:
-        return np.zeros(len(grid.pair), bool)
-    search = grid.query * max(len(grid.system_row), 1) + grid.system
-    by_some, by_this = (np.bincount(key, log.answered) > 0 for key in (grid.pair, search))
-    marked: Array = ~by_some[grid.pair] & by_this[search]
+    if not index.columns.by:
+        return np.zeros(len(index), bool)
+    search = index.query * max(len(index.systems), 1) + index.system
+    by_some, by_this = (np.bincount(key, index.answered) > 0 for key in (index.pair, search))
+    marked: Array = ~by_some[index.pair] & by_this[search]
     return marked
 
 
@@ -226,4 +225,4 @@ def unanswered_queries(counts: Counted) -> Seen | None:
     if counts.log.conventions.unanswered != "drop":
         return None
     marked = counts["unanswered"]
-    return seen_of(counts.log, "rankings", marked, marked + counts.evaluated)
+    return seen_of(counts.index, "rankings", marked, marked + counts.evaluated)

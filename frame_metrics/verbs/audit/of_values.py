@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import Turnover
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.values import Values
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of, seen_of
 from frame_metrics.verbs.audit.of_systems import (
@@ -24,7 +24,7 @@ from frame_metrics.verbs.audit.of_systems import (
 from frame_metrics.verbs.audit.otherwise import most_otherwise, written_otherwise
 
 
-def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
+def _seen(numbers: Values, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
     """Count the marked numbers, among those in ``of``; the example has the keys of the first.
 
     ``marked`` and ``of`` are marks of shape (metrics, rankings).
@@ -32,90 +32,90 @@ def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] 
     rankings, metrics = np.nonzero(marked.T)
     if not len(rankings):
         return Seen(0, int(of.sum()))
-    keys, metric = name_of(numbers.log, int(rankings[0])), numbers.asked[metrics[0]][0]
+    keys, metric = name_of(numbers.index, int(rankings[0])), numbers.asked[metrics[0]][0]
     return Seen(len(rankings), int(of.sum()), f"{keys}, {metric}", words or {})
 
 
 @check("error", "query", name="nothing to evaluate")
-def nothing_but_nulls(numbers: Measured) -> Seen:
+def nothing_but_nulls(numbers: Values) -> Seen:
     """no query has a number: every mean is null, and n is 0"""
-    return Seen(int(np.isnan(numbers.values).all()))
+    return Seen(int(np.isnan(numbers.value).all()))
 
 
 @check("error", "pairs of systems", name="systems that share almost no query")
-def systems_apart(numbers: Measured) -> Seen | None:
+def systems_apart(numbers: Values) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Only
     the queries that both have are compared. If each query belonged to one system, name {columns.system} with by=
     instead of system=
     """
-    return sharing(numbers.log, 0, ALMOST_NONE)
+    return sharing(numbers.index, 0, ALMOST_NONE)
 
 
 @check("warning", "pairs of systems", name="systems that share few queries")
-def systems_half_apart(numbers: Measured) -> Seen | None:
+def systems_half_apart(numbers: Values) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Their
     means are over different queries: keep only the queries that all systems have
     """
-    return sharing(numbers.log, ALMOST_NONE, 0.5)
+    return sharing(numbers.index, ALMOST_NONE, 0.5)
 
 
 @check("error", "queries", name="systems without rows for most queries")
-def systems_with_few_answers(numbers: Measured) -> Seen | None:
+def systems_with_few_answers(numbers: Values) -> Seen | None:
     """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. {way}"""
     return _unanswered(numbers, MOST, 1)
 
 
 @check("warning", "queries", name="systems without rows for some queries")
-def systems_without_some_answers(numbers: Measured) -> Seen | None:
+def systems_without_some_answers(numbers: Values) -> Seen | None:
     """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. {way}"""
     return _unanswered(numbers, SOME, MOST)
 
 
-def _unanswered(numbers: Measured, least: float, most: float) -> Seen | None:
+def _unanswered(numbers: Values, least: float, most: float) -> Seen | None:
     """Count the systems with numbers of queries that they did not answer, as ``lacking`` does."""
     none = np.zeros(len(numbers.evaluated), bool) if numbers.absent is None else np.all(numbers.absent, axis=0)
-    seen = lacking(numbers.log, numbers.unanswered & ~none, ~none, least, most)
+    seen = lacking(numbers.index, numbers.unanswered & ~none, ~none, least, most)
     if seen is None or not seen.n:
         return seen
-    spelled = written_otherwise(numbers.log, None).get(seen.words["at"])
+    spelled = written_otherwise(numbers.index, None).get(seen.words["at"])
     return seen._replace(words={**seen.words, "way": what_to_do(seen.n, spelled, "pass unanswered='drop'")})
 
 
 @check("warning", "queries", name="queries that systems write otherwise")
-def numbers_of_queries_written_otherwise(numbers: Measured) -> Seen | None:
+def numbers_of_queries_written_otherwise(numbers: Values) -> Seen | None:
     """{n} of {of} queries of {whose} are those of other systems under another spelling{others}: {said}. They differ in
     case, spaces, leading zeros or Unicode form only, and count as different queries, of which the other systems have no
     numbers. {way}
     """
-    return most_otherwise(numbers.log, written_otherwise(numbers.log, None)) if numbers.log.columns.system else None
+    return most_otherwise(numbers.index, written_otherwise(numbers.index, None)) if numbers.columns.system else None
 
 
 @check("info", "rankings", name="unanswered queries")
-def unanswered_numbers(numbers: Measured) -> Seen | None:
+def unanswered_numbers(numbers: Values) -> Seen | None:
     """left out by unanswered='drop': the column {columns.answered} says so"""
-    if numbers.log.conventions.unanswered != "drop":
+    if numbers.conventions.unanswered != "drop":
         return None
-    return seen_of(numbers.log, "rankings", numbers.unanswered, np.ones(len(numbers.evaluated)))
+    return seen_of(numbers.index, "rankings", numbers.unanswered, np.ones(len(numbers.evaluated)))
 
 
 @check("warning", "numbers")
-def numbers_that_are_undefined(numbers: Measured) -> Seen:
+def numbers_that_are_undefined(numbers: Values) -> Seen:
     """null or NaN: left out of means, and counted in n_undefined; undefined= sets what they count as"""
-    there = np.ones(numbers.values.shape, bool) & (True if numbers.absent is None else ~numbers.absent)
-    return _seen(numbers, np.isnan(numbers.values) & there, there)
+    there = np.ones(numbers.value.shape, bool) & (True if numbers.absent is None else ~numbers.absent)
+    return _seen(numbers, np.isnan(numbers.value) & there, there)
 
 
 @check("warning", "queries")
-def queries_without_a_number(numbers: Measured) -> Seen | None:
+def queries_without_a_number(numbers: Values) -> Seen | None:
     """they have no number for a metric that other queries have, so its mean leaves them out"""
     if numbers.absent is None:
         return None
     absent = np.any(numbers.absent, axis=0)
-    return seen_of(numbers.log, "queries", np.asarray(absent), np.ones(len(absent)))
+    return seen_of(numbers.index, "queries", np.asarray(absent), np.ones(len(absent)))
 
 
 @check("warning", "numbers")
-def numbers_out_of_range(numbers: Measured) -> Seen | None:
+def numbers_out_of_range(numbers: Values) -> Seen | None:
     """{metric} is always between {least:g} and {most:g}, and these are not: are they percentages, or numbers of another
     metric?
     """
@@ -123,29 +123,29 @@ def numbers_out_of_range(numbers: Measured) -> Seen | None:
         return None
     with np.errstate(invalid="ignore"):
         ends = np.array([metric.range for _, metric in numbers.asked]).reshape(-1, 2, 1)
-        out = (numbers.values < ends[:, 0] - CLOSE) | (numbers.values > ends[:, 1] + CLOSE)
+        out = (numbers.value < ends[:, 0] - CLOSE) | (numbers.value > ends[:, 1] + CLOSE)
     metric = int(out.any(axis=1).argmax())
     marked = out & (np.arange(len(out)) == metric)[:, None]
     words = dict(zip(("least", "most"), ends[metric, :, 0], strict=True)) | {"metric": numbers.asked[metric][0]}
-    return _seen(numbers, marked, ~np.isnan(numbers.values), words)
+    return _seen(numbers, marked, ~np.isnan(numbers.value), words)
 
 
 @check("info", "queries", name="queries in several segments")
-def numbers_in_several_segments(numbers: Measured) -> Seen | None:
+def numbers_in_several_segments(numbers: Values) -> Seen | None:
     """each segment has its own number for them, and totals count them once per segment"""
-    return in_several_segments(numbers.log)
+    return in_several_segments(numbers.index)
 
 
 @check("fact", "queries", name="queries")
-def queries_with_numbers(numbers: Measured) -> Seen:
+def queries_with_numbers(numbers: Values) -> Seen:
     """queries that have a number{in_a_segment}"""
-    there = np.asarray(~np.isnan(numbers.values).all(axis=0))
-    n, of = (in_unit(numbers.log, "queries", some) for some in (there, np.ones(len(there))))
+    there = np.asarray(~np.isnan(numbers.value).all(axis=0))
+    n, of = (in_unit(numbers.index, "queries", some) for some in (there, np.ones(len(there))))
     return Seen(n, of)
 
 
 @check("fact", "metrics", name="metrics")
-def metrics_of_numbers(numbers: Measured) -> Seen:
+def metrics_of_numbers(numbers: Values) -> Seen:
     """{metrics}"""
     return Seen(len(numbers.asked))
 

@@ -71,12 +71,12 @@ class Weighed(NamedTuple):
 
 def _weighed(counts: Counted, *, by_list: bool) -> list[Weighed]:
     """Return the weights of each system's lists, or of their results; none unless another policy is evaluated."""
-    log, places = counts.log, counts["results"]
+    index, log, places = counts.index, counts.log, counts["results"]
     if log.conventions.target_propensity is None or "weight of the list" not in counts.amounts:
         return []
     found = []
-    for system in np.unique(log.grid.system).tolist():
-        at = np.flatnonzero((log.grid.system == system) & (places > 0))
+    for system in np.unique(index.system).tolist():
+        at = np.flatnonzero((index.system == system) & (places > 0))
         if len(at) < 2:
             continue
         if by_list:
@@ -87,7 +87,7 @@ def _weighed(counts: Counted, *, by_list: bool) -> list[Weighed]:
             sums, squares = mass / size, counts["squares of results"][at] / size
         mean = mass.sum() / size.sum()
         spread = ((mass - mean * size) ** 2).sum() * len(at) / (len(at) - 1)
-        name = as_text(log.keys_of(log.columns.key_names[0], at[:1])) if log.columns.system else None
+        name = as_text(index.keys_of(log.columns.key_names[0], at[:1])) if log.columns.system else None
         effective = float(ratio(sums.sum() ** 2, squares.sum()))
         found.append(Weighed(name, float(mean), float(spread**0.5 / size.sum()), effective, len(at)))
     return found

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import as_text
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.data.spelling import codes_alike, in_quotes, plain_ids
 from frame_metrics.inputs import Array
 from frame_metrics.verbs.audit.checks import Seen
@@ -30,7 +30,7 @@ class Otherwise(NamedTuple):
         return "write ids alike first"
 
 
-def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
+def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise]:
     """Return what each system writes otherwise, by its number; nothing for a system that writes all alike.
 
     A query is like another one if both are equal once case, spaces and leading zeros are set aside, and if that is
@@ -38,12 +38,11 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
 
     Parameters
     ----------
-    log : the log. Without systems it is one.
+    index : the rankings of a log. Without systems it is one.
     judged : the queries of the judgments beside it, shape (queries,); None if systems are compared with each other.
     """
-    grid = log.grid
-    has = np.zeros((max(len(grid.system_row), 1), len(grid.query_row)), bool)
-    has[grid.system[log.answered], grid.query[log.answered]] = True
+    has = np.zeros((max(len(index.systems), 1), len(index.queries)), bool)
+    has[index.system[index.answered], index.query[index.answered]] = True
     some: Array = np.any(has, axis=0)
     every: Array = np.all(has, axis=0)
     wanted: Array = some if judged is None else judged
@@ -51,7 +50,7 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
     if not (wanted & ~every).any() or not (some & own).any():
         return {}
     at = np.flatnonzero(some & ~every if judged is None else some | judged)
-    names = log.keys_at(log.columns.key_names[2], grid.query_row[at])
+    names = index.queries.values[at]
     form = codes_alike(names, plain_ids)
     if form is None:
         return {}
@@ -74,14 +73,13 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
     return found
 
 
-def most_otherwise(log: Log, found: dict[int, Otherwise]) -> Seen:
+def most_otherwise(index: Index, found: dict[int, Otherwise]) -> Seen:
     """Count what is written otherwise, for the system that does so most."""
     if not found:
         return Seen(0)
     system = max(found, key=lambda one: found[one].n / found[one].of)
     most, more = found[system], len(found) - 1
-    named = bool(log.columns.system)
-    whose = as_text(log.keys_at(["system"], log.grid.system_row[[system]])) if named else "the log"
+    whose = as_text(index.systems.values, system) if index.columns.system else "the log"
     others = f", and some of {more} more system{'s' if more > 1 else ''}" if more else ""
     way = f"{most.way[0].upper()}{most.way[1:]}"
     return Seen(most.n, most.of, most.said, {"whose": whose, "others": others, "said": most.said, "way": way})

@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
+from frame_metrics.data.blocks import numbers
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.origin import Origin
@@ -18,15 +19,16 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.pieces import (
-    ANSWERED,
+    CLUSTER,
     MATCHED,
     OWN,
     SYSTEM,
     Work,
+    facts_of_pieces,
     gather,
+    indexed,
     of_rankings,
     refuse_unmatched,
-    restored,
     work_of,
 )
 from frame_metrics.plan.call import Call
@@ -48,7 +50,7 @@ class Audited:
 
     counts: Counted
     sides: Iterable[About]  # subjects about the values of labels and predictions
-    judged: Log  # the log with all judgments beside the frame, even where several are about one document
+    judged: Log | None  # the log with all judgments beside the frame, where several are about one; None if none are
     cases: Cases | None  # the rows with decisions; None if there are no decisions
     notes: Sequence[Note] = ()  # about the rows of the pieces
 
@@ -72,12 +74,11 @@ class Auditing(Work):
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         readable = _readable_rows(self, source, piece)
         counts: Counted = readable.seen
-        columns: dict[str, Any] = {ANSWERED: counts.log.grid.rankings.lengths > 0}
         amounts = {
             name: values for name, values in counts.amounts.items() if name != "cluster"
         }  # a number of the piece
-        columns |= {AMOUNT + name: values for name, values in amounts.items()}
-        answer = of_rankings(counts.log, self, columns, ordered=ordered)
+        columns: dict[str, Any] = {AMOUNT + name: values for name, values in amounts.items()}
+        answer = of_rankings(readable.seen.log, self, columns, ordered=ordered)
         notes = pl.concat([_notes(readable, source, ordered=ordered), self._sides(readable.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
         keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
@@ -147,13 +148,16 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
         except FrameMetricsError as error:
             return Unmatched(notes, error)
     seen = {note.name: Seen(note.n, note.of, note.example, _words(note)) for note in notes if note.what is None}
-    log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
+    table, work = _of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work)
+    index, table = indexed(table, work)
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
     cases = cases_in_pieces(source, CountingReadable) if decided(work.call) else None
-    return Audited(
-        Counted(log, amounts, of_log), _sides_of(gathered, source), _with_all_judgments(log, work), cases, notes
-    )
+    if CLUSTER in table.columns:
+        amounts["cluster"] = numbers(table[CLUSTER]).to_numpy()
+    facts = facts_of_pieces(table, work)
+    counts, sides = Counted(facts, index, amounts, of_log), _sides_of(gathered, source)
+    return Audited(counts, sides, _with_all_judgments(work), cases, notes)
 
 
 def labels_beside(source: Source) -> pl.Series | None:
@@ -186,10 +190,9 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
     return table, replace(work, systems=work.names.gather(systems))
 
 
-def _with_all_judgments(log: Log, work: Work) -> Log:
-    """Return the log with all judgments beside the frame, even where several are about one document."""
+def _with_all_judgments(work: Work) -> Log | None:
+    """Return a log without rows, with all judgments beside the frame, if several are about one document."""
     judged, options = work.call.judged, work.call.plan.given.judgments
     if judged is None or options is None or not (judged.annotator or work.call.conventions.several):
-        return log
-    source = source_of(work.call, work.empty, work.beside(work.judgments), piece=True)
-    return replace(log, judged=source.log(piece=Piece(None)).judged)
+        return None
+    return source_of(work.call, work.empty, work.beside(work.judgments), piece=True).log(piece=Piece(None))

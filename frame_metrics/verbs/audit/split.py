@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import as_text, drawing_places
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_log, units_of_rows, word_for
+from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_queries, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
@@ -117,16 +117,20 @@ def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Shares) -> Iterat
     return _about(units_of_rows(rows, columns), columns, split)
 
 
-def split_of_queries(log: Log, columns: Columns, split: Shares, values: Mapping[str, Array]) -> Iterator[About]:
+def split_of_queries(
+    index: Index, cluster: Array | None, split: Shares, values: Mapping[str, Array]
+) -> Iterator[About]:
     """Yield the subjects of checks of the split of a log whose arms have their own queries.
 
     The units are clusters, or else queries.
 
     Parameters
     ----------
+    index : the rankings.
+    cluster : the number of each ranking's cluster, NaN for none; None without clusters.
     values : numbers of each ranking by name, NaN for none, shape (rankings,) each.
     """
-    table = units_of_log(log)
+    columns, table = index.columns, units_of_queries(index, cluster)
     yield from _about(table.drop_nulls("unit"), columns, split)
     yield from map(About, _rare(table.select("arm", "unit"), values, word_for(columns)))
 

@@ -15,8 +15,9 @@ from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_bool, check_choice
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
-from frame_metrics.measuring.queries import Measured, check_grades, each_ranking, lacks_scale
+from frame_metrics.measuring.queries import check_grades, each_ranking, lacks_scale
 from frame_metrics.measuring.results import averaged, each_query
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.plan.call import Call, bound
@@ -91,11 +92,11 @@ class Bounding(Measuring):
     baseline: Any
     single: ClassVar[bool] = True
 
-    def measured(self, log: Log) -> Measured:
+    def measured(self, log: Log) -> Values:
         return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade, self.baseline)
 
 
-def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, baseline: Any) -> Measured:
+def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, baseline: Any) -> Values:
     """Compute values and bounds for every ranking, stacked, see ``STACKED``."""
     if of == "unjudged" and log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
@@ -103,10 +104,10 @@ def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, base
         )
     values = each_ranking(log, asked)
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
-    each = [values.values, *ends] if baseline is None else of_differences(values, max_grade, baseline, ends[:2])
+    each = [values.value, *ends] if baseline is None else of_differences(log, values, max_grade, baseline, ends[:2])
     if baseline is not None:
-        values = replace(values, evaluated=values.evaluated & values.evaluated[of_base(log, baseline)])
-    return replace(values, asked=[*asked] * STACKED, values=np.concatenate(each))
+        values = replace(values, evaluated=values.evaluated & values.evaluated[of_base(log.index, baseline)])
+    return replace(values, asked=[*asked] * STACKED, value=np.concatenate(each))
 
 
 def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
@@ -126,7 +127,7 @@ def _ordered(log: Log, asked: Asked) -> Array:
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
-            values[at] = each_ranking(one, [asked[i] for i in at]).values
+            values[at] = each_ranking(one, [asked[i] for i in at]).value
     return values
 
 
@@ -233,24 +234,24 @@ def check_open_ties(sheet: Sorted, log: Log) -> None:
         )
 
 
-def _answer(every: Measured, names: list[str], of: str, baseline: Any, *, per_query: bool) -> Answer:
+def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_query: bool) -> Answer:
     """Return the answer: a row for each group (or query) and metric.
 
     ``every``: the stacked values; ``names``: the columns of the result.
     """
-    lay: Callable[[Measured], Answer] = each_query if per_query else averaged
-    *each, is_open = np.split(every.values, STACKED)
+    lay: Callable[[Values], Answer] = each_query if per_query else averaged
+    *each, is_open = np.split(every.value, STACKED)
     asked = every.asked[: len(is_open)]
     plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
     asked = asked if baseline is None else plain_means
-    rows, lower, upper = (lay(replace(every, asked=asked, values=values)) for values in each)
-    beside = lay(replace(every, asked=plain_means, values=is_open, weight=None)).columns["value"]
+    rows, lower, upper = (lay(replace(every, asked=asked, value=values)) for values in each)
+    beside = lay(replace(every, asked=plain_means, value=is_open, weight=None)).columns["value"]
     columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
     if baseline is None:
         columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
     else:
         columns |= {"difference": columns["value"], "exact": beside == 0}
-        columns, rows = of_pairs(columns, rows, every.log, baseline)
+        columns, rows = of_pairs(columns, rows, every.index, baseline)
     return replace(rows, columns={name: columns[name] for name in names})
 
 

@@ -17,13 +17,14 @@ from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data import blocks
 from frame_metrics.data.blocks import codes
+from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, FullConfusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -56,18 +57,19 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
             raise NotComputableError(f"{name} is an average, and the differences are those of the values of queries")
 
 
-def of_differences(measured: Measured, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
+def of_differences(log: Log, measured: Values, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
     """Return the four stacked values of differences from a baseline, see ``STACKED`` in bounds.py.
 
     Parameters
     ----------
+    log : the log.
     measured : the values of every ranking.
     max_grade : the highest grade.
     baseline : the system that is the baseline.
     ends : the bounds of the values. They give bounds of differences, which are exact if one of the two systems has no
         uncertain value.
     """
-    log, asked, base = measured.log, measured.asked, of_base(measured.log, baseline)
+    asked, base = measured.asked, of_base(log.index, baseline)
     values, (lower, upper) = np.array(all_filled(measured)), ends
     least, greatest = lower - upper[:, base], upper - lower[:, base]
     loose = (lower < upper) & (lower < upper)[:, base]
@@ -77,29 +79,28 @@ def of_differences(measured: Measured, max_grade: float | None, baseline: Any, e
     def take(one: Shared) -> None:
         least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
 
-    each_shared(log, [asked[i] for i in exact], max_grade, place_of(log, baseline), take)
+    each_shared(log, [asked[i] for i in exact], max_grade, place_of(log.index, baseline), take)
     now = values - values[:, base]
     # The bounds include the difference by the present judgments, to the last bit.
     return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
 
 
-def of_base(log: Log, baseline: Any) -> Array:
+def of_base(index: Index, baseline: Any) -> Array:
     """Return, for each ranking, the number of the baseline's ranking of the same (segment, query) pair."""
-    grid, mine = log.grid, np.flatnonzero(log.grid.system == place_of(log, baseline))
-    of_pair = np.zeros(grid.n_pairs, np.int64)
-    of_pair[grid.pair[mine]] = mine
-    return of_pair[grid.pair]
+    mine, of_pair = np.flatnonzero(index.system == place_of(index, baseline)), np.zeros(index.n_pairs, np.int64)
+    of_pair[index.pair[mine]] = mine
+    return of_pair[index.pair]
 
 
 def of_pairs(
-    columns: dict[str, pl.Series], rows: Answer, log: Log, baseline: Any
+    columns: dict[str, pl.Series], rows: Answer, index: Index, baseline: Any
 ) -> tuple[dict[str, pl.Series], Answer]:
     """Leave out the rows of the baseline itself, and add the column "can_turn" and the key "baseline".
 
     Returns the columns, and the answer with the keys of the remaining rows.
     """
-    system = str(log.columns.system)
-    base = log.rows(log.grid.system_row)[system_of(log, baseline)]
+    system = str(index.columns.system)
+    base = index.systems.rows[system][system_of(index, baseline)]
     others = rows.keys[system] != base
     now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
     columns["can_turn"] = ((now > -CLOSE) & (lower < -CLOSE)) | ((now < CLOSE) & (upper > CLOSE))
@@ -282,22 +283,23 @@ def spare_of(log: Log) -> Array:
     judgments = judging(log.table)
     rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
     count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
-    every = log.joined(count, log.judged.keys)
+    every = log.index.joined(count, log.judged.keys)
     unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
     return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
 
 
-def system_of(log: Log, baseline: Any) -> int:
+def system_of(index: Index, baseline: Any) -> int:
     """Return the number of the baseline; raise if it is no system, or the only one."""
-    return pairs_of(range(len(log.systems)), log.systems, baseline, str(log.columns.system))[0][1]
+    names = index.system_names
+    return pairs_of(range(len(names)), names, baseline, str(index.columns.system))[0][1]
 
 
-def place_of(log: Log, baseline: Any) -> int:
+def place_of(index: Index, baseline: Any) -> int:
     """Return the number of the baseline; in a piece without it, that of the system that stands for all others."""
-    if not (log.grid.system_row == NONE).any():
-        return system_of(log, baseline)
-    at = number_if_any(baseline, log.systems)
-    return len(log.systems) if at is None else at  # whether the baseline exists is checked for all pieces later
+    if not (index.systems.row == NONE).any():
+        return system_of(index, baseline)
+    at = number_if_any(baseline, names := index.system_names)
+    return len(names) if at is None else at  # whether the baseline exists is checked for all pieces later
 
 
 def keys_of(log: Log) -> list[str]:

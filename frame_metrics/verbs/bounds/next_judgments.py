@@ -80,7 +80,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
                 _check_looked_at(every, log, asked[0][0])
         table = table.sort(*FIRST[way], descending=[*FIRST[way].values()], nulls_last=True).head(n or len(table))
         grid, ranking = log.grid, table["ranking"].to_numpy()
-        named = log.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
+        named = log.index.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
         named[str(columns.doc)] = log.rows(table["row"].to_numpy().astype(np.int64))
         return Answer({name: named[name] for name in keys}, {name: table[name].cast(result[name]) for name in result})
 
@@ -181,9 +181,9 @@ def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
 
 def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> Summed:
     """Return the function that sums values of unjudged documents over rankings, see ``choices.Summed``."""
-    keys, base = keys_of(log), None if baseline is None else system_of(log, baseline)
+    keys, base = keys_of(log), None if baseline is None else system_of(log.index, baseline)
     share, names = _shares(log, base), log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
-    query = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
+    query = log.index.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
 
     def summed(table: pl.DataFrame, of: Array, part: Part) -> Array:
         turn, found = np.full(len(log.table), UNTURNED), {-1: (np.zeros(0, np.int64), np.zeros(0))}

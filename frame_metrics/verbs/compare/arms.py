@@ -12,13 +12,13 @@ import numpy as np
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
 from frame_metrics.data.groups import Segments, named_as_text
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, shown, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import name_of_saved, read_saved, same_query, same_segment
 from frame_metrics.measuring.elsewhere import unfilled
 from frame_metrics.measuring.pairs import all_filled
-from frame_metrics.measuring.queries import Measured, filled
+from frame_metrics.measuring.values import Values, filled
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
@@ -66,7 +66,7 @@ class SummedUnits(NamedTuple):
 class ArmValues:
     """The values of metrics on the evaluated queries, segment after segment; each query is of one arm."""
 
-    log: Log
+    index: Index
     asked: Asked
     systems: Segments  # sorted by their names
     segments: Segments  # sorted by their values
@@ -81,27 +81,26 @@ class ArmValues:
     saved: str | None = None  # the name of the last arm, whose queries are saved numbers; None if none are
 
     @classmethod
-    def of(cls, measured: Measured) -> ArmValues:
+    def of(cls, measured: Values) -> ArmValues:
         """Lay out the measured values in the order of random draws."""
-        log = measured.log
-        order, arms = log.cells.in_order(), [log.columns.arm] if log.columns.arm else []
-        systems, segments = log.cells.apart(arms, order), log.cells.apart(log.columns.segments, order)
-        arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
+        index, cells, columns = measured.index, measured.index.cells, measured.columns
+        order, arms = cells.in_order(), [columns.arm] if columns.arm else []
+        systems, segments = cells.apart(arms, order), cells.apart(columns.segments, order)
+        arm, segment = systems.place[index.cell], segments.place[index.cell]
         some = measured.evaluated & (segment >= 0) & (arm >= 0)
-        at = np.flatnonzero(some)[log.drawing_order(some)]
+        at = np.flatnonzero(some)[index.drawing_order(some)]
         at = at[np.argsort(segment[at], kind="stable")]
         edges = np.searchsorted(segment[at], np.arange(len(segments) + 1))
         values = np.array([filled(measured, i)[at] for i in range(len(measured.asked))])
         weight = np.ones(len(at)) if measured.weight is None else measured.weight[at]
-        unit = (log.grid.query if measured.cluster is None else measured.cluster)[at]
-        covariate = log.of_queries("covariate")
-        covariate = None if covariate is None else covariate[at]
-        _check_constant(log, None if measured.cluster is None else unit, covariate)
-        undefined = np.isnan(measured.values[:, at])
-        named = log.cells.apart(log.columns.strata, order) if log.columns.strata else None
-        strata = None if named is None else StrataOfQueries.of(named, named.place[log.grid.cell][at], unit)
+        unit = (index.query if measured.cluster is None else measured.cluster)[at]
+        covariate = None if measured.covariate is None else measured.covariate[at]
+        _check_constant(columns, None if measured.cluster is None else unit, covariate)
+        undefined = np.isnan(measured.value[:, at])
+        named = cells.apart(columns.strata, order) if columns.strata else None
+        strata = None if named is None else StrataOfQueries.of(named, named.place[index.cell][at], unit)
         each = (arm[at], values, undefined, weight, unit, covariate)
-        return cls(log, measured.asked, systems, segments, edges, *each, strata)
+        return cls(index, measured.asked, systems, segments, edges, *each, strata)
 
     def beside(self, saved: Call) -> ArmValues:
         """Return the same with saved numbers as one more arm, the last; ``saved``: as ``baseline.call_of`` returns it.
@@ -109,14 +108,14 @@ class ArmValues:
         A query of both is one unit, as one of two arms is.
         """
         there = read_saved(saved, unfilled(self.asked))
-        log, theirs = self.log, there.log
+        index, theirs = self.index, there.index
         some = there.evaluated
         at = np.flatnonzero(some)[theirs.drawing_order(some)]
-        query = theirs.grid.query[at]
-        unit = same_query(log, theirs)[query]
-        unit = np.where(unit < 0, len(log.grid.query_row) + query, unit)
+        query = theirs.query[at]
+        unit = same_query(index, theirs)[query]
+        unit = np.where(unit < 0, len(index.queries) + query, unit)
         segment = np.repeat(np.arange(len(self.segments)), np.diff(self.edges))
-        segment = np.append(segment, same_segment(self.segments, theirs)[theirs.grid.segment[at]])
+        segment = np.append(segment, same_segment(self.segments, theirs)[theirs.segment[at]])
         order = np.argsort(segment, kind="stable")
         with told_of("baseline"):
             values = np.array([own[at] for own in all_filled(there)])
@@ -125,7 +124,7 @@ class ArmValues:
             edges=np.searchsorted(segment[order], np.arange(len(self.segments) + 1)),
             arm=np.append(self.arm, np.full(len(at), len(self.systems)))[order],
             values=np.concatenate([self.values, values], axis=1)[:, order],
-            undefined=np.concatenate([self.undefined, np.isnan(there.values[:, at])], axis=1)[:, order],
+            undefined=np.concatenate([self.undefined, np.isnan(there.value[:, at])], axis=1)[:, order],
             weight=np.append(self.weight, np.ones(len(at)))[order],
             unit=np.append(self.unit, unit)[order],
             saved=name_of_saved(theirs),
@@ -204,7 +203,7 @@ class ArmValues:
         rows: dict[int, Row] = {}
         drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
         for metrics, at, mine, arms in self._units_within(both, pair):
-            check_exchanged(arms, self.log.columns, options)
+            check_exchanged(arms, self.index.columns, options)
             counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
             wide = joint.wide_of(segment, metrics)
@@ -257,7 +256,7 @@ class ArmValues:
         It is the harmonic mean of the numbers of queries in both arms, divided by ``first_look``. The information about
         a difference grows no faster, even if units come back, or if a few units are large.
         """
-        columns, again = self.log.columns, arms.shared.shape[1]
+        columns, again = self.index.columns, arms.shared.shape[1]
         if again and not columns.cluster:
             raise ColumnError(
                 f"looks='any': {again} queries ({listed(columns.query)}) are of both arms, so that whoever asks comes "
@@ -313,21 +312,20 @@ def counts_of(mine: Array, arms: Arms | Strata) -> Row:
     return {"n": mine.sum(), "baseline_n": (~mine).sum()} | n_units
 
 
-def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:
+def _check_constant(columns: Columns, cluster: Array | None, covariate: Array | None) -> None:
     """Raise for a covariate with several values in one cluster."""
     if cluster is None or covariate is None:
         return
     _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
     odd = np.unique(code[covariate != covariate[first][code]])
     if len(odd):
-        named = log.columns
         raise BadValueError(
-            f"{named.covariate}: {len(odd)} of {len(first)} clusters ({named.cluster}) have several values; "
+            f"{columns.covariate}: {len(odd)} of {len(first)} clusters ({columns.cluster}) have several values; "
             "give each one, as its mean before the test"
         )
 
 
-def arms_compared(measured: Measured, options: CompareOptions, saved: Call | None = None) -> Answer:
+def arms_compared(measured: Values, options: CompareOptions, saved: Call | None = None) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms; ``saved``: numbers that are the baseline."""
     arms = ArmValues.of(measured)
     arms = arms if saved is None else arms.beside(saved)

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log
+from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, number_of
-from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.measuring.results import number
+from frame_metrics.measuring.values import Values, filled
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.declared import EVALUATE
 from frame_metrics.plan.needs import Needs
@@ -75,7 +75,7 @@ def farthest(
             for (column, kind), one in zip(COLUMNS.items(), figures, strict=True)
         }
         return Answer(
-            measured.log.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.log.held
+            measured.index.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.index.held
         )
 
     return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=not plan.of_values)
@@ -93,31 +93,32 @@ def _interval(
     return min(float(low[0, 0]), mean), max(float(high[0, 0]), mean)
 
 
-def _of_values(measured: Measured, at: int, system: Any) -> tuple[Array, Array, Array | None]:
+def _of_values(measured: Values, at: int, system: Any) -> tuple[Array, Array, Array | None]:
     """Return the values of a system, with the numbers of their segments and clusters; undefined ones are left out."""
-    grid, values = measured.log.grid, filled(measured, at)
-    some = measured.evaluated & np.isfinite(values) & _is_of(system, measured.log)
+    segment, values = measured.index.segment, filled(measured, at)
+    some = measured.evaluated & np.isfinite(values) & _is_of(system, measured.index)
     some &= True if measured.absent is None else ~measured.absent[at]
-    return values[some], grid.segment[some], None if measured.cluster is None else measured.cluster[some]
+    return values[some], segment[some], None if measured.cluster is None else measured.cluster[some]
 
 
-def _is_of(system: Any, log: Log) -> Array:
+def _is_of(system: Any, index: Index) -> Array:
     """Mark the rankings of a system, or of an arm, which segments are of, shape (rankings,)."""
-    grid, arm = log.grid, log.columns.arm
+    arm, column = index.columns.arm, index.columns.system
     if arm is None:
-        column = log.columns.system
-        return np.asarray(grid.system == (0 if column is None else number_of(system, log.systems, column, "system=")))
-    own = log.columns.key_names[1][0]
-    names = log.keys_at([own], grid.segment_row)[own]  # of each segment
+        own = 0 if column is None else number_of(system, index.system_names, column, "system=")
+        return np.asarray(index.system == own)
+    names = index.segments.values[index.columns.key_names[1][0]]  # of each segment
     name = names[number_of(system, names, arm, "arm=")]
-    return names.eq_missing(pl.Series([name], dtype=names.dtype)).to_numpy()[grid.segment]
+    return names.eq_missing(pl.Series([name], dtype=names.dtype)).to_numpy()[index.segment]
 
 
 def _of_differences(pairing: Pairing, at: int, system: Any) -> tuple[Array, Array, Array | None]:
     """Return the differences of a system from its only baseline, as ``_of_values``."""
-    log, values, segments, clusters = pairing.measured.log, list[Array](), list[Array](), list[Array]()
-    name = log.columns.system
-    one = pairing.pairs[0][0] if system is None or name is None else number_of(system, log.systems, name, "system=")
+    index, values, segments, clusters = pairing.measured.index, list[Array](), list[Array](), list[Array]()
+    name = index.columns.system
+    one = pairing.pairs[0][0]
+    if system is not None and name is not None:
+        one = number_of(system, index.system_names, name, "system=")
     pair = next(two for two in pairing.pairs if two[0] == one)
     for segment in pairing.segments.tolist():
         here = pairing.laid(segment)

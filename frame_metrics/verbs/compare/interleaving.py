@@ -13,8 +13,8 @@ from frame_metrics.errors import ColumnError, NotComputableError, check_apart
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, paired_systems
-from frame_metrics.measuring.queries import without
 from frame_metrics.measuring.results import whole
+from frame_metrics.measuring.values import without
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.declared import INTERLEAVING
 from frame_metrics.plan.needs import RANKED, Needs
@@ -70,7 +70,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
         measured = measured_of(source, asked)
         # A list without rows of one team compares nothing.
         unjudged = without_judgment(measured)
-        measured = without(measured, ~measured.log.with_results | ~measured.evaluated)
+        measured = without(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
         pairing = paired_systems(measured, options.baseline, options.one)
         if options.per_query:
             return each_query(pairing)
@@ -81,12 +81,12 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
 
 def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
     """Return the answer with the numbers of lists of both teams whose rows have no judgment; ``unjudged``: marks."""
-    grid, columns = pairing.measured.log.grid, answer.columns
-    of_pair = np.zeros((grid.n_pairs, len(grid.system_row)), bool)
-    of_pair[grid.pair[unjudged], grid.system[unjudged]] = True
-    segment = np.zeros(grid.n_pairs, np.int64)
-    segment[grid.pair] = grid.segment
-    n = max(len(grid.segment_row), 1)
+    index, columns = pairing.measured.index, answer.columns
+    of_pair = np.zeros((index.n_pairs, len(index.systems)), bool)
+    of_pair[index.pair[unjudged], index.system[unjudged]] = True
+    segment = np.zeros(index.n_pairs, np.int64)
+    segment[index.pair] = index.segment
+    n = max(len(index.segments), 1)
     each = [np.bincount(segment[of_pair[:, pair].all(axis=1)], minlength=n) for pair in pairing.pairs]
     at, _, pair = places(len(columns["n"]), len(pairing.measured.asked), len(pairing.pairs))
     return replace(answer, columns=columns | {"n_unjudged": whole(np.array(each)[pair, pairing.segments[at]])})

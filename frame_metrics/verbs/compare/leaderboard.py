@@ -16,9 +16,9 @@ from frame_metrics.data.groups import groups_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.measured import measured_of, planned
-from frame_metrics.measuring.pairs import Pairing, QueryValues, in_order
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.pairs import Pairing, QueryValues
 from frame_metrics.measuring.results import EvaluateOptions, averaged, number
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.declared import LEADERBOARD
@@ -64,7 +64,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
 
     def compute(source: Source) -> Answer:
         measured = measured_of(source, asked)
-        pairing = paired(measured) if len(measured.log.grid.system_row) > 1 else None
+        pairing = paired(measured) if len(measured.index.systems) > 1 else None
         return _ranked(measured if pairing is None else pairing.measured, pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
@@ -96,15 +96,15 @@ class Standing:
     reliability: Array  # shape (metrics,)
 
 
-def _ranked(measured: Measured, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
+def _ranked(measured: Values, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
     """Return the answer: a row for each segment, metric and system, the best system first."""
     given = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
     answer = averaged(measured, given, systems=True)
-    log, asked = measured.log, measured.asked
-    groups, grid, m = groups_of(log.cells, margins=False).each[0], log.grid, len(asked)
+    index, asked = measured.index, measured.asked
+    groups, m = groups_of(index.cells, margins=False).each[0], len(asked)
     segment, system = np.zeros((2, len(groups)), np.int64)
-    place = groups.place[grid.cell]
-    segment[place], system[place] = grid.segment, grid.system
+    place = groups.place[index.cell]
+    segment[place], system[place] = index.segment, index.system
     segment, system, metric = segment.repeat(m), system.repeat(m), np.tile(np.arange(m), len(groups))
     by_segment = np.argsort(segment, kind="stable")
     ends = np.cumsum(np.bincount(segment, minlength=1))
@@ -125,7 +125,7 @@ def _ranked(measured: Measured, pairing: Pairing | None, options: LeaderboardOpt
         "reliability": reliable,
     }
     columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
-    turns = [np.argsort(order) for order in in_order(log)]
+    turns = [np.argsort(names.in_order) for names in (index.systems, index.segments)]
     order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
     every = answer.columns | {name: number(values) for name, values in columns.items()}
     keys = {name: rows[order] for name, rows in answer.keys.items()}

@@ -38,16 +38,16 @@ def lists_compared(
     the two lists of a query. Each draw exchanges the lists of some queries, or clusters, and computes the metric anew.
     """
     measured, shown = pairing.measured, pairing.measured.results
-    grid, asked, n_queries = measured.log.grid, [measured.asked[i][1] for i in metrics], pairing.n_queries
-    side = np.select([grid.system == system for system in pair], [0, 1], -1)
-    there, drops = (side >= 0) & (grid.segment == segment), measured.log.conventions.unanswered == "drop"
+    index, asked, n_queries = measured.index, [measured.asked[i][1] for i in metrics], pairing.n_queries
+    side = np.select([index.system == system for system in pair], [0, 1], -1)
+    there, drops = (side >= 0) & (index.segment == segment), measured.conventions.unanswered == "drop"
     here = there & (np.bincount(shown.ranking, minlength=len(side)) > 0)
-    lists = np.bincount(grid.pair[here], minlength=n_queries)  # of each query, 2 where both have one
-    answers = np.bincount(grid.pair[there & measured.log.answered], minlength=n_queries)
+    lists = np.bincount(index.pair[here], minlength=n_queries)  # of each query, 2 where both have one
+    answers = np.bincount(index.pair[there & index.answered], minlength=n_queries)
     used = answers == 2 if drops else lists > 0
-    some = np.flatnonzero((here & used[grid.pair])[shown.ranking] & (shown.rank <= (asked[0].k or EVERY)))
+    some = np.flatnonzero((here & used[index.pair])[shown.ranking] & (shown.rank <= (asked[0].k or EVERY)))
     of_query, ranking, doc = _units(pairing, used), shown.ranking[some], shown.doc[some]
-    unit, units, mine = of_query[grid.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
+    unit, units, mine = of_query[index.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
     weight = None if measured.weight is None else measured.weight[ranking]
 
     def values(exchange: Array) -> Array:
@@ -59,7 +59,7 @@ def lists_compared(
         return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
 
     value, base = values(np.zeros((1, units), np.int64))[0].T
-    lacking = np.unique(grid.pair[there & (measured.unanswered > 0)])
+    lacking = np.unique(index.pair[there & (measured.unanswered > 0)])
     known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
     known |= {"n_unanswered": len(lacking)}
     each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
@@ -78,7 +78,7 @@ def _units(pairing: Pairing, used: Array) -> Array:
     drawn, cluster, unit = pairing.drawn[used[pairing.drawn]], pairing.measured.cluster, np.zeros(len(used), np.int64)
     of_query = np.zeros(len(used))
     if cluster is not None:
-        of_query[pairing.measured.log.grid.pair] = cluster
+        of_query[pairing.measured.index.pair] = cluster
     own = None if cluster is None else numbered(of_query[drawn])
     unit[drawn] = np.arange(len(drawn)) if own is None else own
     return unit

@@ -14,8 +14,8 @@ from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.baseline import call_of, paired_with
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
-from frame_metrics.measuring.queries import Measured, without
 from frame_metrics.measuring.results import number
+from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -35,14 +35,14 @@ WINS = ("wins", "ties", "losses")
 ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 
-def paired_by(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:
+def paired_by(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Values], Pairing]:
     """Return a function that pairs the values of systems; a saved baseline is checked before anything is read."""
     beside = call_of(options.baseline, call, asked) if options.saved and asked else None
 
-    def paired(measured: Measured) -> Pairing:
-        if measured.log.conventions.unanswered == "drop":
+    def paired(measured: Values) -> Pairing:
+        if measured.conventions.unanswered == "drop":
             judged = measured.evaluated | (measured.unanswered > 0)
-            check_shared(measured.log, paired=not options.saved)
+            check_shared(measured.index, paired=not options.saved)
             measured = replace(without(measured, ~measured.evaluated), evaluated=judged)
         if options.saved:
             return paired_with(measured, beside or call_of(options.baseline, call, measured.asked))
@@ -76,7 +76,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
                 infer(groups, options, tick)
                 groups = []
         infer(groups, options, tick, others=others)
-    if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
+    if pairing.measured.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))

@@ -23,8 +23,8 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing
-from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.split import EQUAL, check_split, shares_of
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.declared import SAMPLE_SIZE
@@ -256,10 +256,10 @@ def _of_pairs(pairing: Pairing, options: SizeOptions, *, proxies: bool) -> Itera
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 
-def _of_arms(measured: Measured, options: SizeOptions, schema: Row) -> Answer:
+def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
     arms = ArmValues.of(measured)
-    columns, names = measured.log.columns, arms.systems.values(str(measured.log.columns.arm))
+    columns, names = measured.columns, arms.systems.values(str(measured.columns.arm))
     if len(names) == 1:
         unit = columns.cluster or columns.query[0]
         raise NotComputableError(

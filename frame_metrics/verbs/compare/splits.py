@@ -10,11 +10,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.misread import has_negatives
 from frame_metrics.errors import BadValueError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.split import MISMATCH, shares_of, units_of_log, units_of_rows, word_for
+from frame_metrics.measuring.split import MISMATCH, shares_of, units_of_queries, units_of_rows, word_for
+from frame_metrics.measuring.values import Values
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.verbs.compare.differences import UNIT_SHARES, UNJUDGED, Pair, Row
@@ -106,7 +105,7 @@ def splits_of_rows(
     return Splits.of(_counted(units_of_rows(rows, columns), columns, segments, arms), arms, columns, options)
 
 
-def splits_of_queries(measured: Measured, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_of_queries(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the units of a log, clusters or else queries; ``segments``, ``arms``: those of the result.
 
     Raises
@@ -114,8 +113,8 @@ def splits_of_queries(measured: Measured, segments: Segments, arms: Segments, op
     NotComputableError
         The units are queries, and all of them are in every arm.
     """
-    log, columns = measured.log, measured.log.columns
-    units, several = _counted(units_of_log(log).drop_nulls("unit"), columns, segments, arms)
+    columns, table = measured.columns, units_of_queries(measured.index, measured.cluster)
+    units, several = _counted(table.drop_nulls("unit"), columns, segments, arms)
     alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
     if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
         arm = str(columns.arm)
@@ -127,13 +126,13 @@ def splits_of_queries(measured: Measured, segments: Segments, arms: Segments, op
     return Splits.of((units, several), arms, columns, options, unjudged_of(measured, segments, arms))
 
 
-def beside_saved(measured: Measured, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def beside_saved(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
-    columns, nothing = measured.log.columns, np.full(len(segments), np.nan)
+    columns, nothing = measured.columns, np.full(len(segments), np.nan)
     return Splits(columns, options.one, None, unjudged_of(measured, segments, arms), 0, nothing)
 
 
-def without_judgment(measured: Measured) -> Array:
+def without_judgment(measured: Values) -> Array:
     """Mark the rankings that have rows and no judgment, and so are left out, shape (rankings,).
 
     Raises
@@ -141,21 +140,22 @@ def without_judgment(measured: Measured) -> Array:
     BadValueError
         No judgment of the log is 0, so that null seems to say what 0 does.
     """
-    log, marked = measured.log, measured.log.answered & ~measured.evaluated
-    if marked.any() and log.judges_itself and not has_negatives(log):
-        n, of = (len(np.unique(log.grid.query[some])) for some in (marked, log.answered))
+    index, columns = measured.index, measured.columns
+    marked = index.answered & ~measured.evaluated
+    if marked.any() and (columns.grade or columns.label) and not measured.zeros:
+        n, of = (len(np.unique(index.query[some])) for some in (marked, index.answered))
         raise BadValueError(
-            f"{log.judgment_name}: no row has a 0, and in {n:,} of {of:,} queries every row is null, which means not "
-            "judged: these would be left out. If null means no click, make it 0, or pass unjudged_queries='count'; "
-            "else drop their rows"
+            f"{columns.grade or columns.label}: no row has a 0, and in {n:,} of {of:,} queries every row is null, "
+            "which means not judged: these would be left out. If null means no click, make it 0, or pass "
+            "unjudged_queries='count'; else drop their rows"
         )
     return marked
 
 
-def unjudged_of(measured: Measured, segments: Segments, arms: Segments) -> Array:
+def unjudged_of(measured: Values, segments: Segments, arms: Segments) -> Array:
     """Count the queries of each arm that have rows and no judgment, shape (segments, arms)."""
-    grid, counts = measured.log.grid, np.zeros((len(segments), len(arms)), np.int64)
-    at, arm = segments.place[grid.cell], arms.place[grid.cell]
+    index, counts = measured.index, np.zeros((len(segments), len(arms)), np.int64)
+    at, arm = segments.place[index.cell], arms.place[index.cell]
     some = without_judgment(measured) & (at >= 0) & (arm >= 0)
     np.add.at(counts, (at[some], arm[some]), 1)
     return counts

@@ -1,0 +1,243 @@
+"""The index of rankings: the system, the segment and the query of each, as numbers, and what these stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import NOTHING, frame_of
+from frame_metrics.data.groups import Cells, drawing_places
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.threads import BLOCK
+
+
+class Held(Protocol):
+    """The rows that hold keys."""
+
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return key values at some rows; ``keys``: inside names of key columns."""
+
+    def key_rows(self, name: str, rows: Array) -> Array:
+        """Return for some rows those of the caller's frame that hold a key column, ``name`` by the caller."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptKeys:
+    """Keys that were read, for a process without the rows."""
+
+    values: pl.DataFrame
+    rows: dict[str, Array]
+
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return some of the key values."""
+        return self.values.select(keys)[rows]
+
+    def key_rows(self, name: str, rows: Array) -> Array:
+        """Return rows of the caller's frame."""
+        return np.append(self.rows[name], NONE)[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """The systems, the segments or the queries, by their numbers; values are read when they are asked for."""
+
+    columns: Sequence[str]  # the key columns, by the caller's names
+    inside: list[str]  # their inside names
+    row: Array  # a row that holds each, NONE for one that has no row in this piece, shape (names,)
+    held: Held  # the rows
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take the values along, and not the rows of the log."""
+        at = np.where(self.row == NONE, NONE, np.arange(len(self)))
+        return Names, (self.columns, self.inside, at, KeptKeys(self.values, self.rows))
+
+    @cached_property
+    def values(self) -> pl.DataFrame:
+        """The value of each in every key column, by inside name; without those that have no row, which come last."""
+        return self.held.keys_at(self.inside, self.row[self.row != NONE])
+
+    @cached_property
+    def rows(self) -> dict[str, Array]:
+        """A row of the caller's frame that holds each, by the caller's name of the key column."""
+        return {name: self.held.key_rows(name, self.row) for name in self.columns}
+
+    @cached_property
+    def in_order(self) -> Array:
+        """The numbers sorted by values, nulls last."""
+        if not self.inside:
+            return np.zeros(1, np.int64)
+        values = self.values.with_row_index("at")
+        return values.sort(self.inside, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The system, the segment and the query of each ranking."""
+
+    columns: Columns
+    conventions: Conventions
+    own: Array  # True for rankings of the log, False for those that a system lacks, shape (rankings,)
+    answered: Array  # True for rankings with a row, even if it is one without results, see ``Log.answered``
+    system: Array  # the number of each ranking's system, shape (rankings,)
+    segment: Array  # the number of each ranking's segment, shape (rankings,)
+    query: Array  # the number of each ranking's query, shape (rankings,)
+    pair: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
+    systems: Names
+    segments: Names
+    queries: Names
+    # Whether the values of a segment are all known, shape (segments,), and the ``by`` columns whose value is unknown
+    # for some queries: those that only log or only judgments have. None: all are known.
+    placed: Array | None = None
+    unknown: Sequence[str] = field(default=())
+    held: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs of a segment and a query."""
+        return int(self.pair.max(initial=-1)) + 1
+
+    @cached_property
+    def first_of_pairs(self) -> Array:
+        """The first ranking of each pair of a segment and a query, shape (pairs,)."""
+        return np.unique(self.pair, return_index=True)[1]
+
+    @cached_property
+    def cell(self) -> Array:
+        """The number of each ranking's system and segment together, shape (rankings,)."""
+        return self.system * len(self.segments) + self.segment
+
+    @property
+    def known(self) -> Array:
+        """True for rankings whose segment is known, shape (rankings,)."""
+        return self.known_at(self.segment)
+
+    def known_at(self, segment: Array) -> Array:
+        """Mark the segments whose values are all known; ``segment``: their numbers."""
+        return np.ones(len(segment), bool) if self.placed is None else self.placed[segment]
+
+    @property
+    def system_names(self) -> pl.Series:
+        """The systems, in the order of their numbers, without those that have no row in this piece."""
+        return self.systems.values["system"] if self.columns.system else pl.Series([])
+
+    @cached_property
+    def rankings_of_systems(self) -> Array:
+        """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
+        own, n = self.own, len(self.systems)
+        several = np.bincount(self.pair[own], minlength=self.n_pairs) > 1
+        return np.array([np.bincount(self.system[some], minlength=n) for some in (own, own & several[self.pair])])
+
+    @cached_property
+    def common(self) -> Array:
+        """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
+        own, n = self.own, len(self.systems)
+        order = np.argsort(self.pair[own], kind="stable")
+        system, pair = self.system[own][order], self.pair[own][order]
+        out = np.zeros((n, n), np.int64)
+        step = max(BLOCK // max(n, 1), 1)
+        for first in range(0, self.n_pairs, step):
+            part = slice(*np.searchsorted(pair, [first, first + step]))
+            has = np.zeros((n, step), np.float32)
+            has[system[part], pair[part] - first] = 1
+            out += (has @ has.T).astype(np.int64)
+        return out
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Every segment of every system, also those without rankings."""
+        columns = self.columns
+        if not columns.groups:
+            return Cells(columns, NOTHING, {}, np.array([len(self)]), held=self.held)
+        systems, segments = len(self.systems) if columns.system else 1, len(self.segments) if columns.by else 1
+        system, segment = np.divmod(np.arange(systems * segments), segments)
+        cells = self.cells_at(system, segment, None, np.bincount(self.cell, minlength=len(system)))
+        return cells if self.placed is None else replace(cells, unknown=self.unknown, placed=self.placed[segment])
+
+    def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
+        """Return cells; each argument has a value for each cell.
+
+        Parameters
+        ----------
+        system, segment, query : its numbers; ``query=None`` for cells that are segments.
+        n : its number of rows or rankings.
+        """
+        parts = (self.systems, system), (self.segments, segment)
+        values = [held for names, at in parts if names.columns for held in names.values[at]]
+        rows = self.key_rows(system=system, segment=segment, query=query)
+        held = frame_of(dict(zip(self.columns.groups, values, strict=True)))
+        return Cells(self.columns, held, rows, n, held=self.held)
+
+    def key_rows(
+        self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
+    ) -> dict[str, Array]:
+        """Return the key rows of an answer: for each key column, a row that holds the value of each result row.
+
+        Parameters
+        ----------
+        system, segment, query : the numbers of each result row; None leaves out the columns of that part.
+        """
+        parts = (self.systems, system), (self.segments, segment), (self.queries, query)
+        asked = ((names, at) for names, at in parts if at is not None)
+        return {name: rows[at] for names, at in asked for name, rows in names.rows.items()}
+
+    def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
+        """Return key values of some rankings; ``names``: inside names of key columns."""
+        held: dict[str, pl.Series] = {}
+        parts = (self.systems, self.system), (self.segments, self.segment), (self.queries, self.query)
+        for part, code in parts:
+            if some := [name for name in part.inside if name in names]:
+                held |= part.values.select(some)[code[at]].to_dict()
+        return frame_of({name: held[name] for name in names})
+
+    def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+        """Join a table to the rankings by some keys of segment and query, nulls for a ranking without a row there."""
+        return self.keys_of(keys).join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+    def drawing_order(self, some: Array) -> Array:
+        """Return the order in which random draws go to some rankings: by query, then segment.
+
+        It depends on the values of the keys alone, not on the order of the rows, and so do p-values and intervals.
+
+        Parameters
+        ----------
+        some : marks of these rankings, shape (rankings,).
+        """
+        places = [place[self.query[some]] for place in drawing_places(self.queries.values)]
+        if self.segments.columns:
+            places += [place[self.segment[some]] for place in drawing_places(self.segments.values)]
+        return np.lexsort(places[::-1])
+
+    def of_system(self, system: int, at: Array) -> Index:
+        """Return the index of one system; ``at``: its rankings."""
+        each: Any = {name: getattr(self, name)[at] for name in ("own", "answered", "segment", "query", "pair")}
+        none, one = np.zeros(len(at), np.int64), replace(self.systems, row=self.systems.row[system : system + 1])
+        return replace(self, system=none, systems=one, **each)
+
+    def with_another(self) -> Index:
+        """Return the index with one more system, the last, of every pair; its numbers come from another frame."""
+        first = self.first_of_pairs
+        added = np.zeros(len(first), bool)
+        return replace(
+            self,
+            own=np.append(self.own, added),
+            answered=np.append(self.answered, added),
+            system=np.append(self.system, np.full(len(first), len(self.systems))),
+            segment=np.append(self.segment, self.segment[first]),
+            query=np.append(self.query, self.query[first]),
+            pair=np.append(self.pair, self.pair[first]),
+            systems=replace(self.systems, row=np.append(self.systems.row, NONE)),
+        )

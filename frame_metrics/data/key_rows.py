@@ -1,0 +1,58 @@
+"""The rows that hold the keys of a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.judgments import Judged
+from frame_metrics.data.origin import Origin
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.roles.columns import Columns
+
+
+@dataclass(frozen=True, eq=False)
+class KeyRows:
+    """The rows that hold the keys of a log: its own, then those of queries without results, then the judgments."""
+
+    columns: Columns
+    table: pl.DataFrame
+    bare: pl.DataFrame
+    judged: Judged | None
+    origin: Origin | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows before those of the judgments."""
+        return len(self.table) + len(self.bare)
+
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return key values at some rows: of the log, or, past its end, of the judgments."""
+        n, own = self.n_rows, self.table[keys]
+        if len(self.bare):
+            own = pl.concat([own, self.bare.select(keys)])
+        if self.judged is None or not (rows >= n).any():
+            return own[rows]
+        place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
+        names = self.judged.names
+        unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
+        both = pl.concat([own, names.with_columns(unknown).select(keys)])
+        return both[np.where(rows < n, rows, place)]
+
+    def key_rows(self, name: str, rows: Array) -> Array:
+        """Return rows of the caller's frame with the values of a key column, which only judgments may have."""
+        at = self._beside(name, rows) if name in self.columns.shape.from_judgments else rows
+        return at if self.origin is None else self.origin.rows(at)
+
+    def _beside(self, name: str, rows: Array) -> Array:
+        """Return rows of the judgments with the values of a segment column, counted on from the end of the log."""
+        inside = self.columns.key_names[1][self.columns.by.index(name)]
+        mine = self.keys_at([inside], rows)
+        if self.judged is None or not len(mine):
+            return rows
+        theirs = self.judged.names.select(inside, at=pl.Series(self.judged.row)).unique(inside, keep="first")
+        at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]
+        return (at + self.n_rows).fill_null(NONE).to_numpy()

@@ -1,0 +1,132 @@
+"""The table at which kernels end: values of metrics for every ranking, and all that means, intervals and tests read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from frame_metrics.data.index import Index
+from frame_metrics.inputs import Array, Lists, ratio
+from frame_metrics.measuring.lists import Results, together
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally, within
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values of metrics for every ranking, NaN where undefined. It knows no rows of the log, and no judgments."""
+
+    index: Index  # the system, the segment and the query of each ranking
+    asked: Asked
+    value: Array  # shape (metrics, rankings)
+    evaluated: Array  # whether a ranking counts: its query is judged, see ``Block.evaluated``, shape (rankings,)
+    # How many rankings of judged queries each row stands for that have no row (1 or 0, unless rankings were summed),
+    # whether or not they are evaluated, shape (rankings,).
+    unanswered: Array
+    # By the position of a metric in ``asked``:
+    counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
+    rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
+    # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings).
+    weights: dict[int, Array] = field(default_factory=dict)
+    # Of each ranking's query, shape (rankings,); None if the role is not named.
+    weight: Array | None = None
+    cluster: Array | None = None  # its number, NaN for a query that has none, and is not evaluated
+    covariate: Array | None = None
+    sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
+    absent: Array | None = None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
+    shown: Results | None = None  # the results of all lists, for metrics of sets of lists; None without such metrics
+    unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
+    # Where a row stands for the summed rankings of a piece: what ``tallies`` returns, and the number of evaluated
+    # rankings that each evaluated row stands for.
+    sums: tuple[list[int], list[Tally]] | None = None
+    many: Array | None = None
+    with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
+    zeros: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
+
+    @property
+    def columns(self) -> Columns:
+        """The roles of the columns."""
+        return self.index.columns
+
+    @property
+    def conventions(self) -> Conventions:
+        """The conventions of the call."""
+        return self.index.conventions
+
+    @property
+    def results(self) -> Results:
+        """The results of all lists; empty if no metric reads them."""
+        return together([]) if self.shown is None else self.shown
+
+
+def filled(measured: Values, i: int) -> Array:
+    """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
+    name, metric = measured.asked[i]
+    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent[i]
+    return measured.conventions.filled(name, metric, measured.value[i], there, "queries")
+
+
+def without(measured: Values, absent: Array) -> Values:
+    """Take away the values of some rankings, as if they had no number; ``absent``: marks of these, (rankings,)."""
+    values, every = np.where(absent, np.nan, measured.value), np.ones(len(absent), bool)
+    none = np.broadcast_to(absent, values.shape) if measured.absent is None else measured.absent | absent
+    return replace(measured, value=values, evaluated=every, absent=none)
+
+
+def tallies(measured: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
+    """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
+
+    For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names
+    of one average give one tally.
+    """
+    if measured.sums is not None:
+        return measured.sums
+    some = slice(None) if measured.evaluated.all() else measured.evaluated
+    weight = None if measured.weight is None else measured.weight[some]
+    of, sums = [], []
+    # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
+    defined = np.ones(np.count_nonzero(measured.evaluated), bool)
+    with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
+        shared, squared = (defined, ~defined), None if weight is None else weight * weight
+    for i, (_, metric) in enumerate(measured.asked):
+        if metric.input is Lists:
+            continue
+        raw = values = measured.value[i][some]
+        undefined = lacking if np.count_nonzero(lacking := np.isnan(raw)) else None
+        if undefined is not None:
+            values = filled(measured, i)[some]
+        ends = (-np.inf, np.inf) if measured.weights else metric.range  # weighted results may exceed the range
+        for average in averages_of(metric, averages, weighted=weight is not None):
+            of.append(i)
+            if average == "micro":
+                sums.append(pooled(metric, measured.counts[i][:, some], measured.conventions.fill(metric), raw))
+            else:
+                each = measured.rows[i][some] if average == "rows" else weight
+                square = squared if each is weight else None
+                sums.append(tally(undefined, values, average, each, shared, ends, square))
+    return of, sums
+
+
+def effective_sizes(measured: Values, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
+    """Return the effective sample size of each average in each group, shape (averages, groups); NaN if no weight.
+
+    It is (sum of weights)² / (sum of squared weights), after Kish; the weights are those of the results (propensity=),
+    times the query's weight in a weighted mean.
+
+    Parameters
+    ----------
+    of, sums : as ``tallies`` returns them.
+    group : the group of each evaluated ranking; None for one group.
+    n : number of groups.
+    """
+    some = slice(None) if measured.evaluated.all() else measured.evaluated
+    columns = []
+    for i, average in zip(of, sums, strict=True):
+        each = measured.weight if average.average == "weighted" and measured.weight is not None else np.ones(1)
+        columns += [measured.weights[i][0] * each, measured.weights[i][1] * each**2]
+    total = within(group, n, [column[some] for column in columns])
+    return ratio(total[::2] ** 2, total[1::2])
