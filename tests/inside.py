@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -21,9 +22,10 @@ from frame_metrics.border import files, sent, spark
 from frame_metrics.border.duckdb import DuckDBFrame
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.pieces import ORDER, TIMES, whole_queries
+from frame_metrics.border.pieces import counted as counted_rows
 from frame_metrics.border.polars import LazyPolars
-from frame_metrics.border.protocol import Gathering
+from frame_metrics.border.protocol import Gathering, Pieces
 from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.command import plain, reading
@@ -44,12 +46,16 @@ from frame_metrics.inputs import (
     ratio,
 )
 from frame_metrics.inputs.scores import RowsInOrder, sorted_levels
+from frame_metrics.measuring.measured import measured_of
+from frame_metrics.measuring.results import averaged, each_query
+from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import Needs, needs_of
+from frame_metrics.plan.source import InPieces, source_of
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import arm_families, delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
@@ -106,9 +112,11 @@ __all__ = [
     "Ties",
     "TwoRankings",
     "Units",
+    "Values",
     "adjusted",
     "always_a_progress_bar",
     "arms_together_by",
+    "averaged",
     "border_of",
     "check_bounded",
     "chi_square",
@@ -116,6 +124,7 @@ __all__ = [
     "decision_checks",
     "delong",
     "draws",
+    "each_query",
     "equal_hashes",
     "expanded_level",
     "extremes",
@@ -161,6 +170,7 @@ __all__ = [
     "subset_sums",
     "sums_of",
     "threads",
+    "values_of",
     "whole_queries",
 ]
 
@@ -318,6 +328,40 @@ def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
     large: IRM[pl.LazyFrame] = object.__new__(IRM)
     large._set(irm.frame.lazy(), {**irm.roles, "memory": memory}, irm._judgments)
     return large
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Pieces):
+    """A frame in memory, cut into pieces of whole queries by lot."""
+
+    rows: pl.DataFrame
+    lots: int  # number of pieces; some may be empty
+    ordered: bool  # type: ignore[misc]
+
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        return dict(self.rows.select(columns).schema)
+
+    def gathered(self, asked: Gathering) -> pl.DataFrame:
+        rows = self.rows.select(asked.columns)
+        rows = rows.with_row_index(ORDER).cast({ORDER: pl.Int64}) if self.ordered else rows
+        lot = pl.Series(rows.select(asked.keys).hash_rows(7) % self.lots)
+        done = [asked.work(rows.filter(lot == at)) for at in range(self.lots) if (lot == at).any()]
+        return pl.concat([pl.DataFrame(schema=asked.schema), *done])
+
+    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
+        return counted_rows(self.rows.select(columns))
+
+
+def values_of(irm: IRM[pl.DataFrame], *metrics: str, lots: int | None = None, ordered: bool = True) -> Values:
+    """Return the table of values of metrics, of the whole frame, or of its pieces, see ``Cut``."""
+    asked, averages = read(metrics), ("macro", "micro", "rows")
+    call = bound(irm._plan, needs_of(irm._plan, asked))
+    if lots is None:
+        rows = irm.frame.select(call.columns.needed)
+        return measured_of(source_of(call.reading(), rows, call.read_judgments()), asked, averages)
+    pieces, beside = Cut(irm.frame, lots, ordered), call.read_judgments()
+    source = InPieces(call.reading(), pl.DataFrame(), beside, call.judged, pieces=pieces)
+    return measured_of(source, asked, averages)
 
 
 def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:

@@ -65,7 +65,7 @@ class Names:
     @cached_property
     def values(self) -> pl.DataFrame:
         """The value of each in every key column, by inside name; without those that have no row, which come last."""
-        return self.held.keys_at(self.inside, self.row[self.row != NONE])
+        return self.held.keys_at(self.inside, self.row[self.row != NONE]) if self.inside else NOTHING
 
     @cached_property
     def rows(self) -> dict[str, Array]:
