@@ -10,31 +10,15 @@ from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.border.forked import guarded, is_lost
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, shown
 from frame_metrics.metrics.docstrings import docstring
+from frame_metrics.plan.declared import check_rows
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import PER_SYSTEM
 from frame_metrics.roles.roles import Roles, option_called, role_called
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-# Verbs that take numbers from elsewhere.
-OF_VALUES = (
-    *(
-        "evaluate",
-        "per_query",
-        "compare",
-        "leaderboard",
-        "ab_test",
-        "change",
-        "sample_size",
-        "audit",
-        "report",
-        "summary",
-    ),
-)
-# Verbs that take judgments of people and of a machine.
-OF_PROXIES = ("judge", "evaluate", "compare", "sample_size", "audit")
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",
@@ -104,18 +88,9 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(method)
     def checked(*args: Given.args, **options: Given.kwargs) -> Result:
-        roles = getattr(args[0], "_given", {}) if args else {}
-        if method.__name__ not in OF_VALUES and roles.get("value") is not None:
-            raise ColumnError(
-                f"{method.__name__}() has no use for value=, whose numbers were computed already; "
-                f"{listed(OF_VALUES)} take them"
-            )
-        judgments = getattr(args[0], "_judgments", None) if args else None
-        if judgments is not None and method.__name__ not in OF_PROXIES and judgments[1].get("proxy") is not None:
-            raise ColumnError(
-                f"{method.__name__}() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), "
-                "sample_size() and audit() take both; for the others judge() by one of them, without proxy="
-            )
+        irm: Any = args[0] if args else None
+        if hasattr(irm, "_given"):
+            check_rows(method.__name__, irm._given, irm._judgments)
         try:
             if is_lost():
                 return guarded(f"{method.__name__}()", _rows_of(args), lambda: method(*args, **options))

@@ -63,10 +63,6 @@ def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
     """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
     check_proxies(asked, call, options.averages)
     check_apart(call.columns.groups, PROXIES)
-    if options.layout == "wide":
-        raise NotComputableError("layout='wide' has no room for lambda and n_proxy of each metric; say layout='long'")
-    if options.method not in (None, "t", "normal"):
-        raise NotComputableError(f"method={options.method!r} is of one set of judgments; say method='t' or 'normal'")
     if options.ci is not None and options.method != "normal":
         students_t()
 

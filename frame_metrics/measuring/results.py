@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Groups, Segments, groups_of, segments_of
-from frame_metrics.errors import BadValueError, check_bool, check_choice, check_ci, check_whole
+from frame_metrics.errors import check_bool, check_choice, check_ci, check_whole
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
@@ -76,8 +76,6 @@ class EvaluateOptions(IntervalOptions):
         super().__post_init__()
         if self.method is not None:
             check_choice("method", self.method, get_args(IntervalMethod))
-            if self.ci is None:
-                raise BadValueError(f"method={self.method!r} is that of an interval; say ci=0.95 too")
 
     @property
     def several(self) -> bool:

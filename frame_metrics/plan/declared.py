@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frame_metrics.plan.verb import ROLES, Kind, Of, Refused, Verb
+from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.plan.given import Judgments
+from frame_metrics.plan.verb import ROLES, Excludes, Kind, Of, Refused, Verb
 from frame_metrics.roles.resolve import WITH_VALUE
-from frame_metrics.roles.roles import RESOURCES
+from frame_metrics.roles.roles import RESOURCES, Roles
 
 KEYS, UNITS = "query system arm by", "weight cluster"
 ORDER = "doc score rank ties duplicates"
@@ -61,7 +63,7 @@ def of(
     when: dict[str, str] | None = None,
     unless: dict[str, str] | None = None,
     refuses: Mapping[str, Refused] | None = None,
-    tests: Any = None,
+    **options: Any,
 ) -> Kind:
     """Return the declaration of what a verb does with one kind of rows; roles stand in texts, with spaces between."""
     read = frozenset(reads.split()) - {*without.split()}
@@ -73,7 +75,7 @@ def of(
         when={option: frozenset(roles.split()) for option, roles in (when or {}).items()},
         unless={option: frozenset(roles.split()) for option, roles in (unless or {}).items()},
         refuses={**refused, **(refuses or {})},
-        tests=tests or {},
+        **options,
     )
 
 
@@ -85,6 +87,33 @@ _NO_ARMS = {
         "pass arm=None, or judge() without proxy=",
     )
 }
+_ONE = "pass one of them"
+_BOOTSTRAP = {"method": ("bootstrap",)}
+_EACH_QUERY = Excludes("test correction over ci", " is of the difference of means", "pass per_query=False", "per_query")
+_LOOKS = (
+    Excludes("first_look", " is of several looks", "pass looks='any'", without="looks"),
+    Excludes("looks", " has its own test", "leave {beside} out, or pass looks=None", "test"),
+    Excludes(
+        "strata",
+        " cannot be used with {beside}",
+        "pass one of them, or cut the covariate into a few groups, and pass these as one more column of strata",
+        "covariate",
+    ),
+    Excludes("strata", " is of a single look, and cannot be used with {beside}", _ONE, "looks"),
+)
+_MARGIN = (
+    Excludes("margin", " cannot be used with {beside}, which is no system that could lose", _ONE, "against"),
+    Excludes("margin", " cannot be used with {beside}, which lists the differences of queries", _ONE, "per_query"),
+    *(
+        Excludes(
+            "margin",
+            " cannot be used with {beside}, which does not look at the size of a mean",
+            "pass another test",
+            f"test={test}",
+        )
+        for test in ("wilcoxon", "sign", "fisher")  # they say nothing of how large a difference is
+    ),
+)
 JUDGE = Verb(
     name="judge",
     takes_lists=True,
@@ -102,11 +131,24 @@ EVALUATE = Verb(
     name="evaluate",
     takes_lists=True,
     means=True,
+    excludes=(Excludes("method", " is that of an interval", "pass ci=0.95 too", without="ci", cause=BadValueError),),
     kinds={
-        "queries": of("queries", RANKED, without="cluster", when={"ci": "cluster"}),
-        "proxies": of("proxies", PROXIED, without="cluster", when={"ci": "cluster"}, refuses=_TWICE),
-        "rows": of("rows", POOLED, without="cluster", when={"ci": "cluster"}),
-        "numbers": of("numbers", SAVED, without="cluster", when={"ci": "cluster"}),
+        "queries": of("queries", RANKED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
+        "proxies": of(
+            "proxies",
+            PROXIED,
+            without="cluster",
+            when={"ci": "cluster"},
+            refuses=_TWICE,
+            values={"method": ("t", "normal")},
+            excludes=(
+                Excludes("layout=wide", " has no room for lambda and n_proxy of each metric", "pass layout='long'"),
+            ),
+        ),
+        "rows": of(
+            "rows", POOLED, without="cluster", when={"ci": "cluster"}, values={"method": ("delong", "bootstrap")}
+        ),
+        "numbers": of("numbers", SAVED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
     },
 )
 PER_QUERY = Verb(
@@ -155,20 +197,29 @@ DISAGREEMENTS = Verb(
     kinds={"queries": of("queries", "query doc grade system scale duplicates", refuses=_ANNOTATED)},
 )
 _COUNTED = {"collection_size": Refused(": what is counted here are the rows")}
+_OF_DECISIONS = f"{KEYS} doc label relevant n_relevant predicted positive threshold"
+_POOLED_HERE = {"weight": Refused(" is the weight of a query, and rows are pooled here")}
 PER_CLASS = Verb(
     name="per_class",
     kinds={
+        "queries": of("queries", _OF_DECISIONS, when={"ci": "cluster"}, refuses=_COUNTED | _POOLED_HERE),
         "rows": of("rows", f"{POOLED} undefined", without="cluster", when={"ci": "cluster"}, refuses=_COUNTED),
     },
 )
-CONFUSION = Verb(name="confusion", kinds={"rows": of("rows", POOLED, without="cluster", refuses=_COUNTED)})
+CONFUSION = Verb(
+    name="confusion",
+    kinds={
+        "queries": of("queries", _OF_DECISIONS, refuses=_COUNTED | _POOLED_HERE),
+        "rows": of("rows", POOLED, without="cluster", refuses=_COUNTED),
+    },
+)
 _OF_TWO = {"threshold": Refused(" is one threshold, and every threshold is looked at")}
 _EVERY: dict[Of, Kind] = {
     "queries": of(
         "queries",
         f"{KEYS} {ORDER} {JUDGED} undefined unanswered",
         without="ties",
-        refuses=_COUNTED | _OF_TWO | {"weight": Refused(" is the weight of a query, and rows are pooled here")},
+        refuses=_COUNTED | _OF_TWO | _POOLED_HERE,
     ),
     "rows": of(
         "rows",
@@ -179,9 +230,33 @@ _EVERY: dict[Of, Kind] = {
 }
 THRESHOLDS = Verb(name="thresholds", kinds=_EVERY)
 BEST_THRESHOLD = Verb(name="best_threshold", kinds=_EVERY)
+_OF_CURVES = (
+    Excludes(
+        "levels",
+        " reads off an interpolated curve, and leaves nothing to {beside}",
+        _ONE,
+        "points",
+        cause=BadValueError,
+    ),
+    Excludes(
+        "levels",
+        " reads off an interpolated curve, and leaves nothing to {beside}",
+        _ONE,
+        "interpolated",
+        cause=BadValueError,
+    ),
+    Excludes(
+        "ci",
+        " is of the mean over queries, and {beside} gives each its own",
+        _ONE,
+        "per",
+        cause=BadValueError,
+    ),
+)
 CURVE_OF_SCORES = Verb(
     name="curve",
     form="of scores",
+    excludes=_OF_CURVES,
     kinds={
         "queries": of(
             "queries", f"{KEYS} {ORDER} {JUDGED} unanswered", without="ties", refuses=_EVERY["queries"].refuses
@@ -192,6 +267,7 @@ CURVE_OF_SCORES = Verb(
 CURVE_OF_CUTOFFS = Verb(
     name="curve",
     form="of cutoffs",
+    excludes=_OF_CURVES,
     kinds={"queries": of("queries", RANKED, without="predicted threshold catalogue group")},
 )
 
@@ -209,6 +285,11 @@ _MATCHED = {
 }
 COMPARE = Verb(
     name="compare",
+    excludes=(
+        _EACH_QUERY,
+        Excludes("against", " tests each system by itself", "pass baseline=None", "baseline"),
+        *_MARGIN,
+    ),
     means=True,
     takes_lists=True,
     kinds={
@@ -242,8 +323,8 @@ _OF_ARMS: dict[Of, Kind] = {
     "rows": of("rows", POOLED, refuses=_COUNTED | _MATCHED),
     "numbers": of("numbers", SAVED),
 }
-AB_TEST = Verb(name="ab_test", means=True, takes_lists=True, kinds=_OF_ARMS)
-CHANGE = Verb(name="change", means=True, takes_lists=True, kinds=_OF_ARMS)
+AB_TEST = Verb(name="ab_test", excludes=(*_LOOKS, *_MARGIN), means=True, takes_lists=True, kinds=_OF_ARMS)
+CHANGE = Verb(name="change", excludes=(*_LOOKS, *_MARGIN), means=True, takes_lists=True, kinds=_OF_ARMS)
 SAMPLE_SIZE = Verb(
     name="sample_size",
     kinds={
@@ -256,10 +337,12 @@ SAMPLE_SIZE = Verb(
 )
 INTERLEAVING = Verb(
     name="interleaving",
+    excludes=(_EACH_QUERY,),
     kinds={"queries": of("queries", f"team query by {UNITS} score rank doc label grade rel scale positive unjudged")},
 )
 SIMILARITY = Verb(
     name="similarity",
+    excludes=(Excludes("average ci margins", " is of means", "pass per_query=False", "per_query"),),
     kinds={"queries": of("queries", f"{KEYS} {UNITS} {ORDER}", unless={"baseline": UNITS})},
 )
 EXPLAIN = Verb(
@@ -352,3 +435,25 @@ BASELINE_OF_LISTS = Verb(
     kinds={"queries": of("queries", "query doc score rank", refuses=_THEIRS)},
 )
 VERBS = {one.title: one for one in list(vars().values()) if isinstance(one, Verb)}
+
+
+def takes(rows: Of) -> list[str]:
+    """Return the names of the verbs that take rows of a kind."""
+    return list(dict.fromkeys(one.name for one in VERBS.values() if one.name and rows in one.kinds))
+
+
+NUMBERS, PROXIES = takes("numbers"), takes("proxies")
+
+
+def check_rows(verb: str, roles: Roles, judgments: Judgments | None) -> None:
+    """Raise for numbers, or two sets of judgments, for a verb that takes none; ``verb``: its name."""
+    if verb not in NUMBERS and roles.get("value") is not None:
+        raise ColumnError(
+            f"{verb}() has no use for value=, whose numbers were computed already; {listed(NUMBERS)} take them"
+        )
+    if judgments is not None and verb not in PROXIES and judgments[1].get("proxy") is not None:
+        others = [f"{one}()" for one in PROXIES if one != "judge"]
+        raise ColumnError(
+            f"{verb}() reads one set of judgments, and proxy= is a second one: {', '.join(others[:-1])} and "
+            f"{others[-1]} take both; for the others judge() by one of them, without proxy="
+        )

@@ -212,8 +212,9 @@ def _check_there(plan: Plan, needs: Needs) -> None:
         and bool(columns.query)
         and plan.roles.get("propensity") is not None
     )  # what was shown
+    no_rows = needs.verb is not None and "rows" not in needs.verb.kinds
     lacks = {
-        ("query",): (needs.query or judged) and not columns.query,
+        ("query",): (needs.query or judged or no_rows) and not columns.query,
         ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,

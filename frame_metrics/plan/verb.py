@@ -14,6 +14,12 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # What a frame has rows of. A query may have judgments of people and of a machine (proxy=); numbers are those of value=.
 Of = Literal["queries", "proxies", "rows", "numbers"]
+OF_WHAT: dict[Of, str] = {
+    "queries": "means over queries",
+    "proxies": "prediction-powered means, of judge(..., proxy=)",
+    "rows": "rows without a query",
+    "numbers": "means of saved numbers",
+}
 Status = Literal["reads", "ignores", "refuses"]
 ROLES = tuple(role for role in Roles.__annotations__ if role not in RESOURCES)
 
@@ -32,6 +38,43 @@ class Refused:
         return kind(f"{what}{self.why}; {self.way or f'pass {name}=None'}")
 
 
+@dataclass(frozen=True)
+class Excludes:
+    """Options that cannot be used: beside another one, or without another one."""
+
+    options: str  # names with spaces between, each as "name" or "name=value"
+    why: str  # goes on from the option: " is of means"; {beside} stands for the other one
+    way: str
+    beside: str = ""  # the option that excludes these; "" for always
+    without: str = ""  # the option without which these say nothing
+    cause: type[FrameMetricsError] = NotComputableError
+
+    def check(self, options: Any) -> None:
+        """Raise if these options were given."""
+        if (self.beside and not _is_given(options, self.beside)) or (self.without and _is_given(options, self.without)):
+            return
+        for one in self.options.split():
+            if _is_given(options, one):
+                beside = _as_given(options, self.beside)
+                raise self.cause(f"{_as_given(options, one)}{self.why}; {self.way}".replace("{beside}", beside))
+
+
+def _is_given(options: Any, key: str) -> bool:
+    """Return True if an option has another value than its default, or this value."""
+    name, _, value = key.partition("=")
+    given = getattr(options, name)
+    if value:
+        return isinstance(given, str) and given == value
+    default = getattr(type(options), name, None)
+    return given is not default and (not isinstance(given, str | float | int) or given != default)
+
+
+def _as_given(options: Any, key: str) -> str:
+    name = key.partition("=")[0]
+    given = getattr(options, name) if name else ""
+    return f"{name}={shown([*given] if isinstance(given, tuple) else given)}"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Kind:
     """What a verb does with rows of one kind.
@@ -45,6 +88,8 @@ class Kind:
     unless: Mapping[str, frozenset[str]] = field(default_factory=dict)  # roles not read where this option is given
     refuses: Mapping[str, Refused] = field(default_factory=dict)  # by role, or by "role=value"
     tests: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of comparisons: the roles that each test takes
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # those of an option, of all that some kind takes
+    excludes: Sequence[Excludes] = ()
 
     @cached_property
     def refusals(self) -> Sequence[tuple[str, str, Refused]]:
@@ -75,6 +120,7 @@ class Verb:
     name: str
     form: str = ""  # which of several forms, as "of scores"
     kinds: Mapping[Of, Kind]
+    excludes: Sequence[Excludes] = ()
     means: bool = False  # whether it takes means over queries, which could be meant to be values of all rows
     takes_lists: bool = False  # whether it takes metrics of sets of lists
 
@@ -107,3 +153,16 @@ def check_roles(plan: Plan, verb: Verb) -> None:
     """Raise for a role that a verb refuses; no value is read."""
     if (kind := verb.kinds.get(rows_of(plan))) is not None:
         kind.refuse(vars(plan.columns), plan.roles)
+
+
+def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
+    """Raise for options that exclude each other, or that the rows of a plan exclude; no value is read."""
+    kind = None if plan is None else verb.kinds.get(rows_of(plan))
+    for one in (*verb.excludes, *(() if kind is None else kind.excludes)):
+        one.check(options)
+    for name, values in () if kind is None else kind.values.items():
+        if (given := getattr(options, name)) is not None and given not in values:
+            takes = next(OF_WHAT[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
+            those = OF_WHAT[rows_of(plan)]  # type: ignore[arg-type]
+            way = f"pass {name}={' or '.join(map(shown, values))}, or leave it out"
+            raise NotComputableError(f"{name}={shown(given)} is of {takes}, and these are {those}; {way}")

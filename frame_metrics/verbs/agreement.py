@@ -213,7 +213,7 @@ def disagreements(plan: Plan) -> Any:
 
 def _annotated(plan: Plan) -> Call:
     """Return the call in which annotators may differ; raise if no column names them."""
-    call = bound(plan, Needs(query=True, bare=True, verb=AGREEMENT))
+    call = bound(plan, Needs(bare=True, verb=AGREEMENT))
     if call.judged is None or not call.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
     several = call.conventions.several or "majority"  # any rule, only so that differing judgments are no error

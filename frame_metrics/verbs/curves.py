@@ -31,6 +31,7 @@ from frame_metrics.plan.declared import CURVE_OF_CUTOFFS, CURVE_OF_SCORES
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.verb import check_options
 from frame_metrics.stats.averages import within
 
 COLUMNS = {
@@ -66,15 +67,9 @@ class CurveOptions(IntervalOptions):
         for name, least in (("points", 3), ("bins", 1)):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), least)
-        if self.levels is not None and (self.points is not None or self.interpolated):
-            raise BadValueError(
-                "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated="
-            )
         if self.per is not None:
             check_choice("per", self.per, get_args(PerQuery))
         super().__post_init__()
-        if self.ci is not None and self.per is not None:
-            raise BadValueError("ci= is of the mean over queries, and per='query' gives each its own; say one of them")
 
 
 def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
@@ -83,6 +78,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     kinds = [CTR if _is_ctr(kind) else kind for kind in kinds]
     for kind in kinds:
         _check(kind, options)
+    check_options(CURVE_OF_CUTOFFS, options)
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
     _check_together(kinds, of_cutoffs)
     if of_cutoffs:

@@ -43,6 +43,7 @@ from frame_metrics.plan.declared import EVALUATE, PER_QUERY
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.plan.verb import check_options
 from frame_metrics.stats.averages import averages_of
 
 BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
@@ -50,6 +51,7 @@ BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those 
 
 def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate``, whose docstring has the parameters."""
+    check_options(EVALUATE, options, plan)
     if plan.of_values:
         return _of_values(plan, metrics, options)
     asked = read(metrics)
@@ -79,7 +81,6 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, call, options.method)
-    _check_method(options, call)
     if call.proxy is not None:
         check_means(asked, call, options)
     check_margins(options.margins, call)
@@ -94,7 +95,6 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
     """Implement ``irm.evaluate`` for numbers that were computed elsewhere; without names, for all their metrics."""
     call, named = planned(plan, metrics, Needs(verb=EVALUATE))
     check_margins(options.margins, call)
-    _check_method(options, call)
 
     def wide_of(asked: Asked) -> Wide | None:
         values.check_averages(asked, options.averages, call.columns)
@@ -160,16 +160,6 @@ def _check_together(asked: Asked, options: EvaluateOptions) -> None:
         )
 
 
-def _check_method(options: EvaluateOptions, call: Call) -> None:
-    """Raise for a method of intervals that does not apply to means over queries."""
-    if options.method == "delong" and (call.columns.query or call.of_values):
-        raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
-    if options.method in ("t", "normal") and call.proxy is None:
-        raise NotComputableError(
-            f"method={options.method!r} is that of prediction-powered means, of judge(..., proxy=); leave it out"
-        )
-
-
 def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
@@ -190,7 +180,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Implement ``irm.per_query``, whose docstring has the parameters."""
     check_choice("layout", layout, get_args(Layout))
-    call, asked = planned(plan, metrics, Needs(query=True, verb=PER_QUERY))
+    call, asked = planned(plan, metrics, Needs(verb=PER_QUERY))
     if layout == "long":
         check_apart(call.columns.keys, (*OF_QUERIES, *ANSWERED))
     elif not call.of_values:

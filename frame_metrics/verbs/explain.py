@@ -44,7 +44,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     """Implement ``irm.explain``, whose docstring has the parameters."""
     asked = one_of(read([metric]))
     ((name, wanted),) = asked
-    call = bound(plan, needs_of(plan, asked) | Needs(query=True, order=True, verb=EXPLAIN))
+    call = bound(plan, needs_of(plan, asked) | Needs(order=True, verb=EXPLAIN))
     columns, conventions = call.columns, call.conventions
     check_asked(asked, call)
     if wanted.input not in (FullRanking, FullConfusion) or columns.predicted:

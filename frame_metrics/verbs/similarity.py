@@ -21,8 +21,10 @@ from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked, check_margins
+from frame_metrics.plan.declared import SIMILARITY
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.verb import check_options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +38,11 @@ class SimilarityOptions(EvaluateOptions):
         """Raise for options that do not go together; nothing is read."""
         super().__post_init__()
         check_bool("per_query", self.per_query)
-        if self.per_query and (self.average, self.ci, self.margins) != (None, None, False):
-            raise NotComputableError("average=, ci= and margins= are of means; say per_query=False")
 
 
 def similarity(own: Given, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
     """Implement ``irm.similarity``, whose docstring has the parameters."""
+    check_options(SIMILARITY, options)
     call, asked, baseline = listed_call(own), _measures(metrics), options.baseline
     columns, of_frame = call.columns, is_frame(baseline)
     result = (

@@ -285,6 +285,8 @@ def settings() -> Iterator[Setting]:
     apart = clicks.with_columns(query_=pl.col("query_") + 10 * (pl.col("system_") == "q"))
     yield Setting("queries", apart, looked_at | {"target_propensity": "target_propensity_"}, ("sips@3",))
     yield Setting("queries", apart, looked_at | {"clip": 2.5}, ("dcg", "precision@3"))
+    both = graded | {"grade": None, "label": "label_", "predicted": "predicted_"}
+    yield Setting("queries", clicks, both, ("accuracy", "recall"))
     rows = {"query": None, "label": "label_", "doc": "doc_", "system": "system_", "unjudged": "drop"}
     known = frame.unique(["system_", "doc_"], maintain_order=True)
     known = known.with_columns(pl.col("weight_", "count_", "cluster_").first().over("doc_"))  # systems share them

@@ -1143,13 +1143,13 @@ unread().compare("cg", seed=VALUE)
     BadValueError: seed=VALUE is not a whole number from 0
     but: of(TWO).compare("cg", seed=0)
 unread().compare("cg", per_query=True, test="t")
-    NotComputableError: test='t' is of the difference of means; say per_query=False
+    NotComputableError: test='t' is of the difference of means; pass per_query=False
 unread().compare("cg", per_query=True, correction="none")
-    NotComputableError: correction='none' is of the difference of means; say per_query=False
+    NotComputableError: correction='none' is of the difference of means; pass per_query=False
 unread().compare("cg", per_query=True, over="all")
-    NotComputableError: over='all' is of the difference of means; say per_query=False
+    NotComputableError: over='all' is of the difference of means; pass per_query=False
 unread().compare("cg", per_query=True, ci=0.9)
-    NotComputableError: ci=0.9 is of the difference of means; say per_query=False
+    NotComputableError: ci=0.9 is of the difference of means; pass per_query=False
     but: of(TWO)(unanswered="drop").compare("cg", per_query=True, seed=1)
 of(TWO).compare("ndgc")
     UnknownNameError: there is no metric 'ndgc'; did you mean 'ndcg'?

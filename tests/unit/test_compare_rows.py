@@ -796,7 +796,7 @@ IRM(ROWS, query="doc", system="system").compare("accuracy", against="majority")
     NotComputableError: against='majority' tests rows that are counted together, and there is a query; say query=None to
         pool them, or compare systems without against=
 irm_of(ROWS).compare("informedness", against="chance", baseline="a")
-    NotComputableError: against='chance' tests each system by itself; say baseline=None
+    NotComputableError: against='chance' tests each system by itself; pass baseline=None
     but: irm_of(ROWS).compare("informedness", against="chance")
     but: irm_of(ROWS).compare("accuracy", baseline="a")
 irm_of(ROWS, match="best", label="label").compare("accuracy")

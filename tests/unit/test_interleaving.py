@@ -231,7 +231,7 @@ LOG.irm(**ROLES | {"query": None}).interleaving("clicks")
 LOG.irm(**ROLES).interleaving("clicks", test="t")
     UnknownNameError: test='t' is not one of 'randomization', 'sign', 'bootstrap'
 LOG.irm(**ROLES).interleaving("clicks", test="sign", per_query=True)
-    NotComputableError: test='sign' is of the difference of means; say per_query=False
+    NotComputableError: test='sign' is of the difference of means; pass per_query=False
 LOG.irm(**ROLES).interleaving("clicks", against="chance")
     UnknownNameError: interleaving() has no option 'against'
 compared(LOG.with_columns(**{"from": pl.lit(float("nan"))}))

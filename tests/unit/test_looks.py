@@ -130,7 +130,7 @@ def test_ranks_weights_and_covariates_are_taken() -> None:
         ({"looks": "any", "test": "t"}, "leave test='t' out"),
         ({"looks": "all"}, "looks='all' is not one of 'any'"),
         ({"looks": "any", "first_look": 99}, "first_look=99 is not a whole number from 100"),
-        ({"first_look": 100}, "say looks='any'"),
+        ({"first_look": 100}, "pass looks='any'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: dict[str, Any], words: str) -> None:

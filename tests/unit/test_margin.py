@@ -431,8 +431,8 @@ for: 1, 2
     but: irm.compare(margin=0.99)
 irm.compare(margin=0.1, test=VALUE)
 for: "wilcoxon", "sign"
-    NotComputableError: margin= cannot be used with test=VALUE, which does not look at the size of a mean; pass another
-        test
+    NotComputableError: margin=0.1 cannot be used with test=VALUE, which does not look at the size of a mean; pass
+        another test
     but: irm.compare(margin=0.1, test="t")
 irm.compare(delta=0.1)
     UnknownNameError: compare() has no option 'delta'; pass margin=, the loss that would still be accepted
@@ -445,9 +445,11 @@ irm.evaluate(margin=0.1)
     UnknownNameError: evaluate() has no option 'margin'; it is an option of compare(), ab_test() and change(), the loss
         that would still be accepted
 irm.compare(margin=0.1, per_query=True)
-    NotComputableError: margin= cannot be used with per_query=True, which lists the differences of queries
+    NotComputableError: margin=0.1 cannot be used with per_query=True, which lists the differences of queries; pass one
+        of them
 rows.compare("accuracy", against="majority", margin=0.1)
-    NotComputableError: margin= cannot be used with against='majority', which is no system that could lose
+    NotComputableError: margin=0.1 cannot be used with against='majority', which is no system that could lose; pass one
+        of them
 irm.summary("ndcg", margin=0.1)
 irm.report(margin=0.1, format="md")
     BadValueError: margin=0.1 is the loss against a baseline that would still be accepted; pass it, as baseline=

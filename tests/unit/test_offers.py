@@ -162,7 +162,8 @@ runs().sample_size("rr", detect=0.1, n_all=10)
     but: runs().sample_size("rr", detect=0.1)
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=JUDGED).sample_size("rr", detect=0.1, n_all=10)
 both().evaluate("rr", ci=0.9, method="bootstrap")
-    NotComputableError: method='bootstrap' is of one set of judgments; [...] method='t' or 'normal'
+    NotComputableError: method='bootstrap' is of means over queries, and these are prediction-powered means, of
+        judge(..., proxy=); pass method='t' or 'normal', or leave it out
     but: both().evaluate("rr", ci=0.9, method="t")
     but: both().evaluate("rr", ci=0.9, method="normal")
 both(unjudged="drop").evaluate("rr")
@@ -178,7 +179,7 @@ decided(arm="arm").ab_test("f1", looks="any")
     NotComputableError: looks='any' is of the means of queries, and there is none; name query=
     but: decided(arm="arm", query="of").ab_test("f1", looks="any")
 decided(system="arm").sample_size("f1", detect=0.1)
-    NotComputableError: sample_size() counts queries, and rows without a query are counted together; name query=
+    ColumnError: the query is missing; name its column with query=, one of [...]
     but: decided(system="arm", query="both").sample_size("f1", detect=0.1)
 decided(system="arm").compare("informedness", against="chance", baseline="x")
     NotComputableError: against='chance' tests each system by itself; [...] baseline=None

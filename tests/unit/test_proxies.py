@@ -370,7 +370,7 @@ REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {
     "'median' is no mean over queries": lambda irm: irm.evaluate("ndcg", average=["macro", "median"]),
     "'sum' is no mean over queries": lambda irm: irm.evaluate("num_rel_ret"),
     "layout='wide' has no room": lambda irm: irm.evaluate("ndcg", layout="wide"),
-    "method='bootstrap' is of one set": lambda irm: irm.evaluate("ndcg", ci=0.9, method="bootstrap"),
+    "method='bootstrap' is of means over queries": lambda irm: irm.evaluate("ndcg", ci=0.9, method="bootstrap"),
     "ties='worst' looks at one set": lambda irm: irm(ties="worst").evaluate("ndcg"),
     "unjudged='drop' looks at one set": lambda irm: irm(unjudged="drop").compare("ndcg"),
     "unjudged_queries='count' looks at one set": lambda irm: irm(unjudged_queries="count").evaluate("ndcg"),

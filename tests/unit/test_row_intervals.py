@@ -365,9 +365,10 @@ TWO.irm(cluster="user").evaluate("auc", ci=0.9, method="delong")
     NotComputableError: user is the cluster of rows, and method='delong' is for independent rows that count one each;
         say cluster=None, or method='bootstrap'
 LOG.irm.evaluate("roc_auc", ci=0.9, method="delong")
-    NotComputableError: method='delong' is for rows without a query, and these are averaged over queries
+    NotComputableError: method='delong' is of rows without a query, and these are means over queries; pass
+        method='bootstrap', or leave it out
 TWO.irm.evaluate("roc_auc", method="delong")
-    BadValueError: method='delong' is that of an interval; say ci=0.95 too
+    BadValueError: method='delong' is that of an interval; pass ci=0.95 too
 TWO.irm.evaluate("roc_auc", ci=0.9, method="delon")
     UnknownNameError: method='delon' is not one of 'delong', 'bootstrap', 't', 'normal'; did you mean 'delong'?
     but: TWO.irm.evaluate("roc_auc", "gini", ci=0.9, method="delong")

@@ -442,7 +442,7 @@ def test_an_interval_of_one_query_is_null() -> None:
         ({}, "rbo", {"average": "rows"}, "average='rows' weighs queries by their judged rows"),
         ({}, "rbo", {"average": "micro"}, "rbo has no micro average"),
         ({}, "rbo", {"margins": True}, "margins=True adds the totals over segments; name the segments with by="),
-        ({}, "rbo", {"per_query": True, "ci": 0.9}, "average=, ci= and margins= are of means; say per_query=False"),
+        ({}, "rbo", {"per_query": True, "ci": 0.9}, "ci=0.9 is of means; pass per_query=False"),
     ],
 )
 def test_what_is_refused(roles: dict[str, Any], asked: str, options: dict[str, Any], message: str) -> None:

@@ -45,7 +45,7 @@ def bounds(
     check_choice("of", of, get_args(BoundsOf))
     check_bool("per_query", per_query)
     asked, max_grade = read(metrics), plain(max_grade)
-    call = bound(plan, needs_of(plan, asked) | Needs(query=True, verb=BOUNDS))
+    call = bound(plan, needs_of(plan, asked) | Needs(verb=BOUNDS))
     check_asked(asked, call)
     result = _schema(of, per_query=per_query, apart=baseline is not None)
     check_apart(call.columns.keys, ["baseline", *result] if baseline is not None else result)

@@ -61,7 +61,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     asked: Asked = [] if way == "depth" else one_of(read([metric]))
     if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
-    needs = needs_of(plan, asked) | RANKED if asked else Needs(query=True, order=True, bare=True)
+    needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, bare=True)
     call = bound(plan, needs | Needs(verb=TO_JUDGE))
     max_grade = plain(max_grade)
     _check(asked, call, baseline, max_grade)

@@ -20,6 +20,7 @@ from frame_metrics.plan.declared import INTERLEAVING
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.resolve import absent
 from frame_metrics.verbs.compare.differences import columns_of, places, schema_of
 from frame_metrics.verbs.compare.options import (
@@ -27,7 +28,6 @@ from frame_metrics.verbs.compare.options import (
     CHOICES,
     CompareOptions,
     check_correction,
-    check_each_query,
     check_units,
 )
 from frame_metrics.verbs.compare.paired import each_query, pairs_tested
@@ -58,7 +58,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
     _check_roles(plan, options)
     call, asked = planned(plan, metrics, RANKED | Needs(verb=INTERLEAVING))
     _check_asked(asked or ())
-    check_each_query(options)
+    check_options(INTERLEAVING, options)
     check_correction(options)
     if options.test is not None:
         check_units(options.test, TESTS, call.columns, "query")

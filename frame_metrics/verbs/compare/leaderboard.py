@@ -76,8 +76,6 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
 def _check(call: Call, asked: Asked) -> None:
     """Raise for columns and metrics without values that are paired between systems, query by query."""
     columns = call.columns
-    if not columns.query and not call.of_values:
-        raise NotComputableError("leaderboard() ranks means over queries, and there is no query; name query=")
     if columns.system is None:
         raise ColumnError("leaderboard() ranks systems; name their column with system=")
     for name, metric in asked:

@@ -19,7 +19,6 @@ from frame_metrics.stats.units import FEW
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
 OF_MARGIN = ("p_not_worse", "p_equivalent")
-NO_MEANS = ("wilcoxon", "sign", "fisher")  # tests that say nothing of how large a difference is
 
 
 def plain_number(value: Any) -> Any:
@@ -102,19 +101,6 @@ def _check_of_queries(name: str, metric: Metric) -> None:
             f"margin= is of means over queries, and {name} is of all lists together; leave {name} out, or name the "
             "metrics that have a margin, as margin={'ndcg@10': 0.01}"
         )
-
-
-def check_margin(options: Any) -> None:
-    """Raise for options with which a margin cannot be used; nothing is read."""
-    refused = {
-        f"against={options.against!r}, which is no system that could lose": options.against is not None,
-        "per_query=True, which lists the differences of queries": options.per_query,
-        f"test={options.test!r}, which does not look at the size of a mean; pass another test": options.test
-        in NO_MEANS,
-    }
-    for what, there in refused.items():
-        if there:
-            raise NotComputableError(f"margin= cannot be used with {what}")
 
 
 def told_of_margin(p: Array, metric: Metric) -> dict[str, float]:

@@ -25,10 +25,12 @@ from frame_metrics.measuring.rows import check_pooled
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
+from frame_metrics.plan.declared import VERBS
+from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, likely
-from frame_metrics.verbs.compare.margins import check_margin, margin_read, margins_of
-from frame_metrics.verbs.compare.strata import as_given, check_strata, strata_read
+from frame_metrics.verbs.compare.margins import margin_read, margins_of
+from frame_metrics.verbs.compare.strata import as_given, strata_read
 
 Test = Literal[
     "randomization",
@@ -114,25 +116,11 @@ class CompareOptions(IntervalOptions):
         check_bool("per_query", self.per_query)
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
-        self._check_looks()
-        if self.against is not None and self.baseline is not None:
-            raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
+        check_whole("first_look", FIRST if self.first_look is None else self.first_look, FIRST)
         if self.margin is not None:
             object.__setattr__(self, "margin", margin_read(self.margin))
-            check_margin(self)
         if self.strata is not None:
             object.__setattr__(self, "strata", strata_read(self.strata))
-            check_strata(self)
-
-    def _check_looks(self) -> None:
-        """Raise for ``looks`` with another test, and for ``first_look`` without ``looks``."""
-        first, looks = self.first_look, self.looks is not None
-        refused = {
-            f"first_look={shown(first)} is of several looks; say looks='any'": first is not None and not looks,
-            f"looks='any' has its own test; leave test={self.test!r} out, or say looks=None": looks and self.test,
-        }
-        _refuse("", refused, "")
-        check_whole("first_look", FIRST if first is None else first, FIRST)
 
     @property
     def adjusts(self) -> dict[str, str]:
@@ -256,16 +244,9 @@ def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
         )
 
 
-def check_each_query(options: CompareOptions) -> None:
-    """Raise for options of the difference of means beside ``per_query=True``."""
-    for name in ("test", "correction", "over", "ci") if options.per_query else ():
-        if (given := getattr(options, name)) != getattr(CompareOptions, name):
-            raise NotComputableError(f"{name}={shown(given)} is of the difference of means; say per_query=False")
-
-
 def check_compared(kind: Kind, call: Call, asked: Asked, options: CompareOptions) -> None:
     """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
-    check_each_query(options)
+    check_options(VERBS[options.verb], options)
     if kind == "proxies":
         _check_proxies(call.columns, options)
     elif kind in OF_ARMS:

@@ -189,10 +189,6 @@ def _few_vary(sums: Array, sizes: Array) -> bool:
 def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
     """Implement ``irm.sample_size``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=SAMPLE_SIZE))
-    if not call.columns.query and not call.of_values:
-        raise NotComputableError(
-            "sample_size() counts queries, and rows without a query are counted together; name query="
-        )
     kind = kind_of(call, arms=call.columns.arm is not None)
     options = replace(options, of=kind)
     options.check_reach(asked or ())

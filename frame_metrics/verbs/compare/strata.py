@@ -34,18 +34,6 @@ def as_given(names: Sequence[str]) -> str:
     return shown(names[0]) if len(names) == 1 else shown([*names])
 
 
-def check_strata(options: Any) -> None:
-    """Raise for options that strata cannot be used with; nothing is read."""
-    given = f"strata={as_given(options.strata)}"
-    if options.covariate is not None:
-        raise NotComputableError(
-            f"{given} cannot be used with covariate={options.covariate!r}; pass one of them, or cut the covariate into "
-            "a few groups, and pass these as one more column of strata"
-        )
-    if options.looks is not None:
-        raise NotComputableError(f"{given} is of a single look, and cannot be used with looks='any'; pass one of them")
-
-
 def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str] | None) -> Columns:
     """Return the columns of a call with those of ``strata=``, if they are given: rows of each are apart, as in ``by``.
 
