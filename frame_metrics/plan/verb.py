@@ -72,7 +72,9 @@ def _is_given(options: Any, key: str) -> bool:
 def _as_given(options: Any, key: str) -> str:
     name = key.partition("=")[0]
     given = getattr(options, name) if name else ""
-    return f"{name}={shown([*given] if isinstance(given, tuple) else given)}"
+    if isinstance(given, tuple):
+        given = given[0] if len(given) == 1 else [*given]
+    return f"{name}={shown(given)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
