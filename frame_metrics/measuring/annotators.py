@@ -15,6 +15,7 @@ from frame_metrics.inputs.rows import NONE
 from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
 
 PAIR = ("annotator", "other")  # the columns that name a pair
+JUDGED = ("document", "value", "value_right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,48 +45,37 @@ class Annotated:
         one, other = np.split(np.unique(np.concatenate([self.one, self.other]), return_inverse=True)[1], 2)
         return one, other
 
-    def beside(self, whose: Sequence[int]) -> Annotated:
-        """Return the pairs of one reference annotator and one other; the reference becomes the second of each pair.
 
-        ``whose``: the numbers of the references.
-        """
-        place = np.array([whose.index(who) if who in whose else -1 for who in range(len(self.names))], np.int64)
-        theirs = place[np.stack([self.first, self.second])]  # -1 for those that are no reference, shape (2, pairs)
-        mine = np.flatnonzero((theirs >= 0).sum(axis=0) == 1)
-        turned = theirs[0, mine] >= 0
-        second, first = np.where(turned, (self.first[mine], self.second[mine]), (self.second[mine], self.first[mine]))
-        order = np.lexsort((theirs.max(axis=0)[mine], first))
-        mine, turned, first, second = mine[order], turned[order], first[order], second[order]
-        number = np.full(self.n, -1)
-        number[mine] = np.arange(len(mine))
-        some = number[self.pair] >= 0
-        pair = number[self.pair][some]
-        sides = np.stack([self.one[some], self.other[some]])
-        one, other = np.where(turned[pair], sides[::-1], sides)
-        return replace(self, first=first, second=second, pair=pair, document=self.document[some], one=one, other=other)
+def two_by_two(each: pl.DataFrame, document: Array, value: str, references: Sequence[str] = ()) -> Annotated:
+    """Pair the judgments of each two annotators by document, or of each annotator and each reference.
 
-
-def two_by_two(each: pl.DataFrame, document: Array, value: str) -> Annotated:
-    """Pair the judgments of each two annotators by document.
+    A reference is the second of its pairs, and two references are no pair.
 
     Parameters
     ----------
     each : judgments, at most one of a document by an annotator.
     document : the number of the document of each judgment, shape (judgments,).
     value : the column of the judgments to compare, "grade" or "label".
+    references : names of annotators; those who judged none of the documents are left out.
     """
     who = drawing_places(each.select("annotator"))[0].astype(np.int64) - 1
     first = np.unique(who, return_index=True)[1]
-    table = pl.DataFrame({"document": document, "who": who, "value": each[value].cast(pl.Float64)}).drop_nulls("value")
-    both = table.join(table, on="document").filter(pl.col("who") < pl.col("who_right"))
-    # Sorted, so that sums do not depend on the order of the rows.
-    both = both.sort("who", "who_right", "value", "value_right", "document")
-    code = both["who"].to_numpy() * len(first) + both["who_right"].to_numpy()
-    pairs, pair = np.unique(code, return_inverse=True)
     names = [as_text(each.select("annotator"), int(row)) for row in first]
-    columns = (both[name].to_numpy() for name in ("document", "value", "value_right"))
+    whose = [names.index(one) for one in references if one in names]
+    place = np.array([whose.index(one) if one in whose else -1 for one in range(len(names))], np.int64)[who]
+    columns = {"document": document, "who": who, "place": place, "value": each[value].cast(pl.Float64)}
+    mine = theirs = pl.DataFrame(columns).drop_nulls("value")
+    if references:
+        mine, theirs = mine.filter(pl.col("place") < 0), mine.filter(pl.col("place") >= 0)
+    both = mine.join(theirs, on="document")
+    if not references:
+        both = both.filter(pl.col("who") < pl.col("who_right"))
+    # Sorted, so that sums do not depend on the order of the rows.
+    both = both.sort("who", "place_right", "who_right", "value", "value_right", "document")
+    one, other, at, values, others = (both[name].to_numpy() for name in ("who", "who_right", *JUDGED))
+    new = np.diff(one * len(names) + other, prepend=-1) != 0
     rows = each["row"].to_numpy()[first].astype(np.int64)
-    return Annotated(names, rows, pairs // len(first), pairs % len(first), pair, *columns)
+    return Annotated(names, rows, one[new], other[new], np.cumsum(new) - 1, at, values, others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -247,9 +247,7 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
     judged: Any = log.judged
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
     query, document = codes(each, judged.keys)[0], codes(each, judged.single)[0]
-    pairs = two_by_two(each, document, value)
-    if references:
-        pairs = pairs.beside([pairs.names.index(one) for one in references if one in pairs.names])
+    pairs = two_by_two(each, document, value, references)
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query
     values, graded = each[value].to_numpy(), value == "grade"
