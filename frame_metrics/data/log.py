@@ -308,8 +308,11 @@ class Block:
     at: slice | Array  # the numbers of these rankings
     rows: Sorted  # in rank order
 
-    def ranking(self, *, scored: bool = False) -> FullRanking:
-        """Return the input of ranking metrics; ``scored``: whether scores are needed."""
+    def ranking(self, *, scored: bool = False, cutoffs: Sequence[int] = ()) -> FullRanking:
+        """Return the input of ranking metrics.
+
+        ``scored``: whether scores are needed; ``cutoffs``: those of the metrics, ascending.
+        """
         log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
         grade, label = rows.judgments()
         score = rows.column("score") if scored or threshold is not None else None
@@ -336,6 +339,7 @@ class Block:
             clip=log.conventions.clip,
             document=rows.column("document"),
             subtopics=None if log.judged is None else log.judged.subtopics,
+            cutoffs=cutoffs,
         )
 
     def evaluated(self, run: FullRanking) -> Array:

@@ -9,7 +9,7 @@ from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import FullRanking
-from frame_metrics.inputs.rows import Array, Rows, by_rank, ratio
+from frame_metrics.inputs.rows import Array, Rows, Sums, by_rank, ratio
 from frame_metrics.inputs.scores import ClassScores, FullScores
 from frame_metrics.inputs.tables import Classes, FullConfusion
 from frame_metrics.inputs.two_rankings import TwoRankings
@@ -29,6 +29,7 @@ __all__ = [
     "Pool",
     "Rows",
     "Subtopics",
+    "Sums",
     "TwoRankings",
     "Weighted",
     "by_rank",

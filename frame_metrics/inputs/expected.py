@@ -33,7 +33,14 @@ class Expected(FullRanking):
     def __init__(self, run: FullRanking, tie: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
         self.run, self.group = run, tie
-        self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant
+
+    @property
+    def n_relevant(self) -> Array:
+        return self.run.n_relevant
+
+    @property
+    def listed_relevant(self) -> Array:
+        return self.run.listed_relevant
 
     @kept
     def _rows_in(self) -> Array:
@@ -55,8 +62,8 @@ class Expected(FullRanking):
     def relevant(self) -> Rows:
         """Rows where relevant documents may stand, with the share of the orders in which one does."""
         rows = self.each(self.good)
-        rows.in_order = True  # so that shares whose sum is 1 add up to exactly 1
-        return rows
+        # Added up in order, shares whose sum is 1 give exactly 1.
+        return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, in_order=True)
 
     @kept
     def _tie_of(self) -> tuple[Array, Array, Array]:

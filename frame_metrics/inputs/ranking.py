@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.rows import Array, Rows, by_rank, falling, sums_between
+from frame_metrics.inputs.rows import Array, Rows, Sums, by_rank, falling, sums_between
 from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -58,6 +58,7 @@ class FullRanking(Remembers):
     clip : the largest weight that counts; None for any.
     document : number of each row's document in ``subtopics``, -1 for an unjudged one.
     subtopics : the judgments by subtopic; None without subtopics.
+    cutoffs : the cutoffs of the metrics that are asked for, ascending.
     """
 
     grade: Array
@@ -80,6 +81,7 @@ class FullRanking(Remembers):
     clip: float | None = None
     document: Array | None = None
     subtopics: Subtopics | None = None
+    cutoffs: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         seal(self)
@@ -118,7 +120,8 @@ class FullRanking(Remembers):
         if not self.everything_retrieved:
             kept = rank <= self.n_ret[query]
             row, query, rank, value = row[kept], query[kept], rank[kept], value[kept]
-        return Rows(query, rank if self.shown is None else self.shown[row], value, self.n_queries)
+        rank = rank if self.shown is None else self.shown[row]
+        return Rows(query, rank, value, self.n_queries, cutoffs=self.cutoffs)
 
     def each(self, values: Array) -> Rows:
         """Return the retrieved rows whose value is other than 0, with these values."""
@@ -342,9 +345,19 @@ class FullRanking(Remembers):
         return self.position == 1
 
     @kept
-    def first_reciprocal(self) -> Array:
-        """The reciprocal rank of a relevant document that is the first of its query, else 0, shape (relevant rows,)."""
-        return self.is_first / self.rank
+    def precisions(self) -> Sums:
+        """The sums of the precisions at the ranks of relevant documents."""
+        return Sums(self.relevant, self.precision)
+
+    @kept
+    def firsts(self) -> Sums:
+        """The sums that count the first relevant document."""
+        return Sums(self.relevant, self.is_first)
+
+    @kept
+    def first_reciprocals(self) -> Sums:
+        """The sums of the reciprocal rank of the first relevant document."""
+        return Sums(self.relevant, self.is_first / self.rank)
 
     @kept
     def interpolated(self) -> Array:
@@ -418,7 +431,8 @@ class FullRanking(Remembers):
             value = gain_of(self.grade, gain)
             row = np.flatnonzero(value > 0)
             whole = Rows(self.query_of(row), row, value[row], self.n_queries)
-        return whole.like(falling(whole), rank=whole.position)
+        rank, value = whole.position, falling(whole)
+        return Rows(whole.query, rank, value, self.n_queries, cutoffs=self.cutoffs, in_turn=True, same=whole)
 
     @kept
     def intents(self) -> Intents:

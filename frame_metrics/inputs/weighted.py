@@ -39,7 +39,7 @@ class Weighted(FullRanking):
         return self.relevant.total(values * self.relevant.value)
 
     def hits(self, k: int | None = None) -> Array:
-        return self.relevant.total_within(k, self.relevant.value)
+        return self.relevant.sums.within(k)
 
     def effective(self, k: int | None, *, off_policy: bool) -> Array:
         """Return the sums of weights and of squared weights up to rank ``k``, for the effective sample size.
@@ -52,7 +52,7 @@ class Weighted(FullRanking):
         Shape (2, queries).
         """
         seen = self.every if off_policy else self.relevant
-        sums = np.stack([seen.total_within(k, seen.value), seen.total_within(k, seen.value**2)])
+        sums = np.stack([seen.sums.within(k), seen.total_within(k, seen.value**2)])
         return sums / np.maximum(seen.reached(k), 1) if off_policy else sums
 
     @kept

@@ -142,6 +142,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values
     scored = "score" in reads or FullScores in [metric.input for _, metric in asked]
     if name := of_probabilities(asked):
         check_probability(name, log.table["score"], str(columns.score))
+    cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
     measured = _unfilled(log, asked, averages, evaluated, unanswered)
@@ -149,7 +150,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values
     def work(block: Block) -> None:
         for name, metric in strict:
             check_ties(name, metric, block, log)
-        whole = block.ranking(scored=scored)
+        whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
             listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
         evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, FullRanking, Rows, by_rank, called, ratio, top_gain
+from frame_metrics.inputs import Array, FullRanking, Rows, Sums, by_rank, called, ratio, top_gain
 from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -40,10 +40,9 @@ def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
     return running[best.starts[seen.query] + place - 1]
 
 
-def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
-    return seen.once(
-        (discount, base), lambda: seen.value * by_rank(partial(_discount, discount=discount, base=base), seen.rank)
-    )
+def _discounted(seen: Rows, discount: Discount, base: float) -> Sums:
+    weigh = partial(_discount, discount=discount, base=base)
+    return seen.once((discount, base), lambda: Sums(seen, seen.value * by_rank(weigh, seen.rank)))
 
 
 @_gain(weights="cg", also=("cumulative_gain", "cumulated_gain"))
@@ -56,8 +55,7 @@ def cg(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Arr
         grade, which gives a number from 0 and never falls.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
     """
-    seen = run.gains(gain)
-    return seen.total_within(k, seen.value)
+    return run.gains(gain).sums.within(k)
 
 
 @metric(monotone=True, expected=True, unjudged="rises", adds=True)
@@ -86,8 +84,7 @@ def dcg(
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002; the
         exponential gain: C. Burges et al., Learning to rank using gradient descent, ICML 2005.
     """
-    seen = run.gains(gain)
-    return seen.total_within(k, _discounted(seen, discount, base))
+    return _discounted(run.gains(gain), discount, base).within(k)
 
 
 @metric(range=(0, np.inf), best=None, monotone=True, expected=True, also=("ideal_dcg",))
@@ -101,8 +98,7 @@ def idcg(
     Parameters: as in dcg.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
     """
-    best = run.ideal(gain)
-    return best.total_within(k, _discounted(best, discount, base))
+    return _discounted(run.ideal(gain), discount, base).within(k)
 
 
 @metric(monotone=True, expected=True, unjudged="scan", weights="dcg", also=("normalized_discounted_cumulative_gain",))
@@ -130,7 +126,7 @@ def ndcg_rel(run: FullRanking, gain: GainName = "linear") -> Array:
     Source: trec_eval 9, m_ndcg_rel.c.
     """
     seen, best = run.gains(gain), run.ideal(gain)
-    down, ideal = _discounted(seen, "log2", 2), _discounted(best, "log2", 2)
+    down, ideal = (_discounted(rows, "log2", 2).values for rows in (seen, best))
     at_rank = _down_to(seen, best, best.running(ideal))
     missed = (best.count - seen.count) * ratio(seen.total(down), best.total(ideal))
     return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
@@ -165,18 +161,18 @@ def rndcg(run: FullRanking, gain: GainName = "linear") -> Array:
     Source: trec_eval 9, m_Rndcg.c.
     """
     seen, best = run.gains(gain), run.ideal(gain)
-    ideal = best.running(_discounted(best, "log2", 2))
+    ideal = best.running(_discounted(best, "log2", 2).values)
     last = best.position == best.count[best.query]
     falls = np.flatnonzero(last | (best.value != np.append(best.value[1:], -1)))
     steps = Rows(best.query[falls], best.position[falls], ideal[falls], run.n_queries)
     # The dcg at a cutoff is the running dcg of the last document with a gain at or above it.
-    dcg_here = np.concatenate([[0.0], seen.running(_discounted(seen, "log2", 2))])
+    dcg_here = np.concatenate([[0.0], seen.running(_discounted(seen, "log2", 2).values)])
     width = int(max(seen.rank.max(initial=0), steps.rank.max(initial=0))) + 1
     before = np.searchsorted(seen.query * width + seen.rank, steps.query * width + steps.rank, side="right")
     here = np.where(before > seen.starts[steps.query], dcg_here[before], 0)
     longer = run.retrieved() >= best.count + 2
     end = np.where(
-        longer, ratio(seen.total(_discounted(seen, "log2", 2)), steps.total(np.where(last[falls], ideal[falls], 0))), 0
+        longer, ratio(_discounted(seen, "log2", 2).within(None), steps.total(np.where(last[falls], ideal[falls], 0))), 0
     )
     return _defined(run, ratio(steps.total(here / steps.value) + end, steps.count + (longer & (steps.count > 0))))
 
@@ -224,7 +220,7 @@ def ap(run: FullRanking, k: int | None = None, norm: Literal["R", "min(k, R)"] =
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
     places = run.n_relevant if norm == "R" or k is None else np.minimum(run.n_relevant, k)
-    return ratio(run.relevant.total_within(k, run.precision), places)
+    return ratio(run.precisions.within(k), places)
 
 
 @metric(
@@ -240,7 +236,7 @@ def rr(run: FullRanking, k: int | None = None) -> Array:
     Undefined: no document is relevant.
     Source: E. M. Voorhees, The TREC-8 question answering track report, 1999.
     """
-    return _defined(run, run.relevant.total_within(k, run.first_reciprocal))
+    return _defined(run, run.first_reciprocals.within(k))
 
 
 @metric(monotone=True, expected=True, unjudged="scan", also=("r-precision", "r_precision"))
@@ -314,7 +310,7 @@ def success(run: FullRanking, k: int | None = None) -> Array:
     Undefined: no document is relevant.
     Source: as hit rate, M. Deshpande, G. Karypis, Item-based top-N recommendation algorithms, ACM TOIS 22(1), 2004.
     """
-    return _defined(run, np.minimum(run.relevant.total_within(k, run.is_first), 1))
+    return _defined(run, np.minimum(run.firsts.within(k), 1))
 
 
 @metric(monotone=True, also=("binary_preference",))

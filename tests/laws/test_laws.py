@@ -370,6 +370,17 @@ def test_gains_are_needed_for_the_grades_that_there_are() -> None:
     assert value == pytest.approx((3 / np.log2(3) + 1 / 2) / (3 + 1 / np.log2(3)))
 
 
+@KINDS
+def test_a_metric_does_not_depend_on_the_other_cutoffs_that_are_asked_for(kind: str) -> None:
+    """At eight cutoffs, which are counted and summed together, each value is to the last bit that of one cutoff."""
+    of, each = irm(made_log(), kind), [metric for metric in map(ready, JUDGING) if metric.at == "k"]
+    each = [m for m in each if m.input is not TwoRankings and not (m.off_policy or m.of_subtopics)]
+    together = wide(of, [metric @ k for metric in each for k in range(1, 9)])
+    for k in range(1, 9):
+        alone = wide(of, [metric @ k for metric in each])
+        assert together.select(alone.columns).equals(alone)
+
+
 def test_with_at_most_as_many_places_as_relevant_documents_a_perfect_ranking_is_the_best_at_each_cutoff() -> None:
     """Measures that are cut where a perfect ranking still goes on are 1 at each cutoff."""
     log = pl.DataFrame({"query": 8 * [1], "score": np.arange(8.0, 0, -1), "grade": [4, 4, 3, 2, 2, 1, 0, 0]})
