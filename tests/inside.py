@@ -22,8 +22,8 @@ from frame_metrics.border import files, sent, spark
 from frame_metrics.border.duckdb import DuckDBFrame
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.pieces import ORDER, TIMES, whole_queries
 from frame_metrics.border.pieces import counted as counted_rows
+from frame_metrics.border.pieces import whole_queries
 from frame_metrics.border.polars import LazyPolars
 from frame_metrics.border.protocol import Gathering, Pieces
 from frame_metrics.border.sent import Sent
@@ -33,6 +33,7 @@ from frame_metrics.command.plain import PlainText
 from frame_metrics.data.blocks import n_different
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import shown as shown_in_errors
+from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import (
     Array,
     Classes,

@@ -9,6 +9,7 @@ from functools import cache
 ROOMS = {
     "errors": "the classes of errors, in the caller's words",
     "threads": "blocks worked on side by side",
+    "hidden": "names of the columns that the package makes",
     "inputs": "what kernels read: rankings, tables, scores; arrays only",
     "metrics": "the decorator, names, and the kernels: one function each",
     "answer": "what a verb returns, before the border makes a frame of it",

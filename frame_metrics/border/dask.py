@@ -11,10 +11,11 @@ import polars as pl
 from frame_metrics.border.arrow import DIGITS
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import PandasFrame, in_type
-from frame_metrics.border.pieces import TIMES, counted, hashes, summed
+from frame_metrics.border.pieces import counted, hashes, summed
 from frame_metrics.border.protocol import Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.hidden import TIMES
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer

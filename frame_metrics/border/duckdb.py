@@ -17,10 +17,11 @@ import polars as pl
 
 from frame_metrics.border.arrow import as_polars, narrow
 from frame_metrics.border.files import Unchanged
-from frame_metrics.border.pieces import TIMES, Streamed
+from frame_metrics.border.pieces import Streamed
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Border, Request
 from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.hidden import TIMES
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer

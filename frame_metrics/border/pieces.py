@@ -19,14 +19,12 @@ from frame_metrics.border.machine import memory_to_use
 from frame_metrics.border.progress import progress
 from frame_metrics.border.protocol import Border, Gathering, Pieces, Request, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
+from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-TIMES = "\0times"  # column: the number of times that a row occurs in a frame
-HAS_ROW = "\0has row"  # column: True for rows of the frame, in pieces that also have queries without rows
-ORDER = "\0order"  # column: the number of each row in the whole frame, in pieces of a frame whose rows have an order
 HELD = 4  # measuring a frame takes about so many times the memory of its needed columns
 PIECE = 1 << 20  # rows of a piece, if they are not too large
 PARTS = 16  # a piece takes this part of the allowed memory; the rest is for what is read ahead, copied and computed

@@ -17,8 +17,9 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import MADE, Beside, Border, Limits, Request
+from frame_metrics.border.protocol import Beside, Border, Limits, Request
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
+from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:

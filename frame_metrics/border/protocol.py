@@ -12,12 +12,12 @@ import polars as pl
 
 from frame_metrics.border.moving import moves, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, shown
+from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-MADE = "\0made"  # the column of an expression while it is computed
 Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
 Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows in memory, or from a frame in pieces

@@ -14,11 +14,12 @@ from polars import selectors
 from frame_metrics import errors
 from frame_metrics.border.arrow import as_polars
 from frame_metrics.border.engine import Engine
-from frame_metrics.border.pieces import HAS_ROW, TIMES, whole_queries
+from frame_metrics.border.pieces import whole_queries
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Border, Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.hidden import HAS_ROW, TIMES
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer, Spread

@@ -8,7 +8,6 @@ import polars as pl
 
 from frame_metrics.roles.columns import judging
 
-ANNOTATOR = "\0annotator"  # the inside name of the key column that holds the annotator
 RULES = {
     # In float64, like all computations. Sorted, so that the order of the rows does not change the last digit. Clipped,
     # because sums are rounded, and the mean of equal grades has to be that grade.

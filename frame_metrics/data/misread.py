@@ -12,17 +12,21 @@ from frame_metrics.data.classes import SCALE, check_relevance, none_below, share
 from frame_metrics.data.log import Log, WithJudgments
 from frame_metrics.data.spelling import SIDES, check_positive
 from frame_metrics.errors import ColumnError, shown
+from frame_metrics.hidden import (
+    GROUPS,
+    HEIGHT,
+    LONGEST,
+    LOWEST,
+    NEGATIVE,
+    POSITIONS,
+    QUERIES,
+    SCORES,
+    SHARES,
+    SIZES,
+    SPELLED,
+)
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns, judging
 from frame_metrics.roles.conventions import Conventions
-
-# Columns of facts about a piece of a log: the score columns whose values look like ranks there, those whose values do
-# not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents; the number
-# of rows of the longest ranking, of all rows, and of the queries; whether some judgment is not above 0.
-POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
-NEGATIVE = "\0negative"
-SPELLED = "\0spelled"  # the texts of ``Log.spelled``
-SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
-FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, NEGATIVE, *SIZES)
 
 SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
 

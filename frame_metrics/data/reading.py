@@ -20,8 +20,8 @@ from frame_metrics.data.matching import lend, match
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.spelling import spelled_like
 from frame_metrics.data.stacked import systems_of
-from frame_metrics.data.unfolding import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.errors import bad_rows
+from frame_metrics.hidden import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
 from frame_metrics.roles.conventions import Conventions

@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_metrics.data.blocks import codes
 from frame_metrics.errors import LONG, BadValueError, cut, shown
+from frame_metrics.hidden import OURS, THEIRS
 from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS
 
@@ -160,12 +161,12 @@ def nearly_equal(
     if not texts or not len(ours) or not len(theirs):
         return None
     here, there = (table.with_columns(plain_ids(table[name]) for name in texts) for table in (ours, theirs))
-    some = here.with_row_index("\0ours").filter(here[texts[0]].is_in(there[texts[0]].unique().implode()))
-    like = there.with_row_index("\0theirs").filter(there[texts[0]].is_in(some[texts[0]].unique().implode()))
-    alone = theirs[like["\0theirs"]].with_columns(like["\0theirs"]).unique(keys, keep="first", maintain_order=True)
-    once = like.filter(like["\0theirs"].is_in(alone["\0theirs"].implode())).unique(keys, keep="none")
+    some = here.with_row_index(OURS).filter(here[texts[0]].is_in(there[texts[0]].unique().implode()))
+    like = there.with_row_index(THEIRS).filter(there[texts[0]].is_in(some[texts[0]].unique().implode()))
+    alone = theirs[like[THEIRS]].with_columns(like[THEIRS]).unique(keys, keep="first", maintain_order=True)
+    once = like.filter(like[THEIRS].is_in(alone[THEIRS].implode())).unique(keys, keep="none")
     both = some.join(once, on=keys, how="inner", nulls_equal=True, maintain_order="left")
-    return (both["\0ours"], both["\0theirs"]) if len(both) else None
+    return (both[OURS], both[THEIRS]) if len(both) else None
 
 
 def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:

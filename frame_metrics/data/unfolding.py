@@ -10,25 +10,20 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside, Border
-from frame_metrics.data.annotators import ANNOTATOR
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.ids import held_in, kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, said
+from frame_metrics.hidden import ANNOTATOR, BARE, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 from frame_metrics.roles.series import TEXTS, number_column, refuse
 
-BARE = "\0bare"  # marks a row that stands for a query without results; these rows come last
-ORIGIN = "\0origin"  # a sort key, the position of each row's source row, if some rows are bare
-RELEVANCE_KNOWN = "\0known"  # marks rows of a query that is judged even if it has no judged document
 NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # whether ``relevant=`` holds 0/1 flags by mistake, see ``_flags``
-LABEL = "\0label"  # the column of labels that is made of ``relevant=``: 1 for a listed document
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
@@ -18,10 +17,9 @@ from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import check_positions, check_positive_in, check_relevant, positions_in
 from frame_metrics.errors import ColumnError
+from frame_metrics.hidden import ORDER, PLACED, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.pieces import (
-    PLACED,
-    SYSTEM,
     Work,
     check_relevant_of_pieces,
     check_shared_of_pieces,

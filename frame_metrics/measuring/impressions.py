@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, shown
+from frame_metrics.hidden import INSIDE
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import own
 from frame_metrics.plan.call import Call
@@ -20,10 +21,6 @@ from frame_metrics.roles.resolve import absent
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.roles.series import refuse
 
-# Columns beside the caller's: the row of the log; the number of the segment; the first row of the impression; the rank;
-# 1 for each shown row; whether it was clicked; whether it was examined (down to the lowest click); whether it is the
-# lowest click; its propensity.
-INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0chance")
 ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
 FEWEST = 10  # clicks from which on a log without a row that was not clicked has lost these

@@ -13,6 +13,7 @@ from frame_metrics.data.blocks import codes, n_different, numbers
 from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, listed
+from frame_metrics.hidden import DOCS, RANKS
 from frame_metrics.inputs import Array, FullRanking, Lists
 from frame_metrics.inputs.lists import ROOM
 from frame_metrics.inputs.rows import spans
@@ -22,7 +23,6 @@ from frame_metrics.metrics.names import Asked
 if TYPE_CHECKING:
     from frame_metrics.measuring.values import Values
 
-DOCS, RANKS = "\0docs", "\0ranks"  # columns of a piece: the documents and ranks of each list
 EVERY = 2**62  # a cutoff past all ranks
 
 

@@ -11,11 +11,11 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
+from frame_metrics.hidden import SUMS, UNANSWERED
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.found import check_found
-from frame_metrics.measuring.pieces import UNANSWERED
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.values import Values, tallies
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -28,7 +28,6 @@ from frame_metrics.plan.verb import check_roles
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
 from frame_metrics.stats.quantiles import level_of
 
-SUMS = "\0sums"  # in a row that stands for many rankings: how many are evaluated, and the sums for their averages
 FEW = 6  # with fewer rankings than this, their rows take less room than their sums
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer, frame_of
-from frame_metrics.border.pieces import CATEGORIES, ORDER
+from frame_metrics.border.pieces import CATEGORIES
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import codes, numbers
@@ -20,23 +20,41 @@ from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.index import Index, Names
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.misread import (
-    FACTS,
-    NEGATIVE,
-    SHARES,
-    Facts,
-    check_positions,
-    check_positive_in,
-    facts_of,
-    positions,
-)
+from frame_metrics.data.misread import Facts, check_positions, check_positive_in, facts_of, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.hidden import (
+    ANSWERED,
+    CLUSTER,
+    COUNT,
+    DOCS,
+    EVALUATED,
+    FACTS,
+    FLAGS,
+    GRADE,
+    LABELLED,
+    MATCHED,
+    NAMES,
+    NEGATIVE,
+    OF_SYSTEMS,
+    ORDER,
+    OWN,
+    PLACED,
+    RESULTS,
+    ROWS,
+    SAID,
+    SHARES,
+    SYSTEM,
+    UNANSWERED,
+    USED,
+    VALUE,
+    WEIGHTS,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.found import check_found
-from frame_metrics.measuring.lists import DOCS, from_lists
+from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
@@ -46,26 +64,6 @@ from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
-
-# A piece becomes a table with a row for each ranking. Beside the keys it has these columns: whether the ranking is in
-# the log, has results, is evaluated, and has a known segment; and the number of its system.
-OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
-RESULTS = "\0results"  # whether the ranking has results, where rows are of teams
-UNANSWERED = "\0unanswered"  # see ``Values.unanswered``
-# Columns of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows,
-# the sums of the weights of its results and of their squares.
-VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
-# Roles of queries: the columns with the values of a role, and that of clusters, which have their names.
-SAID = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
-CLUSTER = "\0cluster"
-# Facts about the piece, in its first row: the largest grade, whether there are labels, whether some judgment matched a
-# row, whether ``relevant=`` holds flags (see ``_flags`` in data/unfolding.py).
-GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
-# Facts too: the systems of the piece, if those of other pieces are unknown; the rows of the judgments that it used.
-NAMES, USED = "\0names", "\0used"
-PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"  # columns inside ``with_systems_numbered``
-# In the first row of each system of a piece: its number of rankings, and of those whose query another system has too.
-OF_SYSTEMS = ("\0rankings", "\0shared")
 
 
 def gathered_of(work: Measuring, source: InPieces) -> Values:
@@ -296,22 +294,28 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     """
     if not work.unnumbered:
         return table, work
-    table = table.with_columns(pl.col(LABELLED).is_not_null().cum_sum().alias(PIECE_OF)).with_row_index(ROW_OF)
-    pieces = table.select(PIECE_OF, NAMES, pl.col(NAMES).list.len().cast(pl.Int64).alias(NUMBER)).drop_nulls(NAMES)
-    here = pieces.filter(pl.col(NUMBER) > 0).select(PIECE_OF, NAMES).explode(NAMES)
-    here = here.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over(PIECE_OF).alias(SYSTEM))
-    systems = here[NAMES].unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
-    every = pieces.drop(NAMES).join(systems.to_frame().with_row_index(ROW_OF), how="cross")
-    every = every.join(here, on=[PIECE_OF, NAMES], how="left", nulls_equal=True)
-    every = every.select(
-        PIECE_OF, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER)
-    )
-    table = table.join(every, on=[PIECE_OF, SYSTEM], how="left", maintain_order="left")
-    table = table.filter(pl.col(SYSTEM).is_null() | pl.col(NUMBER).is_not_null())
+    piece, names = np.cumsum(table[LABELLED].is_not_null().to_numpy()) - 1, table[NAMES].drop_nulls()
+    n = names.list.len().to_numpy().astype(np.int64)
+    own = names.filter(pl.Series(n > 0)).explode().rename(NAMES)
+    systems = own.unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
+    numbered = systems.to_frame().with_row_index(SYSTEM)
+    code = own.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM].to_numpy()
+    there = np.zeros((len(n), len(systems)), bool)
+    there[np.repeat(np.arange(len(n)), n), code] = True
+    lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
+
+    placed, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
+    stands = placed & (number == n[piece])
+    times = np.where(stands, lacks[piece], 1)
+    at = np.repeat(np.arange(len(table)), times)
+    turn = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
+    other = lacking[np.where(stands[at], (np.cumsum(lacks) - lacks)[piece[at]] + turn, NONE)]
+    mine = np.append(code, NONE)[np.where(placed & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
+    system = pl.Series(SYSTEM, np.where(stands[at], other, mine[at]).astype(np.int64))
+    system = system if placed.all() else system.set(pl.Series(~placed[at]), None)
     known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
-    once = [pl.when(pl.col(ROW_OF).is_first_distinct()).then(pl.col(name)).alias(name) for name in known]
-    table = table.with_columns(pl.col(NUMBER).alias(SYSTEM), *once).drop(PIECE_OF, ROW_OF, NUMBER, NAMES)
-    return table, replace(work, systems=systems)
+    once = [pl.when(pl.Series(turn == 0)).then(pl.col(name)).alias(name) for name in known]
+    return table[at].with_columns(system, *once).drop(NAMES), replace(work, systems=systems)
 
 
 def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:

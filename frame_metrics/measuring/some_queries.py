@@ -10,15 +10,13 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.protocol import Gathering
 from frame_metrics.data.log import Log
-from frame_metrics.measuring.pieces import MATCHED, Work, check_flags, refuse_unmatched
+from frame_metrics.hidden import MATCHED, MINE, ORDER
+from frame_metrics.measuring.pieces import Work, check_flags, refuse_unmatched
 from frame_metrics.plan.source import InPieces
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import grade_column, same_as
-
-MINE = "\0mine"  # marks rows of the queries; false in rows with a grade only, null in rows with a system only
 
 
 def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) -> pl.Series:

@@ -9,17 +9,15 @@ from functools import partial
 import polars as pl
 
 from frame_metrics.answer import Answer, Spread
-from frame_metrics.border.pieces import HAS_ROW
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.errors import BadValueError
+from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces
 
-STRANGE = "\0strange"  # if no judgment of a piece matched: the error, for its queries and for its documents
-NAME = "\0name"  # the column of the names of all systems
 Finish = Callable[[Values], Answer]
 
 
@@ -58,7 +56,7 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
         return work.run(piece, None)
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
     table = work.run(rows, work.judgments[work.judged_rows(piece)])
-    strange = [*_strange(work, rows)] if len(rows) and not table[pieces.MATCHED].any() else None
+    strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
     return table.with_columns(pieces.in_first(len(table), pl.Series(STRANGE, [strange], dtype=pl.List(pl.String))))
 
 
@@ -75,13 +73,13 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
 
 def _told(table: pl.DataFrame) -> pl.DataFrame:
     """Return the first row of each system of a piece: it has the counts of the system, and the first all facts."""
-    return table.filter(pl.col(pieces.SYSTEM).is_first_distinct())
+    return table.filter(pl.col(SYSTEM).is_first_distinct())
 
 
 def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
     """Check the facts about all pieces, and return all systems, if pieces know only their own; else an empty frame."""
     pieces.check_flags(told, work)
-    if STRANGE in told.columns and not told[pieces.MATCHED].any():
+    if STRANGE in told.columns and not told[MATCHED].any():
         reasons = told[STRANGE].drop_nulls()
         for at in (0, 1):
             each = reasons.list.get(at, null_on_oob=True)
@@ -89,11 +87,11 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
                 raise BadValueError(each[0])
     table, numbered = pieces.with_systems_numbered(told, work)
     pieces.check_whole(table, numbered)
-    return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(NAME)
+    return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)
 
 
 def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
-    systems = known[NAME] if work.unnumbered else None
+    systems = known[SYSTEM_NAME] if work.unnumbered else None
     table, work = pieces.with_systems_numbered(table, work, systems)
     return PolarsFrame(None).given_back(finish(work.together(*pieces.indexed(table, work))))

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.index import Index
@@ -22,6 +21,7 @@ from frame_metrics.data.reading import read_log
 from frame_metrics.data.spelling import check_positive
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
+from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns

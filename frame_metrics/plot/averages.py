@@ -14,6 +14,7 @@ import polars as pl
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import JOINT, held_together
 from frame_metrics.errors import check_bool, check_ci
+from frame_metrics.hidden import TEXT_OF_PANEL
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
     COLORS,
@@ -45,7 +46,6 @@ FAR = 100  # if the highest cutoff is so many times the lowest, the axis is loga
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
 RANKS, LEADS = ("rank", "rank_low", "rank_high"), "may_be_best"  # the columns of a leaderboard
-SHOWN = "\0shown"  # a column of values as texts, while their panel is made
 
 
 def metrics(
@@ -317,14 +317,14 @@ def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     written = [_written(value, metric.summed, form) for value in table["value"].to_list()]
     if LEADS in table.columns:
         return _with_ranks(table, written)
-    table, shown = table.with_columns(pl.Series(SHOWN, written, dtype=pl.String)), pl.col(SHOWN)
+    table, shown = table.with_columns(pl.Series(TEXT_OF_PANEL, written, dtype=pl.String)), pl.col(TEXT_OF_PANEL)
     most = shown.sort_by(pl.col("value") * metric.sign, descending=True, nulls_last=True).first()
     best = pl.col("value").is_not_null() & (shown == (most if part.facet is None else most.over("facet")))
     compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
     is_best = best.fill_null(False) if compared else pl.lit(False)
     columns = {"best": is_best, "other": ~is_best}
     texts = [pl.when(when).then(shown).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
-    return table.with_columns(texts).drop(SHOWN)
+    return table.with_columns(texts).drop(TEXT_OF_PANEL)
 
 
 def _with_ranks(table: pl.DataFrame, written: list[str]) -> pl.DataFrame:

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
+from frame_metrics.hidden import EXPOSED, ORDER
 from frame_metrics.measuring.impressions import (
     ARM,
     CHANCE,
@@ -38,7 +38,6 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 
 ClickModel = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
-EXPOSED = "\0exposed"  # the denominator of the click rate: impressions, expected clicks, or examined results
 SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 
 

@@ -14,6 +14,7 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import drawing_places
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import NotComputableError, check_choice, check_whole
+from frame_metrics.hidden import BELOW, OTHER, RATE
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, call_of, check_unclicked, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
@@ -28,8 +29,6 @@ Estimator = Literal["pivot", "adjacent", "all_pairs"]
 RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
 DEEPEST = 10_000  # limit of ranks
 OF_WHAT = "if each query is one impression, pass the column of the search text as query_text="
-# Columns of a document at two ranks: its click rate at the higher one, and its rate and rank at the lower one.
-RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
 # Limits of the maximum likelihood fit: steps (a few are enough, unless rates are 0 or 1), and the least rate.
 STEPS, TINY = 1000, 1e-9
 STILL = 1e-12  # a shorter step ends the fit

@@ -24,20 +24,22 @@ PACKAGE = Path(frame_metrics.__file__).parent
 HOUSE: dict[str, set[str]] = {
     "errors": set(),
     "threads": set(),
+    "hidden": set(),
     "inputs": {"errors"},
     "metrics": {"errors", "inputs"},
     "answer": {"inputs"},
     "roles": {"answer", "errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
-    "border": {"answer", "errors", "inputs", "metrics", "threads"},
-    "data": {"answer", "border", "errors", "inputs", "roles", "threads"},
-    "plan": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats"},
-    "measuring": {"answer", "border", "data", "errors", "inputs", "metrics", "plan", "roles", "stats"},
+    "border": {"answer", "errors", "hidden", "inputs", "metrics", "threads"},
+    "data": {"answer", "border", "errors", "hidden", "inputs", "roles", "threads"},
+    "plan": {"answer", "border", "data", "errors", "hidden", "inputs", "metrics", "roles", "stats"},
+    "measuring": {"answer", "border", "data", "errors", "hidden", "inputs", "metrics", "plan", "roles", "stats"},
     "verbs": {
         "answer",
         "border",
         "data",
         "errors",
+        "hidden",
         "inputs",
         "measuring",
         "metrics",
@@ -46,7 +48,7 @@ HOUSE: dict[str, set[str]] = {
         "stats",
         "threads",
     },
-    "plot": {"border", "errors", "inputs", "metrics", "stats"},
+    "plot": {"border", "errors", "hidden", "inputs", "metrics", "stats"},
     "report": {
         "answer",
         "border",
@@ -133,6 +135,17 @@ def test_imports_are_those_of_the_house() -> None:
     for module in MODULES:
         found[_room(module)] |= {_room(other) for other in _own(module)} - {_room(module)}
     assert found == HOUSE
+
+
+def test_columns_that_the_package_makes_are_named_in_one_file() -> None:
+    """Such a name begins with a null character, and no text beside those of hidden.py does."""
+
+    def hidden(module: str) -> list[str]:
+        texts = [node.value for node in ast.walk(MODULES[module]) if isinstance(node, ast.Constant)]
+        return [text for text in texts if isinstance(text, str) and text.startswith("\0") and len(text) > 1]
+
+    assert {module for module in MODULES if hidden(module)} == {"hidden"}
+    assert len(hidden("hidden")) == len({*hidden("hidden")})
 
 
 def test_nothing_is_imported_upwards() -> None:

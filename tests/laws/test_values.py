@@ -33,7 +33,7 @@ def _rows(draw: np.random.Generator) -> pl.DataFrame:
     rows = rows.with_columns(grade=(pl.col("query") * 7 + pl.col("doc") * 5) % 4 - 1)
     return rows.with_columns(
         grade=pl.when(pl.col("grade") >= 0).then("grade"),
-        score=pl.when(pl.col("score") > 0.1).then("score"),
+        score=pl.when((pl.col("score") > 0.1) | (pl.int_range(pl.len()) == 0)).then("score"),
         day=pl.when(pl.col("query") % 3 > 0).then(pl.format("d{}", pl.col("query") % 3)),
         user=pl.format("u{}", pl.col("query") // 2),
         traffic=pl.col("query") % 4 + 0.5,

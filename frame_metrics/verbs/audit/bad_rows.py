@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import number_of
-from frame_metrics.data.unfolding import BARE
 from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError, about_rows
+from frame_metrics.hidden import BARE, FRAME, ORDER, RESULTS_LEFT, ROWS_LEFT, TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
@@ -118,8 +117,6 @@ class Note(NamedTuple):
 
 TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), *[pl.String] * 5)
 NOTES = dict(zip(Note._fields, TYPES, strict=True))
-# Names of the counts of all rows: results without errors, rows of the table without errors, rows of the frame.
-RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
 
 
 def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> list[Note]:
@@ -128,8 +125,8 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(source.call.columns.shape.per_system), 1)  # which have the same rows
     found, every = ((_number(some) - _bare(some)) // systems for some in (readable.rows, table))
-    left = Note(LEFT, None, _number(readable.rows), _number(table))
-    notes = [Note(RESULTS, None, found, every), left, Note(FRAME, None, _number(frame), None)]
+    left = Note(ROWS_LEFT, None, _number(readable.rows), _number(table))
+    notes = [Note(RESULTS_LEFT, None, found, every), left, Note(FRAME, None, _number(frame), None)]
     for error, at in readable.bad:
         about, rows = error, at
         if unfolded is not None:
@@ -158,16 +155,16 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
     message = f"{what} without errors; all other counts refer to them"
     order = [name for name in (*columns.needed, columns.shape.together) if name]
     bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
-    rows, frame = numbers[LEFT].of or 0, numbers[FRAME].n
+    rows, frame = numbers[ROWS_LEFT].of or 0, numbers[FRAME].n
     found = [_finding(note, columns, rows, frame) for *_, note in sorted(bad, key=lambda each: each[:2])]
-    return [*found, Finding("rows", "fact", numbers[RESULTS].n, numbers[RESULTS].of, None, message)]
+    return [*found, Finding("rows", "fact", numbers[RESULTS_LEFT].n, numbers[RESULTS_LEFT].of, None, message)]
 
 
 def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
     """Return a finding for an error about the rows that are left after bad rows were left out, or about all of them."""
     if isinstance(error, ReportedError) or not any(note.what for note in notes):
         return of_error(error)
-    left = next(note for note in notes if note.name == LEFT)
+    left = next(note for note in notes if note.name == ROWS_LEFT)
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
 
 

@@ -10,19 +10,15 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.blocks import numbers
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import FrameMetricsError
+from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, ORDER, OWN, SIDE, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.pieces import (
-    CLUSTER,
-    MATCHED,
-    OWN,
-    SYSTEM,
     Work,
     facts_of_pieces,
     gather,
@@ -39,9 +35,6 @@ from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, counted
 from frame_metrics.verbs.audit.of_rows import about_sides
 from frame_metrics.verbs.audit.of_spelling import about_positive
-
-NOTE, SIDE = "\0note", "\0side:"  # columns, or prefixes of columns, of extra rows that are not rankings
-AMOUNT = "\0amount:"  # prefix of the columns with the amounts of each ranking (``Counted.amounts``)
 
 
 @dataclass(frozen=True, eq=False)
