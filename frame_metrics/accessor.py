@@ -1489,7 +1489,7 @@ class IRM(Generic[Frame]):
         the metric of its own rows; the team with more of it wins the impression. For a metric of which less is better,
         such as "abandonment", the team with less wins. Rows whose team is null credit none.
 
-        Formula: preference = (wins + ties / 2) / n - 1/2, from -1/2 to 1/2; 0 if users like both alike.
+        Formula: preference = (wins + ties / 2) / n - 1/2, from -1/2 to 1/2; 0 if users like both equally.
 
         Undefined: two teams that share no impression have n 0 and no preference; fewer than two impressions, or
         clusters, leave intervals and mde null.

@@ -56,7 +56,7 @@ def show(frame: Any) -> None:
     query  metric  k  value  undefined  answered
         1  rr           0.0  True       True
     >>> frame_metrics.show(log.irm.audit())
-    warning  queries without relevant documents: 1 (1 of all), for example 1
+    warning  queries without relevant documents: 1 (100 %), for example 1
         metrics that divide by the number of relevant documents are undefined; undefined= sets what they count as
     ...
     """
@@ -210,10 +210,15 @@ def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
     keys = [name for name in table.columns[: table.columns.index("check")] if name not in OF_FINDINGS]
     for row in table.iter_rows(named=True):
         where = "".join(f" [{name}={cell_text(row[name])}]" for name in keys)
-        share = "" if row["share"] is None else f" ({row['share']:.3g} of all)"
+        share = "" if row["share"] is None else f" ({_percent(row['share'])})"
         example = "" if row.get("example") is None else f", for example {cell_text(row['example'])}"
         head = f"{row['severity']:7}  {row['check']}{where}: {row['n']}{share}{example}"
         yield printable(head), printable(str(row["message"]))
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; only all is 100 %."""
+    return f"{min(100 * share, 100 if share == 1 else 99.9):.3g} %"
 
 
 def _blocks(names: Sequence[str], *rows: Sequence[str]) -> str:

@@ -266,7 +266,7 @@ class Ranking(Narrow[FullRanking]):
         Parameters
         ----------
         weigh : a function from ranks, an array of integers from 1, to their weights, an array of the same shape.
-        k : the last rank that counts; None for all.
+        k : how many top results count; None for all.
         gain : as in ``gains``.
 
         Examples

@@ -39,7 +39,7 @@ few judgments
 a sample that is not random; it is ap unless the unjudged have a negative grade
     judged@10 | the share of the first ten with a judgment | whether the ranking is good
     rbp_residual(p=0.8) | how much the unjudged could add | how likely that is
-one judged answer a query, the rest unjudged
+one known answer per query
     rr@10 | how far down the judged answer stands | unjudged results above it, which may be as good
     recall@100 | whether a reranker can find it there | where it stands
 several intents of a query

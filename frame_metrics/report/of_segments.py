@@ -20,7 +20,7 @@ from frame_metrics.verbs.compare.farthest import farthest
 from frame_metrics.verbs.compare.options import CompareOptions
 
 SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
-LEAST = 30  # the fewest rows of such a segment; with fewer, its interval is too short to name the farthest of many
+LEAST = 30  # the fewest rows of such a segment; with fewer, its interval is too narrow to name the farthest of many
 SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one

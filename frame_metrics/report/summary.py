@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ALIKE = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
-EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
+EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too narrow
 APART = 3  # the most systems that are named as other than a baseline, where it is not known whether more is better
 LACKING = 3  # the most systems that are named because they lack rows of queries
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are held against a margin

@@ -161,7 +161,7 @@ def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: S
 def _widened(ends: Array, arms: Arms | Strata, variances: Array, levels: Array) -> Array:
     """Return ends that are as far away as normal ones at least, and within the range.
 
-    Wilson's interval of few units is too short at a share of 0 or 1, as those of small strata often are.
+    Wilson's interval of few units is too narrow at a share of 0 or 1, as those of small strata often are.
     """
     far = np.sqrt(variances.sum(axis=0)) * np.array([normal_quantile(level) for level in levels])
     far, widest = np.where(np.isnan(far), 0, far), np.asarray(arms.widest)

@@ -43,7 +43,7 @@ def between(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1))
     """Return Wilson's interval at the mean of n values between two ends; NaN if there are none, or an end is infinite.
 
     Values between two ends vary most if they lie at the ends, as those of a share do. So the interval of a share is
-    not too short for any such values.
+    not too narrow for any such values.
 
     Parameters
     ----------

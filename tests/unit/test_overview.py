@@ -129,7 +129,7 @@ def test_an_audit_is_a_list_of_findings(capsys: pytest.CaptureFixture[str]) -> N
     frame_metrics.show(audit.with_columns(message=pl.lit("\x1b[2J\u202egone"), example=pl.lit("a\nb")))
     assert not {"\x1b", "\u202e"} & {*capsys.readouterr().out}
     frame_metrics.show(audit.drop("example").with_columns(n=7))
-    assert capsys.readouterr().out.startswith("warning  unjudged in the top 10: 7 (0.2 of all)\n")
+    assert capsys.readouterr().out.startswith("warning  unjudged in the top 10: 7 (20 %)\n")
     frame_metrics.show(audit.select("severity", *(name for name in audit.columns if name != "severity")))
     assert capsys.readouterr().out == text
     frame_metrics.show(audit.clear())
