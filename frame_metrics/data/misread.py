@@ -33,7 +33,7 @@ SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # 
 
 @dataclass(frozen=True, eq=False)
 class Facts(WithJudgments):
-    """What checks read of a log that is in pieces: the facts about each piece, in the place of its rows."""
+    """The facts about each piece of a log in pieces, which checks read in the place of its rows."""
 
     table: pl.DataFrame  # the columns ``FACTS``; and the largest grades, or empty columns, in the place of judgments
     columns: Columns

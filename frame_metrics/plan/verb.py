@@ -79,7 +79,7 @@ def _as_given(options: Any, key: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Kind:
-    """What a verb does with rows of one kind.
+    """A verb with rows of one kind: the roles that it reads and refuses.
 
     A role is read, refused, or ignored: one irm serves all verbs, so that a role may have no part in some of them.
     """
