@@ -209,7 +209,7 @@ class Rows(Segmented):
     @property
     def last_cutoff(self) -> int:
         """The last cutoff, or the last rank if it is smaller."""
-        return min(self.cutoffs[-1], self.deepest)
+        return min([*self.cutoffs[-1:], self.deepest])
 
     @kept
     def _reached(self) -> Array:

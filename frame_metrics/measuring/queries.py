@@ -17,7 +17,7 @@ from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, every, numbered, results_of, together
-from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.values import Values, first_alike
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import judging
@@ -188,8 +188,11 @@ def said_of(log: Log) -> dict[str, Any]:
 def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array, unanswered: Array) -> Values:
     """Allocate the arrays for values of metrics, and for what their averages need beside the values."""
     n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
-    counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}
-    rows = {i: np.empty(n) for i, _, how in of if "rows" in how}
+    pooled = any("micro" in how or "rows" in how for *_, how in of)
+    first = first_alike(asked, log.conventions) if pooled else ()
+    sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
+    counts = {i: np.empty((many, n)) for i, many in sums.items()}
+    rows = {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)}
     weights = {i: np.empty((2, n)) for i, *_ in of} if log.conventions.propensity is not None else {}
     values = np.full((len(asked), n), np.nan)
     return Values(log.index, asked, values, evaluated, unanswered, counts, rows, weights)

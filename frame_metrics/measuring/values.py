@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from frame_metrics.data.index import Index
-from frame_metrics.inputs import Array, Lists, ratio
+from frame_metrics.inputs import Array, FullConfusion, Lists, ratio
 from frame_metrics.measuring.lists import Results, together
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -27,10 +29,10 @@ class Values:
     # How many rankings of judged queries each row stands for that have no row (1 or 0, unless rankings were summed),
     # whether or not they are evaluated, shape (rankings,).
     unanswered: Array
-    # By the position of a metric in ``asked``:
+    # By the position in ``asked`` of the first metric that has the same, see ``first_alike``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
     rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
-    # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings).
+    # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings), by metric.
     weights: dict[int, Array] = field(default_factory=dict)
     # Of each ranking's query, shape (rankings,); None if the role is not named.
     weight: Array | None = None
@@ -63,6 +65,20 @@ class Values:
         return together([]) if self.shown is None else self.shown
 
 
+def first_alike(asked: Asked, conventions: Conventions) -> list[int]:
+    """Return for each metric the position of the first one that sums the same counts over queries.
+
+    Metrics of the 2x2 table do that if they have one cutoff, one least relevant grade, and are condensed alike.
+    """
+    known: dict[Any, int] = {}
+
+    def counts(i: int, metric: Metric) -> Any:
+        alike = metric.input is FullConfusion and metric.micro is None and conventions.propensity is None
+        return (*conventions.variant(metric), metric.k) if alike else i
+
+    return [known.setdefault(counts(i, metric), i) for i, (_, metric) in enumerate(asked)]
+
+
 def filled(measured: Values, i: int) -> Array:
     """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
     name, metric = measured.asked[i]
@@ -92,6 +108,7 @@ def tallies(measured: Values, averages: Averages = (None,)) -> tuple[list[int], 
     defined = np.ones(np.count_nonzero(measured.evaluated), bool)
     with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
         shared, squared = (defined, ~defined), None if weight is None else weight * weight
+    first = first_alike(measured.asked, measured.conventions) if measured.counts or measured.rows else ()
     for i, (_, metric) in enumerate(measured.asked):
         if metric.input is Lists:
             continue
@@ -103,9 +120,9 @@ def tallies(measured: Values, averages: Averages = (None,)) -> tuple[list[int], 
         for average in averages_of(metric, averages, weighted=weight is not None):
             of.append(i)
             if average == "micro":
-                sums.append(pooled(metric, measured.counts[i][:, some], measured.conventions.fill(metric), raw))
+                sums.append(pooled(metric, measured.counts[first[i]][:, some], measured.conventions.fill(metric), raw))
             else:
-                each = measured.rows[i][some] if average == "rows" else weight
+                each = measured.rows[first[i]][some] if average == "rows" else weight
                 square = squared if each is weight else None
                 sums.append(tally(undefined, values, average, each, shared, ends, square))
     return of, sums
