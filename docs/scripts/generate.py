@@ -1,4 +1,4 @@
-"""Write docs/metrics.md, the goals of which_measure.md, the imports, drawings, and figures of the bench in all pages.
+"""Write docs/metrics.md, goals of which_measure.md, roles of conventions.md, imports, drawings, figures of the bench.
 
 python docs/scripts/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
@@ -29,6 +29,7 @@ from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
 from front import front
 from literature import terms
+from role_table import role_table
 
 DOCS = Path(__file__).parents[1]
 PAGE = DOCS / "metrics.md"
@@ -39,6 +40,8 @@ HOUSE_TEST = DOCS.parent / "tests" / "docs" / "test_house.py"
 WHICH = DOCS / "which_measure.md"
 DRAWING = DOCS / "architecture.svg"
 FRONT = DOCS / "pictures" / "front.svg"
+CONVENTIONS = DOCS / "conventions.md"
+ROLES = re.compile("(?<=<!-- roles -->\n).*?(?=<!-- /roles -->)", re.DOTALL)
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 FAMILIES = {
@@ -128,6 +131,7 @@ def main(arguments: list[str]) -> int:
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
     wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
     wanted[FRONT] = front()
+    wanted[CONVENTIONS] = ROLES.sub(lambda _: role_table(), CONVENTIONS.read_text(encoding="utf-8"))
     wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
     rows = measured()
     for path in (README, *sorted(PAGE.parent.rglob("*.md"))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import fill as fill_lines
 
@@ -21,6 +21,7 @@ from frame_metrics.command.options import (
     verb_options,
 )
 from frame_metrics.command.own import Against, Asked, Gates, Input, Output, Qrels, Reported, Run, Shown
+from frame_metrics.plan.declared import refused
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
@@ -151,10 +152,12 @@ def options_of(name: str) -> dict[str, Option]:
     if name == "convert":
         options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
+        unused = refused(name.replace("-", "_"))  # their flags say why, and help does not offer them
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
         own = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
         own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and name != "audit")]
-        options = [*role_options(), *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *own]
+        roles = [replace(one, help=argparse.SUPPRESS) if one.name in unused else one for one in role_options()]
+        options = [*roles, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *own]
     return {option.name: option for option in options}
 
 

@@ -21,7 +21,7 @@ from frame_metrics.measuring.queries import said_of
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, bound
-from frame_metrics.plan.declared import SIMILARITY
+from frame_metrics.plan.compared import SIMILARITY
 from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import resolved

@@ -21,7 +21,7 @@ from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked, check_margins
-from frame_metrics.plan.declared import SIMILARITY
+from frame_metrics.plan.compared import SIMILARITY
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.plan.verb import check_options

@@ -67,7 +67,7 @@ HOUSE: dict[str, set[str]] = {
     "register": {"accessor", "errors"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
     "typing": {"border", "measuring", "metrics", "plan", "roles", "verbs"},
-    "command": {"accessor", "border", "errors", "metrics", "report", "roles", "verbs"},
+    "command": {"accessor", "border", "errors", "metrics", "plan", "report", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
     "__main__": {"command"},
 }

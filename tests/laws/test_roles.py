@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -14,9 +15,9 @@ from typing import Any, NamedTuple, get_args
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, FrameMetricsError, Ranking, metric
+from frame_metrics import IRM, FrameMetricsError, Ranking, metric, typing
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import Kind, Of, Verb, rows_of
+from frame_metrics.plan.verb import Of, OfRows, Verb, rows_of
 from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
@@ -379,6 +380,40 @@ def test_every_verb_is_called() -> None:
     assert {f"{verb} {how}" for verb in saved for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 
+def parameters(verb: Verb) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of the method of a verb."""
+    return inspect.signature(getattr(IRM, verb.name)).parameters
+
+
+def choices_of(verb: Verb, option: str) -> set[str]:
+    """Return the texts that the annotation of an option allows."""
+    named = re.findall(r"\w+", str(parameters(verb)[option].annotation))
+    return {one for name in named for one in get_args(getattr(typing, name, None))}
+
+
+OF_METHODS = {title: verb for title, verb in VERBS.items() if verb.form != "as a baseline"}
+
+
+def test_every_method_is_declared() -> None:
+    """Each method of an irm that is a verb has a declaration, and each declaration a method."""
+    assert {verb.name for verb in OF_METHODS.values()} == METHODS
+
+
+@pytest.mark.parametrize("title", OF_METHODS)
+def test_declared_options_are_parameters(title: str) -> None:
+    """What a declaration says of options, tests and methods stands in the signature and in the docstring."""
+    verb = OF_METHODS[title]
+    excludes = [one for where in (verb, *verb.kinds.values()) for one in where.excludes]
+    named = {one for each in excludes for one in (*each.options.split(), each.beside, each.without) if one}
+    named |= {one for kind in verb.kinds.values() for one in (*kind.when, *kind.unless, *kind.values)}
+    assert {one.partition("=")[0] for one in named} <= {*parameters(verb), *ROLES}
+    for option, of_kind in (("test", lambda kind: kind.tests), ("method", lambda kind: kind.values.get("method", ()))):
+        taken = {value for kind in verb.kinds.values() for value in of_kind(kind)}
+        if taken:
+            assert taken <= choices_of(verb, option)
+            assert all(f'"{value}"' in str(getattr(IRM, verb.name).__doc__) for value in taken)
+
+
 ENOUGH = 4  # results of a role that a verb ignores, which are all the same
 TRIES = 4  # settings in which a role that is refused is tried
 SLOW = ("summary", "per_class", "similarity with")  # whose calls take long
@@ -402,7 +437,7 @@ def fates(setting: Setting, name: str, role: str, plain: str | None) -> Iterator
             yield "refused" if found is None else "same" if found == without else "changed"
 
 
-def fault(name: str, of: Of, kind: Kind, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
+def fault(name: str, of: Of, kind: OfRows, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
     """Return how a role does otherwise than its verb declares; "" where it does not."""
     said, seen = kind.status(role, GIVEN.get(name, ())), Counter[str]()
     for setting, plain in sorted(every, key=lambda one: role not in one[0].roles):  # first where it is played

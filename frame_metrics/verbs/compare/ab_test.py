@@ -11,6 +11,7 @@ from frame_metrics.errors import check_apart
 from frame_metrics.measuring.baseline import call_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
+from frame_metrics.plan.compared import TESTS
 from frame_metrics.plan.declared import VERBS
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
@@ -18,7 +19,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
-from frame_metrics.verbs.compare.options import TESTS, ArmOptions, ChangeOptions, check_compared, kind_of
+from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.strata import with_strata
 
 

@@ -11,14 +11,14 @@ from frame_metrics.errors import check_apart
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.declared import COMPARE
+from frame_metrics.plan.compared import COMPARE, TESTS
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import ROW, unused
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
-from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared, kind_of
+from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.paired import each_query, paired_by, pairs_tested
 from frame_metrics.verbs.compare.proxied import proxied
 from frame_metrics.verbs.compare.rows import rows_compared

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.plan.compared import MID_P
 from frame_metrics.stats.averages import resampled_means
 from frame_metrics.stats.margins import Shifted, of_draws, of_pairs, of_shares
 from frame_metrics.stats.resampling import often_enough
 from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.margins import check_possible, told_of_margin
-from frame_metrics.verbs.compare.options import MID_P, CompareOptions
+from frame_metrics.verbs.compare.options import CompareOptions
 
 
 def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 
 from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array
+from frame_metrics.plan.compared import MID_P
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p, randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.significance import CLOSE, SpreadOfPairs, classical, errors_away, in_clusters, sureness, times
 from frame_metrics.verbs.compare.groups import Column, PairGroup
-from frame_metrics.verbs.compare.options import MID_P, CompareOptions
+from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.together import tested_together
 
 BOUNDS = "bounds"  # where a row has those of one side, which are no column of a result

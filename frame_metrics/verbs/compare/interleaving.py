@@ -16,7 +16,7 @@ from frame_metrics.measuring.pairs import Pairing, paired_systems
 from frame_metrics.measuring.results import whole
 from frame_metrics.measuring.values import without
 from frame_metrics.metrics.names import Asked, Metrics
-from frame_metrics.plan.declared import INTERLEAVING
+from frame_metrics.plan.compared import INTERLEAVING
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -24,7 +24,6 @@ from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.resolve import absent
 from frame_metrics.verbs.compare.differences import columns_of, places, schema_of
 from frame_metrics.verbs.compare.options import (
-    BOTH,
     CHOICES,
     CompareOptions,
     check_correction,
@@ -34,7 +33,7 @@ from frame_metrics.verbs.compare.paired import each_query, pairs_tested
 from frame_metrics.verbs.compare.splits import without_judgment
 
 Preference = Literal["randomization", "sign", "bootstrap"]
-TESTS: dict[str, Sequence[str]] = {"randomization": BOTH, "sign": (), "bootstrap": BOTH}  # and the roles of each
+TESTS = INTERLEAVING.kinds["queries"].tests
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from frame_metrics.measuring.results import EvaluateOptions, averaged, number
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.declared import LEADERBOARD
+from frame_metrics.plan.compared import LEADERBOARD
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of

@@ -25,6 +25,7 @@ from frame_metrics.measuring.rows import check_pooled
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
+from frame_metrics.plan.compared import BOTH, MID_P, TESTS, Compared
 from frame_metrics.plan.declared import VERBS
 from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.columns import Columns
@@ -51,27 +52,16 @@ Looks = Literal["any"]
 OPTIONAL = {"test": Test, "correction": Correction, "against": Against, "looks": Looks}
 CHOICES = {"over": Family} | OPTIONAL
 
-Kind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of comparison
-BOTH = ("weight", "cluster")
-MID_P = "mcnemar_mid_p"  # the test of values of 0 and 1
 MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip or exchange, and of others
-# The tests of each kind of comparison, and the roles that each takes beside the values; also the covariate.
-TESTS: dict[Kind, dict[str, Sequence[str]]] = {
-    "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, MID_P: ()},
-    "proxies": {"t": BOTH, "z": BOTH},
-    "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
-    "rows": {MID_P: (), "mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
-    "rows of arms": {"delong": (), "bootstrap": BOTH},
-}
 # Names of tests elsewhere, and ours.
 CALLED = dict.fromkeys(("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student"), "t")
 CALLED |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
 CALLED |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
-OF_ARMS: tuple[Kind, ...] = ("arms", "rows of arms")
+OF_ARMS: tuple[Compared, ...] = ("arms", "rows of arms")
 
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together.
-FLIPS: dict[Kind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
+FLIPS: dict[Compared, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
 OF_WINS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
@@ -97,7 +87,7 @@ class CompareOptions(IntervalOptions):
     permutations: int = 10_000
     per_query: bool = False
     margin: Any = None
-    of: Kind = "queries"  # the kind of comparison; it is set once the columns are known
+    of: Compared = "queries"  # the kind of comparison; it is set once the columns are known
     by_default: bool = False  # whether the test is the default one; it is set with the test
 
     def __post_init__(self) -> None:
@@ -201,7 +191,7 @@ class ChangeOptions(CompareOptions):
         return "period"
 
 
-def kind_of(call: Call, *, arms: bool) -> Kind:
+def kind_of(call: Call, *, arms: bool) -> Compared:
     """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
     if call.proxy is not None:
         return "proxies"
@@ -223,7 +213,7 @@ def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
             raise NotComputableError(before + what + behind)
 
 
-def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
+def check_correction(options: CompareOptions, kind: Compared = "queries") -> None:
     """Raise for ``correction="max_t"`` with a test that flips no signs and exchanges no units."""
     if options.correction != MAX_T:
         return
@@ -244,7 +234,7 @@ def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
         )
 
 
-def check_compared(kind: Kind, call: Call, asked: Asked, options: CompareOptions) -> None:
+def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOptions) -> None:
     """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
     check_options(VERBS[options.verb], options)
     if kind == "proxies":
@@ -273,7 +263,7 @@ def check_compared(kind: Kind, call: Call, asked: Asked, options: CompareOptions
         check_proxies(asked, call)
 
 
-def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
+def _check_asked(kind: Compared, asked: Asked, options: CompareOptions) -> None:
     """Raise for metrics without a value for each query, if the comparison needs such values."""
     for name, metric in asked:
         others = options.saved or options.per_query or options.test not in (None, "randomization")
@@ -382,7 +372,7 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
             )
 
 
-def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
+def _check_test(kind: Compared, columns: Columns, options: CompareOptions) -> None:
     """Raise for a test of another kind of comparison, or one that does not take the weights or clusters given."""
     test, tests = options.test, TESTS[kind]
     if not any("covariate" in takes for takes in tests.values()):
@@ -423,7 +413,7 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
             raise NotComputableError(f"test={shown(test)} {why}; say {way}, or {role}=None")
 
 
-def tests_for(kind: Kind, columns: Columns) -> list[str]:
+def tests_for(kind: Compared, columns: Columns) -> list[str]:
     """Return the tests of a kind of comparison that take the given roles of weights and clusters."""
     roles = [role for role in BOTH if getattr(columns, role)]
     return [test for test, takes in TESTS[kind].items() if set(roles) <= set(takes)]

@@ -19,6 +19,7 @@ from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
+from frame_metrics.plan.compared import MID_P
 from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
@@ -29,7 +30,7 @@ from frame_metrics.verbs.compare.held import hold
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.margins import margins_of
-from frame_metrics.verbs.compare.options import MID_P, CompareOptions
+from frame_metrics.verbs.compare.options import CompareOptions
 
 WINS = ("wins", "ties", "losses")
 ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave

@@ -20,6 +20,7 @@ from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_o
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import by_chance, marks, of_all_rows, share_of
+from frame_metrics.plan.compared import MID_P
 from frame_metrics.plan.source import Source
 from frame_metrics.stats import delong
 from frame_metrics.stats.arms import relative_ends
@@ -42,7 +43,7 @@ from frame_metrics.verbs.compare.differences import (
 )
 from frame_metrics.verbs.compare.inferred import POWER
 from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
-from frame_metrics.verbs.compare.options import MID_P, CompareOptions, tests_for
+from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:

@@ -27,7 +27,7 @@ from frame_metrics.measuring.split import EQUAL, check_split, shares_of
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plan.declared import SAMPLE_SIZE
+from frame_metrics.plan.compared import SAMPLE_SIZE, Compared
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -48,12 +48,12 @@ from frame_metrics.verbs.compare.differences import (
     places,
     schema_of,
 )
-from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared, kind_of
+from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.paired import paired_by
 from frame_metrics.verbs.compare.proxied import paired_both, sides
 from frame_metrics.verbs.compare.splits import splits_of_queries
 
-COUNTS: dict[Kind, tuple[str, ...]] = {
+COUNTS: dict[Compared, tuple[str, ...]] = {
     "queries": ("n", "n_units"),
     "proxies": ("n", "n_units", "n_all"),
     "arms": ("n", "baseline_n", *UNITS, *UNJUDGED),

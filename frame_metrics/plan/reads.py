@@ -1,0 +1,77 @@
+"""The roles that verbs read of each kind of rows, in groups, and those that a kind of rows cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from frame_metrics.plan.verb import ROLES, Of, OfRows, Refused
+from frame_metrics.roles.resolve import WITH_VALUE
+
+KEYS, UNITS = "query system arm by", "weight cluster"
+ORDER = "doc score rank ties duplicates"
+JUDGED = "label grade relevant rel scale positive n_relevant unjudged unjudged_queries"
+FILLED = "undefined unanswered"
+DECIDED = "predicted threshold collection_size"
+WEIGHED = "propensity target_propensity clip"
+SHOWN = "group popularity catalogue"
+RANKED = f"{KEYS} {UNITS} {ORDER} {JUDGED} {FILLED} {DECIDED} {WEIGHED} {SHOWN} extra"  # all that queries can have
+POOLED = (
+    "system arm by weight count cluster score label predicted unjudged collection_size positive classes threshold "
+    "abstain match"
+)
+SAVED = f"{KEYS} {UNITS} {FILLED} value"
+OF_ROWS = "count classes abstain match"
+PROXIED = f"{KEYS} {UNITS} doc score rank ties label grade rel scale positive predicted threshold"
+OF_QUERIES = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {SHOWN}"
+# Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
+CANNOT: dict[Of, str] = {
+    "queries": f"value {OF_ROWS}",
+    "proxies": f"value {OF_ROWS} relevant n_relevant target_propensity clip",
+    "rows": f"value {OF_QUERIES}",
+    "numbers": " ".join(role for role in ROLES if role not in WITH_VALUE),
+}
+_TEAM = Refused(
+    " says which system contributed a row of an interleaved list, and interleaving() credits it with the clicks",
+    "pass team=None to read each list as one",
+)
+_UNWEIGHTED = Refused(
+    " weighs the results that a metric adds up, as in evaluate(), per_query(), compare() and the curves of metrics "
+    "by cutoff, and nothing is weighted here"
+)
+_ONE_SET = Refused(" looks at one set of judgments, and proxy= gives each query one of people and one of a machine")
+TWICE = {
+    **dict.fromkeys(("ties=worst", "ties=best", "unjudged", "unjudged_queries", "propensity"), _ONE_SET),
+    "unanswered=drop": Refused(
+        " leaves queries out, and proxy= estimates a mean over all queries that the machine judged",
+        "pass unanswered=None, or judge() without proxy=",
+    ),
+}
+# Roles that are refused where they are not read.
+UNLESS_READ = {"team": _TEAM} | dict.fromkeys(("propensity", "target_propensity", "clip"), _UNWEIGHTED)
+COUNTED = {"collection_size": Refused(": what is counted here are the rows")}
+
+
+def of(
+    rows: Of,
+    reads: str,
+    *,
+    without: str = "",
+    ignores: str = "",
+    when: dict[str, str] | None = None,
+    unless: dict[str, str] | None = None,
+    refuses: Mapping[str, Refused] | None = None,
+    **options: Any,
+) -> OfRows:
+    """Return the declaration of what a verb does with one kind of rows; roles stand in texts, with spaces between."""
+    read = frozenset(reads.split()) - {*without.split()}
+    cannot = frozenset(CANNOT[rows].split())
+    refused = {role: why for role, why in UNLESS_READ.items() if role not in read | cannot | {*ignores.split()}}
+    return OfRows(
+        reads=read - {*(refuses or {})} - cannot,
+        cannot=cannot,
+        when={option: frozenset(roles.split()) for option, roles in (when or {}).items()},
+        unless={option: frozenset(roles.split()) for option, roles in (unless or {}).items()},
+        refuses={**refused, **(refuses or {})},
+        **options,
+    )
