@@ -214,8 +214,8 @@ unread(sampling="chance", proxy=JUDGED).sample_size("rr", detect=0.1)
         alike; give judge() a pilot that was drawn so, without sampling=
     but: unread(sampling=None, proxy=JUDGED).sample_size("rr", detect=0.1)
 both().explain("rr", query=1)
-    ColumnError: explain() reads one set of judgments, and proxy= is a second one: evaluate(), compare(),
-        sample_size() and audit() take both; for the others judge() by one of them, without proxy=
+    ColumnError: explain() reads one set of judgments, and proxy= is a second one: evaluate(), audit(),
+        compare() and sample_size() take both; for the others judge() by one of them, without proxy=
     but: unread(proxy=None).explain("rr", query=1)
     but: both().compare("rr")
 both(system=None, arm="system").sample_size("rr", detect=0.1)
