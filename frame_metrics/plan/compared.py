@@ -17,7 +17,7 @@ from frame_metrics.plan.reads import (
     UNITS,
     of,
 )
-from frame_metrics.plan.verb import Excludes, Of, OfRows, Refused, Verb
+from frame_metrics.plan.verb import Excludes, Of, Refused, RowsTaken, Verb
 
 Compared = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of a comparison
 BOTH = ("weight", "cluster")
@@ -115,7 +115,7 @@ LEADERBOARD = Verb(
         "numbers": of("numbers", SAVED, refuses=_no_arms("leaderboard() ranks systems on")),
     },
 )
-_OF_ARMS: dict[Of, OfRows] = {
+_OF_ARMS: dict[Of, RowsTaken] = {
     "queries": of("queries", RANKED, without="catalogue unanswered", tests=TESTS["arms"]),
     "rows": of("rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"]),
     "numbers": of("numbers", SAVED, tests=TESTS["arms"]),

@@ -21,7 +21,7 @@ from frame_metrics.plan.reads import (
     WEIGHED,
     of,
 )
-from frame_metrics.plan.verb import Excludes, Of, OfRows, Refused, Verb
+from frame_metrics.plan.verb import Excludes, Of, Refused, RowsTaken, Verb
 from frame_metrics.roles.roles import RESOURCES, Roles
 
 _BOOTSTRAP = {"method": ("bootstrap",)}
@@ -124,7 +124,7 @@ CONFUSION = Verb(
     },
 )
 _OF_TWO = {"threshold": Refused(" is one threshold, and every threshold is looked at")}
-_EVERY: dict[Of, OfRows] = {
+_EVERY: dict[Of, RowsTaken] = {
     "queries": of(
         "queries",
         f"{KEYS} {ORDER} {JUDGED} undefined unanswered",

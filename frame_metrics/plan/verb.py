@@ -78,7 +78,7 @@ def _as_given(options: Any, key: str) -> str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OfRows:
+class RowsTaken:
     """A verb with rows of one kind: the roles that it reads and refuses.
 
     A role is read, refused, or ignored: one irm serves all verbs, so that a role may have no part in some of them.
@@ -121,7 +121,7 @@ class Verb:
 
     name: str
     form: str = ""  # which of several forms, as "of scores"
-    kinds: Mapping[Of, OfRows]
+    kinds: Mapping[Of, RowsTaken]
     excludes: Sequence[Excludes] = ()
     means: bool = False  # whether it takes means over queries, which could be meant to be values of all rows
     takes_lists: bool = False  # whether it takes metrics of sets of lists

@@ -17,7 +17,7 @@ import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric, typing
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import Of, OfRows, Verb, rows_of
+from frame_metrics.plan.verb import Of, RowsTaken, Verb, rows_of
 from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
@@ -437,7 +437,7 @@ def fates(setting: Setting, name: str, role: str, plain: str | None) -> Iterator
             yield "refused" if found is None else "same" if found == without else "changed"
 
 
-def fault(name: str, of: Of, kind: OfRows, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
+def fault(name: str, of: Of, kind: RowsTaken, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
     """Return how a role does otherwise than its verb declares; "" where it does not."""
     said, seen = kind.status(role, GIVEN.get(name, ())), Counter[str]()
     for setting, plain in sorted(every, key=lambda one: role not in one[0].roles):  # first where it is played
