@@ -164,11 +164,15 @@ def _reached_apart(score: Array, good: Array) -> tuple[Array, Array, Array]:
     return np.append(np.inf, falling[end]), np.append(0, tp), np.append(0, end + 1)
 
 
-def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:
-    """Return the input of metrics that read scores of several classes; ``seen``: the classes of each segment."""
+def class_scores(cases: Cases, segments: Segments) -> ClassScores:
+    """Return the input of metrics that read scores of several classes.
+
+    The classes of a segment are those of its rows, or those that ``classes=`` names.
+    """
     place = segments.of(cases.rows)
     order = np.argsort(place, kind="stable")
     columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
     weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(place))
     actual = cases.rows["actual"].to_numpy()
+    seen = None if cases.conventions.classes is None else np.ones((len(segments), cases.k), bool)
     return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(segments), seen)

@@ -20,13 +20,26 @@ class Lists(Segmented):
     segment, document, weight : the numbers of each result, and the weight of its query, shape (results,) each.
     shape : the number of segments, with those without lists, and the number of documents.
     catalogue : number of documents that could have been shown; NaN if unknown.
+    different : number of distinct documents of each segment, if only these are known, shape (segments,).
     """
 
     def __init__(
-        self, segment: Array, document: Array, weight: Array | None, shape: tuple[int, int], catalogue: float = np.nan
+        self,
+        segment: Array,
+        document: Array,
+        weight: Array | None,
+        shape: tuple[int, int],
+        catalogue: float = np.nan,
+        different: Array | None = None,
     ) -> None:
         self._cell = document if shape[0] == 1 else segment * shape[1] + document
         self._weight, self._shape, self.n_queries, self.catalogue = weight, shape, shape[0], catalogue
+        self._different = different
+
+    @kept
+    def count(self) -> Array:
+        """Number of documents that are shown in each segment, shape (segments,)."""
+        return super().count if self._different is None else self._different
 
     @cached_property
     def _counted(self) -> tuple[Array, Array]:

@@ -157,12 +157,15 @@ class ClassScores(Remembers):
     score : a column per class, shape (rows, K).
     weight : of each row, shape (rows,).
     n_queries : number of segments.
-    seen : True for the classes that take part, shape (queries, K).
+    seen : True for the classes that take part, shape (queries, K); None for those that have rows.
     """
 
-    def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n_queries: int, seen: Array) -> None:
-        self.query, self.n_queries, self.seen = query, n_queries, seen
+    def __init__(
+        self, query: Array, actual: Array, score: Array, weight: Array, n_queries: int, seen: Array | None
+    ) -> None:
+        self.query, self.n_queries = query, n_queries
         self.actual, self.score, self.weight = actual, score, weight
+        self.seen = self._summed(None) > 0 if seen is None else seen
         seal(self)
 
     @kept

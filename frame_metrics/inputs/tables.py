@@ -25,6 +25,7 @@ class FullConfusion:
     rest : the true negatives, if they were counted; None if they are what remains of ``size``, shape (n,).
     said : the size of the collection as given, and the number of documents that are known of it, for the error if it is
         too small, shape (n,) each.
+    totals : the numbers of relevant, of other, and of all documents, if these are known already, shape (n,) each.
     """
 
     tp: Array
@@ -35,6 +36,7 @@ class FullConfusion:
     undecided: tuple[Array, ...] = ()
     rest: Array | None = None
     said: tuple[Array, Array] | None = None
+    totals: tuple[Array, Array, Array] | None = None
 
     def __post_init__(self) -> None:
         seal(self)
@@ -80,17 +82,17 @@ class FullConfusion:
     @kept
     def actual(self) -> Array:
         """Relevant documents, shape (n,)."""
-        return self.tp + self.fn + self.up
+        return self.tp + self.fn + self.up if self.totals is None else self.totals[0]
 
     @kept
     def negative(self) -> Array:
         """Documents that are not relevant, shape (n,)."""
-        return self.fp + self.tn + self.un
+        return self.fp + self.tn + self.un if self.totals is None else self.totals[1]
 
     @kept
     def population(self) -> Array:
         """All documents, N, shape (n,): the sum of the six cells."""
-        return self.actual + self.negative
+        return self.actual + self.negative if self.totals is None else self.totals[2]
 
     @property
     def decided(self) -> Array:

@@ -157,10 +157,8 @@ class RowDraws:
             return Inputs(self._cases, segments, drawn, None, source=source)
         if isinstance(drawn, ClassScores):
             return Inputs(self._cases, segments, None, drawn, source=source)
-        of: dict[Metric | None, Array] = {
-            metric: metric.compute(drawn.in_order if metric.of_order else drawn.scores) for metric in metrics
-        }
-        return Inputs(self._cases, segments, None, None, of, source)
+        of = {metric: metric.compute(drawn.in_order if metric.of_order else drawn.scores) for metric in metrics}
+        return Inputs(self._cases, segments, None, None, source=source, drawn=of)
 
     @cached_property
     def _cases(self) -> Cases:

@@ -48,9 +48,7 @@ class Results:
         weight : of each list's query, shape (rankings,); None: all are equal.
         """
         if self.different is not None:
-            lists = Lists(segment, self.doc, None, (1, 0), self.catalogue)
-            lists.count = np.array([self.different])
-            return lists
+            return Lists(segment, self.doc, None, (1, 0), self.catalogue, np.array([self.different]))
         seen = (segment >= 0) & (self.rank <= (metric.k or EVERY))
         some = slice(None) if seen.all() else np.flatnonzero(seen)
         each = None if weight is None else weight[self.ranking[some]]

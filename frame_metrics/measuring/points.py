@@ -42,10 +42,9 @@ class Points:
         """Return the 2x2 table at some points."""
         tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
         positives, negatives, size = (self.each(total)[span] for total in self._totals)
-        table = FullConfusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
-        if self.tp.dtype.kind == "i":  # sums of whole numbers are exact, so that these need not be added up again
-            table.actual, table.negative, table.population = positives, negatives, size
-        return table
+        # Sums of whole numbers are exact, so that these need not be added up again.
+        known = (positives, negatives, size) if self.tp.dtype.kind == "i" else None
+        return FullConfusion(tp, fp, positives - tp, np.zeros(len(tp)), size, rest=negatives - fp, totals=known)
 
     @cached_property
     def _totals(self) -> tuple[Array, Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
@@ -41,11 +41,11 @@ class Inputs(Remembers):
     segments: Segments
     table: Classes | None  # true and predicted classes; None without predictions
     by_class: ClassScores | None  # the scores of several classes; None without such scores
-    # Values of metrics of the scores of two classes that are already computed, shape (segments,) each; the key None has
-    # what the intervals of areas under ROC curves need, as ``Areas.held``.
-    of_scores: dict[Metric | None, Array] = field(default_factory=dict)
-    # Of resamples: the inputs that they are drawn from, and the segment.
+    metrics: Sequence[Metric] = ()  # those of the scores of two classes that are asked for
+    varies: bool = False  # whether intervals of areas under ROC curves are asked for
+    # Of resamples: the inputs that they are drawn from, and the segment; and the values of metrics of scores.
     source: tuple[Inputs, int] | None = None
+    drawn: Mapping[Metric, Array] = field(default_factory=dict)
 
     @property
     def tables(self) -> Classes:
@@ -65,10 +65,29 @@ class Inputs(Remembers):
             return rest
         return FullConfusion(rest.tp, rest.fp, rest.fn, rest.empty, np.full(len(rest.tp), documents), rest.undecided)
 
+    def of_scores(self, metric: Metric) -> Array:
+        """Return a metric of the scores of two classes, NaN where undefined, shape (segments,)."""
+        return self.drawn[metric] if self.source is not None else self._scored[0][metric]
+
     @property
     def areas(self) -> Areas:
-        """The areas under ROC curves, if ``sort_scores`` was asked for them."""
-        return Areas(*self.of_scores[None])
+        """The areas under ROC curves, with what their intervals need."""
+        return self._scored[1]
+
+    @cached_property
+    def _scored(self) -> tuple[dict[Metric, Array], Areas]:
+        """The values of each metric of the scores of two classes, and the areas, computed in one pass."""
+        n = len(self.segments)
+        values, areas = {metric: np.full(n, np.nan) for metric in self.metrics}, np.full((4, n), np.nan)
+
+        def work(at: Array, scores: FullScores) -> None:
+            for metric, value in values.items():
+                value[at] = metric.compute(scores)
+            if self.varies:
+                areas[:, at] = Areas.of(scores).held
+
+        scored(self.cases, self.segments, work)
+        return values, Areas(*areas)
 
     @property
     def class_scores(self) -> ClassScores:
@@ -244,15 +263,14 @@ def _check_probabilities(name: str, cases: Cases) -> None:
     refuse(", ".join(columns.values()), (total - 1).abs() > CLOSE, "do not add up to 1", f"{name} needs probabilities")
 
 
-def inputs_of(cases: Cases, segments: Segments) -> Inputs:
-    """Prepare the inputs of metrics for some segments."""
+def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, varies: bool = False) -> Inputs:
+    """Prepare the inputs of metrics for some segments; ``varies``: for intervals of areas under ROC curves too."""
     table = tables(cases, segments) if "predicted" in cases.rows.columns else None
-    if not cases.columns.class_scores:
-        return Inputs(cases, segments, table, None)
-    seen = np.ones((len(segments), cases.k), bool)
-    by_class = class_scores(cases, segments, seen)
-    by_class.seen = seen if cases.conventions.classes is not None else by_class.there
-    return Inputs(cases, segments, table, by_class)
+    if cases.columns.class_scores:
+        return Inputs(cases, segments, table, class_scores(cases, segments))
+    each = (one for metric in metrics for one in (metric, *metric.beside.values()))
+    of_scores = tuple(dict.fromkeys(one for one in each if one.input is FullScores))
+    return Inputs(cases, segments, table, None, of_scores, varies)
 
 
 def class_sizes(cases: Cases, segments: Segments) -> Array:
@@ -346,30 +364,7 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
         return metric.compute(two_by_two(inputs, 1))
     if metric.input is ClassScores:
         return metric.compute(inputs.class_scores)
-    if metric not in inputs.of_scores:
-        sort_scores(inputs, [metric])
-    return inputs.of_scores[metric]
-
-
-def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False) -> None:
-    """Compute metrics of the scores of two classes in one pass, and keep the values in ``inputs.of_scores``.
-
-    ``vary``: whether to compute what the interval of the area under the ROC curve needs too.
-    """
-    kernels: dict[Metric | None, Callable[[FullScores], Array]] = {
-        metric: metric.compute for metric in wanted if metric.input is FullScores
-    }
-    kernels |= {None: lambda scores: Areas.of(scores).held} if vary else {}
-    n = len(inputs.segments)
-    new = {metric: np.full(n if metric else (4, n), np.nan) for metric in kernels}
-
-    def work(at: Array, scores: FullScores) -> None:
-        for metric, kernel in kernels.items():
-            new[metric][..., at] = kernel(scores)
-
-    if kernels:
-        scored(inputs.cases, inputs.segments, work)
-        inputs.of_scores.update(new)
+    return inputs.of_scores(metric)
 
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:

@@ -38,7 +38,7 @@ from frame_metrics.inputs.public import PUBLIC, Narrow, Public, behind, shown_as
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
-from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
+from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
 # Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
@@ -413,10 +413,9 @@ class Metric:
         if self.input in (Classes, TwoRankings):
             return frozenset(), ()
         if self.input is Lists:  # undefined without the catalogue, where it is read
-            one = Lists(np.zeros(1, int), np.zeros(1, int), None, (1, 1))
-            one.count = np.ones(1, int)
+            one = WatchedLists()
             lacks = ["catalogue"] * bool(np.isnan(self.compute(one))[0])
-            return frozenset(lacks + ["often"] * ("_counted" in vars(one))), ()
+            return frozenset([*one.seen, *lacks]), ()
         watched = WatchedScores() if self.input is FullScores else WatchedRanking()
         try:
             self.compute(watched)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs import Array, FullConfusion, FullRanking, FullScores, Gain, Rows
+from frame_metrics.inputs import Array, FullConfusion, FullRanking, FullScores, Gain, Lists, Rows
 
 
 class WatchedRanking(FullRanking):
@@ -51,6 +51,19 @@ class WatchedTable(FullConfusion):
     def tn(self) -> Array:
         self.seen.add("tn")
         return np.ones(1)
+
+
+class WatchedLists(Lists):
+    """A list of one document that notes whether a metric reads how often each document is shown."""
+
+    def __init__(self) -> None:
+        super().__init__(np.zeros(1, int), np.zeros(1, int), None, (1, 1), different=np.ones(1, int))
+        self.seen: set[str] = set()
+
+    @cached_property
+    def _counted(self) -> tuple[Array, Array]:
+        self.seen.add("often")
+        return super()._counted
 
 
 class WatchedScores(FullScores):

@@ -110,7 +110,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
     for name, metric in asked:
         if metric.input not in (FullConfusion, FullScores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
-    inputs = pooled.inputs_of(cases, segments_of(cases.cells))
+    inputs = pooled.inputs_of(cases, segments_of(cases.cells), [metric for _, metric in asked])
     if cases.binary and any(metric.input is FullScores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several

@@ -28,6 +28,7 @@ from frame_metrics.verbs.audit.of_missing import about_missing
 from frame_metrics.verbs.audit.of_spelling import about_names, about_positive
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
+AREA = "roc_auc"
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
@@ -246,7 +247,7 @@ def score_worse_than_chance(pooled: Pooled) -> Seen:
     """roc_auc is {auc:.3f}, and chance gives 0.5: relevant rows have lower scores than others, more clearly than chance
     explains. Is {score} a distance, or the score of another class?
     """
-    auc = pooled.value("roc_auc")
+    auc = pooled.value(AREA)
     return pooled.segments(auc < 0.5 - SURE * pooled.deviation_by_chance, auc=auc)
 
 
@@ -392,4 +393,4 @@ def about_decisions(cases: Cases) -> About:
         "said": decided_by,
         "true": columns.label or columns.grade or "the judgments",
     }
-    return About(Pooled(cases, inputs_of(cases, segments_of(cases.cells))), words)
+    return About(Pooled(cases, inputs_of(cases, segments_of(cases.cells), [REGISTRY[AREA]])), words)

@@ -15,7 +15,8 @@ from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
-from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric, sort_scores
+from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.source import Source
@@ -88,16 +89,20 @@ class ArmRows:
     @cached_property
     def values(self) -> tuple[list[Values], Array]:
         """The values of each metric, and the variance of the area under the ROC curve, if it is needed."""
-        inputs, areas = self._whole.inputs, [metric for _, metric in self.asked]
-        if self.cases.binary:
-            sort_scores(inputs, areas, vary=bool(self.normal))
+        inputs = self._whole.inputs
         variance = inputs.areas.variance if self.normal else np.zeros(0)
         return [one_metric(inputs, *metric, None) for metric in self.asked], variance
 
     @cached_property
     def _whole(self) -> RowDraws:
         """Draws of all arms, which know how many rows or clusters these are, or Kish's number."""
-        return RowDraws(inputs_of(self.cases, self.each), self.options.resamples, self.options.seed)
+        inputs = inputs_of(self.cases, self.each, self._metrics, varies=bool(self.normal))
+        return RowDraws(inputs, self.options.resamples, self.options.seed)
+
+    @property
+    def _metrics(self) -> list[Metric]:
+        """The metrics that are compared."""
+        return [metric for _, metric in self.asked]
 
     @cached_property
     def _by_shares(self) -> list[Array | None]:
@@ -137,7 +142,7 @@ class ArmRows:
             each = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
             seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
             group = self.segments.place[self.each.first] if len(systems) > 1 else None
-            inputs = inputs_of(replace(self.cases, rows=rows), each)
+            inputs = inputs_of(replace(self.cases, rows=rows), each, self._metrics)
             drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.normal}
             draws = RowDraws(inputs, self.options.resamples, seed, group, for_ends=True)
             self._known[systems] = draws.values(drawn)

@@ -58,7 +58,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, unpaired = by_document.rows(segment, pair)
-        found = RowComparison(_stacked(cases, rows), options, first=int(pair[0] > pair[1])).rows(asked)
+        found = RowComparison(_stacked(cases, rows, asked), options, first=int(pair[0] > pair[1])).rows(asked)
         return [row | {"n_unpaired": unpaired} for row in found]
 
     return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
@@ -75,7 +75,7 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
 
     def compared(segment: int, system: int) -> list[Row]:
         mine = cases.rows.filter(pl.Series((segments.place[cell] == segment) & (systems.place[cell] == system)))
-        return RowComparison(_opposed(cases, mine, options), options).rows(asked)
+        return RowComparison(_opposed(cases, mine, asked, options), options).rows(asked)
 
     rows = in_order(len(segments), range(len(systems)), compared)
     at, metric, system = places(len(rows), len(asked), len(systems))
@@ -84,22 +84,22 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     return Answer(segments.own_rows(at) | systems.own_rows(system), columns_of_rows, table=cases.cells.held)
 
 
-def _opposed(cases: Cases, rows: pl.DataFrame, options: CompareOptions) -> Inputs:
+def _opposed(cases: Cases, rows: pl.DataFrame, asked: Asked, options: CompareOptions) -> Inputs:
     """Return the inputs of one system, and against the majority also of a constant prediction on the same rows."""
     if options.against == "chance":
-        return _stacked(cases, [rows])
+        return _stacked(cases, [rows], asked)
     mine = replace(cases, rows=rows)
     most = int(np.bincount(rows["actual"], mine.each * mine.times, minlength=max(cases.k, 1)).argmax())
     constant = rows.with_columns(predicted=pl.lit(most, rows.schema.get("predicted", pl.Int64)))
-    return _stacked(cases, [rows, constant])
+    return _stacked(cases, [rows, constant], asked)
 
 
-def _stacked(cases: Cases, rows: Sequence[pl.DataFrame]) -> Inputs:
+def _stacked(cases: Cases, rows: Sequence[pl.DataFrame], asked: Asked) -> Inputs:
     """Return the inputs of metrics for several systems on the same rows; each system is a segment."""
     number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
     stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
     segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), n))
-    return inputs_of(replace(cases, rows=stacked), segments)
+    return inputs_of(replace(cases, rows=stacked), segments, [metric for _, metric in asked])
 
 
 @dataclass(frozen=True, eq=False)
