@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -26,6 +26,25 @@ ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
 
 
 @dataclass(frozen=True, eq=False)
+class ByPeople:
+    """The values of metrics by people's judgments of some queries, beside those by a machine (``proxy=``).
+
+    Every array has a number for each ranking, shape (..., rankings); after ``laid`` for each query and system of a
+    segment, shape (..., queries, systems).
+    """
+
+    values: Array  # NaN if people did not judge all that a metric reads, shape (metrics, ...)
+    undefined: Array  # whether a value is undefined, shape (metrics, ...)
+    judged: Array  # whether people judged a document of the query
+    chance: Array | None  # the chance that the query was drawn for people (sampling=); None: all are equal
+
+    def laid(self, lay: Callable[[Array], Array]) -> ByPeople:
+        """Return these values by query and system; ``lay`` does so with the values of rankings."""
+        values, undefined = (np.array([lay(own) for own in several]) for several in (self.values, self.undefined))
+        return ByPeople(values, undefined, lay(self.judged), None if self.chance is None else lay(self.chance))
+
+
+@dataclass(frozen=True, eq=False)
 class QueryValues:
     """The values of metrics on the queries of one segment, in the order in which random draws go to the queries."""
 
@@ -39,6 +58,7 @@ class QueryValues:
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
     beyond: int  # number of queries that only the saved baseline has
+    people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 
     @property
     def unit(self) -> Array:
@@ -86,6 +106,7 @@ class Pairing:
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
     saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
     beyond: Array | None = None  # number of queries of each segment that only the saved baseline has, (segments,)
+    people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 
     @property
     def n_queries(self) -> int:
@@ -143,7 +164,8 @@ class Pairing:
         query = np.zeros(len(pair), np.int64)
         query[place] = index.query[here]
         marks = (undefined, ~(absent | unanswered), unanswered, absent)
-        return QueryValues(pair[some], query[some], values, *marks, cluster, weight, beyond)
+        people = self.people and self.people.laid(lambda values: cells(values, values.dtype.type(0))[some])
+        return QueryValues(pair[some], query[some], values, *marks, cluster, weight, beyond, people)
 
     def each(self) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
         """Yield every comparison.

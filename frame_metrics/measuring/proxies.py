@@ -17,7 +17,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, check_apart,
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.measured import measured_of
-from frame_metrics.measuring.pairs import all_filled
+from frame_metrics.measuring.pairs import ByPeople, all_filled
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.results import (
     ENDS,
@@ -73,11 +73,8 @@ class Both:
 
     measured: Values  # the values by the machine
     proxy: Array  # these values with undefined ones replaced, shape (metrics, rankings)
-    human: Array  # values by people, NaN if they did not judge all that a metric reads, shape (metrics, rankings)
-    undefined: Array  # whether a value by people is undefined, shape (metrics, rankings)
-    judged: Array  # whether people judged a document of the query, shape (rankings,)
+    people: ByPeople
     fewer: Array  # whether people judged some, but not all, of the documents that the machine judged, (rankings,)
-    chance: Array | None  # the chance that each ranking's query was drawn for people (sampling=); None: all are equal
     lost: tuple[int, str | None]  # queries that only people judged: their number, and the first
 
 
@@ -99,13 +96,14 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
             f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged{here}, as "
             f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
         )
-    drawn, every = int(both.judged.sum()), int(both.measured.evaluated.sum())
-    if both.chance is not None and 0 < 2 * drawn < every and (both.chance[both.judged] == 1).all():
+    people, chance = both.people, both.people.chance
+    drawn, every = int(people.judged.sum()), int(both.measured.evaluated.sum())
+    if chance is not None and 0 < 2 * drawn < every and (chance[people.judged] == 1).all():
         raise BadValueError(
             f"{source.judged.sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "  # type: ignore[union-attr]
             f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"
         )
-    lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (both.undefined & np.isnan(both.human))
+    lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (people.undefined & np.isnan(people.values))
     for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):
         if n:
             raise NotComputableError(
@@ -145,11 +143,13 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     return Both(
         there,
         np.array(all_filled(there)),
-        on_theirs(np.where(whole, all_filled(human)[:m], np.nan), np.nan),
-        on_theirs(np.isnan(human.value[:m]) & whole, 0) > 0,
-        on_theirs(human.evaluated[None], 0)[0] > 0,
+        ByPeople(
+            on_theirs(np.where(whole, all_filled(human)[:m], np.nan), np.nan),
+            on_theirs(np.isnan(human.value[:m]) & whole, 0) > 0,
+            on_theirs(human.evaluated[None], 0)[0] > 0,
+            None if chance is None else on_theirs(chance[None], np.nan)[0],
+        ),
         on_theirs(fewer[None], 0)[0] > 0,
-        None if chance is None else on_theirs(chance[None], np.nan)[0],
         (len(np.unique(human.index.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
     )
 
@@ -280,11 +280,11 @@ def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOpti
 
     ``metric``: its position; ``at``: the numbers of the rankings.
     """
-    measured = both.measured
+    measured, people = both.measured, both.people
     weight = measured.weight if average == "weighted" else None
-    of_queries = (None if one is None else one[at] for one in (weight, both.chance, measured.cluster))
-    found = powered(both.human[metric, at], both.proxy[metric, at], *of_queries)
+    of_queries = (None if one is None else one[at] for one in (weight, people.chance, measured.cluster))
+    found = powered(people.values[metric, at], both.proxy[metric, at], *of_queries)
     least, most = measured.asked[metric][1].range
     inside = min(least, found.value), max(most, found.value)
     ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *inside)
-    return (found.value, found.n, both.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)
+    return (found.value, found.n, people.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)

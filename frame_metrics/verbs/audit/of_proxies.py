@@ -36,7 +36,7 @@ class Sides:
     @property
     def mine(self) -> Array:
         """True for rankings that people judged whole."""
-        return ~np.isnan(self.both.human[0])
+        return ~np.isnan(self.both.people.values[0])
 
     @property
     def there(self) -> Array:
@@ -63,7 +63,7 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
     others are not a random sample: let people judge the first results of every system
     """
     both = sides.both
-    return seen_of(both.measured.index, "rankings", both.judged & ~sides.mine, both.judged)
+    return seen_of(both.measured.index, "rankings", both.people.judged & ~sides.mine, both.people.judged)
 
 
 @check("warning", "queries")
@@ -72,7 +72,7 @@ def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
     the ideal, such as recall and ndcg, these count as queries that only the machine judged. Let people judge the same
     documents, or pass the machine's judgments of these documents only, for all queries alike
     """
-    return seen_of(sides.both.measured.index, "queries", sides.both.fewer, sides.both.judged)
+    return seen_of(sides.both.measured.index, "queries", sides.both.fewer, sides.both.people.judged)
 
 
 @check("warning", "segments")
@@ -97,7 +97,7 @@ def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
     random draw hardly ever gives such a difference, and without one prediction-powered means are biased: name the
     chance with which each query was drawn, with sampling=
     """
-    if sides.both.chance is not None:
+    if sides.both.people.chance is not None:
         return None
     ours, others = sides.values(sides.mine), sides.values(~sides.mine)
     one, other = (np.array([values.mean() if len(values) else np.nan for values in side]) for side in (ours, others))

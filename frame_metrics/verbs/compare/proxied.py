@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
+from frame_metrics.measuring.pairs import ByPeople, Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.proxies import both_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -23,59 +23,34 @@ from frame_metrics.verbs.compare.margins import margins_of, told_of_error
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
-def paired_both(source: Source, asked: Asked, options: CompareOptions) -> tuple[Pairing, bool]:
-    """Pair systems query by query, with values by the machine and by people.
-
-    Returns
-    -------
-    The pairs, and True if queries were drawn with different chances. The values of a query are, one after the other:
-    those by the machine for each metric, those by people for each metric, 1 for each metric that is undefined, 1 if
-    people judged some document of the query, and the chance that the query was drawn.
-    """
+def paired_both(source: Source, asked: Asked, options: CompareOptions) -> Pairing:
+    """Pair systems query by query, with values by the machine and by people."""
     both = both_of(source, asked)
-    chance = np.ones(both.proxy.shape[1]) if both.chance is None else both.chance
-    values = [*both.proxy, *both.human, *both.undefined.astype(float), both.judged.astype(float), chance]
-    return replace(paired_systems(both.measured, options.baseline), values=values), both.chance is not None
-
-
-def sides(here: QueryValues, metric: int, metrics: int, pair: Pair) -> Array:
-    """Return the values of two systems for one metric, shape (3, queries, 2): by the machine, by people, and undefined.
-
-    A value by people is NaN if they did not judge all that the metric reads.
-    """
-    return here.values[metric : 3 * metrics : metrics][:, :, pair]
+    return replace(paired_systems(both.measured, options.baseline), people=both.people)
 
 
 def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
-    pairing, drawn = paired_both(source, asked, options)
+    pairing = paired_both(source, asked, options)
     m, n_pairs, rows, margins = len(asked), len(pairing.pairs), list[Row](), margins_of(options.margin, asked)
     for here, (_, number, i), _ in pairing.each():
-        pair, chance = pairing.pairs[i], here.values[-1, :, 0] if drawn else None
-        rows.append(
-            _row(here, sides(here, number, m, pair), pair, chance, options, (asked[number][1], margins[number]))
-        )
+        rows.append(_row(here, number, pairing.pairs[i], options, (asked[number][1], margins[number])))
     segment, metric, of = places(len(rows), m, n_pairs)
     return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
 
 
-def _row(
-    here: QueryValues,
-    values: Array,
-    pair: Pair,
-    chance: Array | None,
-    options: CompareOptions,
-    held: tuple[Metric, float],
-) -> Row:
+def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, held: tuple[Metric, float]) -> Row:
     """Compare two systems on one metric.
 
     Parameters
     ----------
-    values : as ``sides`` returns them.
-    chance : of each query.
+    number : the position of the metric.
     held : the metric, and its margin, NaN for none.
     """
-    machine, people, undefined = values
+    by_people: ByPeople = here.people  # type: ignore[assignment]
+    machine, people = here.values[number][:, pair], by_people.values[number][:, pair]
+    undefined, chance = by_people.undefined[number][:, pair], by_people.chance
+    chance = None if chance is None else chance[:, 0]  # the same for all systems
     use, way = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
     both = people[:, 0] - people[:, 1]
 

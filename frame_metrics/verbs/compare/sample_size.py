@@ -50,7 +50,7 @@ from frame_metrics.verbs.compare.differences import (
 )
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.paired import paired_by
-from frame_metrics.verbs.compare.proxied import paired_both, sides
+from frame_metrics.verbs.compare.proxied import paired_both
 from frame_metrics.verbs.compare.splits import splits_of_queries
 
 COUNTS: dict[Compared, tuple[str, ...]] = {
@@ -212,7 +212,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
 
     def compute(source: Source) -> Answer:
         if kind == "proxies":
-            pairing, _ = paired_both(source, asked or (), options)
+            pairing = paired_both(source, asked or (), options)
         else:
             measured = measured_of(source, asked)
             if asked is None:  # numbers from elsewhere, whose names are known now
@@ -220,23 +220,23 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
             if kind == "arms":
                 return _of_arms(measured, options, schema)
             pairing = paired(measured)
-        rows = [*_of_pairs(pairing, options, proxies=kind == "proxies")]
+        rows = [*_of_pairs(pairing, options)]
         segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
     return answer_of(call, compute, schema_of(call.columns, options, schema), in_pieces=not plan.of_values)
 
 
-def _of_pairs(pairing: Pairing, options: SizeOptions, *, proxies: bool) -> Iterator[Row]:
+def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
     """Yield the rows of each segment, metric and pair of systems; each unit has both systems, so a difference."""
-    m = len(pairing.measured.asked)
     for here, (_, metric, i), use in pairing.each():
-        value, base = here.values[metric, use][:, pairing.pairs[i]].T
+        pair, by_people = list(pairing.pairs[i]), here.people
+        value, base = here.values[metric, use][:, pair].T
         weight = here.weights(use)
         each = np.ones(len(value)) if weight is None else weight
         apart = people = value - base
-        if proxies:
-            people = np.subtract(*sides(here, metric, m, pairing.pairs[i])[1].T)
+        if by_people is not None:
+            people = np.subtract(*by_people.values[metric][:, pair].T)
         own = np.where(np.isnan(people), 0, each)
         columns = np.column_stack([np.nan_to_num(people) * own, apart * own, own, apart * each, each])
         *judged, sizes, every, size = in_clusters(columns, here.clusters(use)).T
@@ -244,10 +244,10 @@ def _of_pairs(pairing: Pairing, options: SizeOptions, *, proxies: bool) -> Itera
         counts = {"n": len(value), "n_units": some.sum()}
         sums = np.array(judged)[:, some]
         beside = None
-        if proxies:
+        if by_people is not None:
             drawn = options.resamples, options.seed
             beside = Proxied.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
-            in_part = (here.values[-2][:, pairing.pairs[i]] > 0).any(axis=1) & np.isnan(people)
+            in_part = by_people.judged[:, pair].any(axis=1) & np.isnan(people)
             counts |= {"n": np.count_nonzero(own), "n_all": beside.units, "in_part": np.count_nonzero(in_part * each)}
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
