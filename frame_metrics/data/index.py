@@ -161,7 +161,7 @@ class Index:
         """Every segment of every system, also those without rankings."""
         columns = self.columns
         if not columns.groups:
-            return Cells(columns, NOTHING, {}, np.array([len(self)]), held=self.held)
+            return Cells(columns, NOTHING, {}, np.array([len(self.pair)]), held=self.held)
         systems, segments = len(self.systems) if columns.system else 1, len(self.segments) if columns.by else 1
         system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(self.cell, minlength=len(system)))

@@ -202,7 +202,7 @@ def _within(
         table["n_unanswered"] = np.tile(n_unanswered(measured, segments), (len(effective), 1))
     if measured.weights:
         table["n_effective"] = effective_sizes(measured, of, sums, member, count)
-    elif measured.columns.weight:
+    elif measured.index.columns.weight:
         table["n_effective"] = effective
     if measured.unpaired is not None:
         table["n_unpaired"] = np.tile(np.bincount(segments.place, measured.unpaired, minlength=count), (len(of), 1))

@@ -148,6 +148,15 @@ def test_columns_that_the_package_makes_are_named_in_one_file() -> None:
     assert len(hidden("hidden")) == len({*hidden("hidden")})
 
 
+def test_what_reads_the_table_of_values_knows_no_log() -> None:
+    """Means, pairs, splits, baselines and comparisons read values by their index; log and blocks end with kernels."""
+    readers = {f"measuring.{name}" for name in ("values", "results", "pairs", "split", "baseline")}
+    readers |= {module for module in MODULES if module.startswith("verbs.compare.")} | {"verbs.evaluate"}
+    of_logs = {f"data.{name}" for name in ("log", "grid", "blocks", "judgments", "reading", "matching", "sorting")}
+    assert {module: _own(module) & of_logs for module in readers if _own(module) & of_logs} == {}
+    assert {"measuring.values", "verbs.compare.paired"} <= readers <= {*MODULES}
+
+
 def test_nothing_is_imported_upwards() -> None:
     """The lines of the house stand in an order in which each imports only those above it."""
     order = list(HOUSE)
