@@ -17,7 +17,7 @@ from frame_metrics.plan.reads import (
     UNITS,
     of,
 )
-from frame_metrics.plan.verb import Excludes, Of, Refused, RowsTaken, Verb
+from frame_metrics.plan.verb import Excludes, Refused, Verb
 
 Compared = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of a comparison
 BOTH = ("weight", "cluster")
@@ -77,6 +77,25 @@ _MATCHED = {
         "pass match=None, and name a column of classes",
     )
 }
+_PAIRS = _no_arms("compare() pairs what systems did for")
+# What is said of saved numbers of another side, a frame as the baseline.
+_SAVED = "baseline= as a frame"
+_NO_QUERY = Excludes("saved", " is one number per query, and there is no query", "name query=", what=_SAVED)
+_OF_ONE_KIND = Excludes(
+    "saved",
+    " has numbers of one kind of judgments, and proxy= estimates the difference of systems by two",
+    "leave it out, or judge() without proxy=",
+    what=_SAVED,
+)
+_WITH_QUERY = Excludes(
+    "against",
+    " tests rows that are counted together, and there is a query",
+    "pass query=None to pool them, or compare systems without against=",
+)
+_OF_QUERIES = (
+    Excludes("looks", " is of the means of queries, and there is none", "name query="),
+    Excludes("covariate strata", " is of queries, and there is none", "name query="),
+)
 COMPARE = Verb(
     name="compare",
     excludes=(
@@ -91,19 +110,37 @@ COMPARE = Verb(
             "queries",
             RANKED,
             unless={"baseline": "catalogue"},
-            refuses=_no_arms("compare() pairs what systems did for"),
+            refuses=_PAIRS,
+            tests=TESTS["queries"],
+            excludes=(_WITH_QUERY,),
         ),
-        "proxies": of("proxies", PROXIED, tests=TESTS["proxies"], refuses=TWICE | _NO_ARMS),
+        "proxies": of(
+            "proxies",
+            PROXIED,
+            refuses=TWICE | _NO_ARMS,
+            tests=TESTS["proxies"],
+            excludes=(
+                _OF_ONE_KIND,
+                Excludes(
+                    "per_query",
+                    " lists the differences of queries, and proxy= corrects none of them by itself",
+                    "leave it out, or judge() without proxy=",
+                ),
+                _WITH_QUERY,
+            ),
+        ),
         "rows": of(
             "rows",
             f"{POOLED} doc",
             unless={"against": "doc"},
+            refuses=COUNTED | _MATCHED | _PAIRS,
             tests=TESTS["rows"],
-            refuses=COUNTED | _MATCHED | _no_arms("compare() pairs what systems did for"),
+            excludes=(
+                _NO_QUERY,
+                Excludes("per_query", " lists the differences of queries, and there is none", "name query="),
+            ),
         ),
-        "numbers": of(
-            "numbers", SAVED, tests=TESTS["queries"], refuses=_no_arms("compare() pairs what systems did for")
-        ),
+        "numbers": of("numbers", SAVED, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
     },
 )
 LEADERBOARD = Verb(
@@ -115,30 +152,60 @@ LEADERBOARD = Verb(
         "numbers": of("numbers", SAVED, refuses=_no_arms("leaderboard() ranks systems on")),
     },
 )
-_OF_ARMS: dict[Of, RowsTaken] = {
+_OF_ARMS = {
     "queries": of("queries", RANKED, without="catalogue unanswered", tests=TESTS["arms"]),
-    "rows": of("rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"]),
     "numbers": of("numbers", SAVED, tests=TESTS["arms"]),
 }
-AB_TEST = Verb(name="ab_test", excludes=_LOOKS, means=True, takes_lists=True, kinds=_OF_ARMS)
-CHANGE = Verb(name="change", means=True, takes_lists=True, kinds=_OF_ARMS)
+AB_TEST = Verb(
+    name="ab_test",
+    excludes=(
+        *_LOOKS,
+        Excludes(
+            "saved",
+            " has no units that were assigned to an arm of this test",
+            "with value= the saved numbers of another arm are rows of the same frame, and arm= tells them apart",
+            what=_SAVED,
+        ),
+    ),
+    means=True,
+    takes_lists=True,
+    kinds={
+        "queries": _OF_ARMS["queries"],
+        "rows": of("rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"], excludes=_OF_QUERIES),
+        "numbers": _OF_ARMS["numbers"],
+    },
+)
+CHANGE = Verb(
+    name="change",
+    means=True,
+    takes_lists=True,
+    kinds={
+        "queries": _OF_ARMS["queries"],
+        "rows": of("rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"], excludes=(_NO_QUERY,)),
+        "numbers": _OF_ARMS["numbers"],
+    },
+)
 SAMPLE_SIZE = Verb(
     name="sample_size",
     kinds={
         "queries": of(
             "queries", RANKED, without="catalogue", unless={"arm": "unanswered", "baseline": "arm unjudged_queries"}
         ),
-        "proxies": of("proxies", PROXIED, without="positive", refuses=TWICE | _NO_ARMS),
+        "proxies": of("proxies", PROXIED, without="positive", refuses=TWICE | _NO_ARMS, excludes=(_OF_ONE_KIND,)),
         "numbers": of("numbers", SAVED, unless={"baseline": "arm"}),
     },
 )
 INTERLEAVING = Verb(
     name="interleaving",
-    excludes=(_EACH_QUERY,),
+    excludes=(
+        _EACH_QUERY,
+        Excludes("saved", " has numbers of other lists", "pass the name of a team", what=_SAVED),
+    ),
     kinds={
         "queries": of(
             "queries",
             f"team query by {UNITS} score rank doc label grade rel scale positive unjudged",
+            refuses={"system": Refused(" says another system of each row than team= does")},
             tests={"randomization": BOTH, "sign": (), "bootstrap": BOTH},
         )
     },

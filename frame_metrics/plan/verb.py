@@ -48,6 +48,7 @@ class Excludes:
     beside: str = ""  # the option that excludes these; "" for always
     without: str = ""  # the option without which these say nothing
     cause: type[FrameMetricsError] = NotComputableError
+    what: str = ""  # in the place of the option as it was given, which may then be a fact about the options
 
     def check(self, options: Any) -> None:
         """Raise if these options were given."""
@@ -56,7 +57,9 @@ class Excludes:
         for one in self.options.split():
             if _is_given(options, one):
                 beside = _as_given(options, self.beside)
-                raise self.cause(f"{_as_given(options, one)}{self.why}; {self.way}".replace("{beside}", beside))
+                raise self.cause(
+                    f"{self.what or _as_given(options, one)}{self.why}; {self.way}".replace("{beside}", beside)
+                )
 
 
 def _is_given(options: Any, key: str) -> bool:
@@ -66,6 +69,8 @@ def _is_given(options: Any, key: str) -> bool:
     if value:
         return isinstance(given, str) and given == value
     default = getattr(type(options), name, None)
+    if isinstance(default, property):  # a fact about the options
+        return bool(given)
     return given is not default and (not isinstance(given, str | float | int) or given != default)
 
 

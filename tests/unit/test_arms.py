@@ -663,7 +663,7 @@ TWICE.irm(query="query", arm="arm").ab_test("rr")
     but: TWICE[1:].irm(query="query", arm="arm").ab_test("rr")
 ARMS.irm(query="query", arm="arm").ab_test("dcg", baseline=ARMS.irm.per_query("dcg"))
     NotComputableError: baseline= as a frame has no units that were assigned to an arm of this test; with value= the
-        saved numbers of another arm are rows of the same frame, and arm has its name
+        saved numbers of another arm are rows of the same frame, and arm= tells them apart
     but: ARMS.irm(arm="arm").per_query("dcg").irm(value="value", arm="arm").ab_test(baseline="A")
     but: ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
 ARMS.irm(query="query", system="arm").audit(split={"A": 0.5, "B": 0.5})

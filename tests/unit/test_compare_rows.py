@@ -773,7 +773,7 @@ irm_of(ROWS[:0]).compare("accuracy")
     NotComputableError: system has no systems; two are needed to compare
     but: irm_of(ROWS[:7]).compare("accuracy")
 irm_of(ROWS).compare("accuracy", per_query=True)
-    NotComputableError: per_query=True lists the differences of queries; name query=
+    NotComputableError: per_query=True lists the differences of queries, and there is none; name query=
     but: irm_of(ROWS).compare("accuracy", per_query=False)
 irm_of(ROWS).compare("accuracy", test="randomization")
     NotComputableError: test='randomization' is of queries, and there is none; name query=, or say test= as one of
@@ -793,8 +793,8 @@ irm_of(ROWS).compare("roc_auc", test="fisher")
     but: irm_of(ROWS).compare("precision", "accuracy", test="bootstrap")
     but: irm_of(ROWS).compare("roc_auc", test="delong")
 IRM(ROWS, query="doc", system="system").compare("accuracy", against="majority")
-    NotComputableError: against='majority' tests rows that are counted together, and there is a query; say query=None to
-        pool them, or compare systems without against=
+    NotComputableError: against='majority' tests rows that are counted together, and there is a query; pass query=None
+        to pool them, or compare systems without against=
 irm_of(ROWS).compare("informedness", against="chance", baseline="a")
     NotComputableError: against='chance' tests each system by itself; pass baseline=None
     but: irm_of(ROWS).compare("informedness", against="chance")

@@ -162,8 +162,7 @@ LOG.irm(**ROLES).interleaving("clicks", baseline=["A", "B"])
 LOG.filter(pl.col("from") == "A").irm(**ROLES).interleaving("clicks")
     NotComputableError: from has one team, 'A'; two are needed to compare
 LOG.irm(**ROLES, system="device").interleaving("clicks")
-    NotComputableError: team='from' says which system contributed each row of a list, and system='device' says another;
-        pass system=None
+    ColumnError: system='device' says another system of each row than team= does; pass system=None
     but: LOG.irm(**ROLES, system=None).interleaving("clicks")
 LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).interleaving("clicks")
     NotComputableError: team='from' says which system contributed each row of a list, and the columns ['rank', 'again']
@@ -217,8 +216,7 @@ LOG.irm(**ROLES, arm="device").evaluate("clicks")
     but: LOG.irm(**ROLES, by="device").interleaving("clicks")
     but: LOG.irm(**ROLES | {"team": None}, arm="device").evaluate("clicks")
 LOG.irm(**ROLES).interleaving("clicks", baseline=LOG)
-    NotComputableError: team='from' says which system contributed each row of a list, and a frame as baseline= has
-        numbers of other lists; pass the name of a team
+    NotComputableError: baseline= as a frame has numbers of other lists; pass the name of a team
     but: LOG.irm(**ROLES).interleaving("clicks", baseline="B")
 LOG.irm(**ROLES | {"team": None, "label": None}).judge(LOG.select("search", "doc",
         grade=1))(team="from").interleaving("clicks")

@@ -235,8 +235,7 @@ runs().sample_size("rr", detect=0.1, paired=False)
     but: arms().sample_size("rr", detect=0.1)
     but: arms().summary("rr")
 clicks(team="system", system="arm").interleaving("clicks")
-    NotComputableError: team='system' says which system contributed each row of a list, and system='arm' says another;
-        pass system=None
+    ColumnError: system='arm' says another system of each row than team= does; pass system=None
     but: clicks(team="system", system=None).interleaving("clicks")
     but: clicks(team=None, arm="arm").ab_test("clicks")
 runs(system=None, arm="system", cluster="part").change("rr", baseline=SAVED)
@@ -251,7 +250,7 @@ IRM(DECIDED, label="label", predicted="said", arm="arm").change("precision", bas
     NotComputableError: baseline= as a frame is one number per query, and there is no query; name query=
 arms().ab_test("rr", baseline=SAVED)
     NotComputableError: baseline= as a frame has no units that were assigned to an arm of this test; with value= the
-        saved numbers of another arm are rows of the same frame, and system has its name
+        saved numbers of another arm are rows of the same frame, and arm= tells them apart
     but: arms().ab_test("rr", baseline="x")
     but: runs().compare("rr", baseline=SAVED)
 clicks(team="system").ab_test("clicks")

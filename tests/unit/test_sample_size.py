@@ -517,7 +517,9 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
     assert "and sample_size() pairs the values" in error(
         lambda: log.irm(system="run").sample_size("gm_map", detect=0.1)
     )
-    assert "name query=" in error(lambda: rows.irm(system="run", query=None).sample_size("roc_auc", detect=0.1))
+    assert "query=None sets the query aside, and it is needed" in error(
+        lambda: rows.irm(system="run", query=None).sample_size("roc_auc", detect=0.1)
+    )
 
 
 def test_a_log_of_one_arm_is_cut_in_two_at_random() -> None:

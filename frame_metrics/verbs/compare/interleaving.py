@@ -54,7 +54,7 @@ class InterleavingOptions(CompareOptions):
 
 def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOptions) -> Any:
     """Implement ``irm.interleaving``, whose docstring has the parameters."""
-    _check_roles(plan, options)
+    _check_roles(plan)
     call, asked = planned(plan, metrics, RANKED | Needs(verb=INTERLEAVING))
     _check_asked(asked or ())
     check_options(INTERLEAVING, options)
@@ -91,7 +91,7 @@ def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
     return replace(answer, columns=columns | {"n_unjudged": whole(np.array(each)[pair, pairing.segments[at]])})
 
 
-def _check_roles(plan: Plan, options: InterleavingOptions) -> None:
+def _check_roles(plan: Plan) -> None:
     """Raise without teams, and for roles and options that say another thing than they do."""
     columns = plan.columns
     if columns.team is None:
@@ -100,17 +100,13 @@ def _check_roles(plan: Plan, options: InterleavingOptions) -> None:
             if column := getattr(columns, role):
                 told = f"{role}={column!r} is of lists of one {role} each; name the column with team= in its place"
         raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {told}")
-    each = f"the columns {list(columns.shape.per_system)} are of several systems; name one of them"
-    refused = {
-        each: columns.shape.per_system,
-        f"system={columns.system!r} says another; pass system=None": columns.system,
-        "judgments beside the log are no clicks; ask before judge(), and pass relevant=None": plan.has_judgments,
-        "a frame as baseline= has numbers of other lists; pass the name of a team": options.saved,
-    }
-    for what, there in refused.items():
-        if there:
-            said = f"team={columns.team!r} says which system contributed each row of a list, and"
-            raise NotComputableError(f"{said} {what}")
+    said = f"team={columns.team!r} says which system contributed each row of a list, and"
+    if several := [*columns.shape.per_system]:
+        raise NotComputableError(f"{said} the columns {several} are of several systems; name one of them")
+    if plan.has_judgments:
+        raise NotComputableError(
+            f"{said} judgments beside the log are no clicks; ask before judge(), and pass relevant=None"
+        )
 
 
 def _check_asked(asked: Asked) -> None:

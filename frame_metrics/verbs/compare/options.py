@@ -200,19 +200,6 @@ def kind_of(call: Call, *, arms: bool) -> Compared:
     return "rows of arms" if arms else "rows"
 
 
-def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
-    """Raise for the first refused option that was given.
-
-    Parameters
-    ----------
-    before, behind : the start and the end of the message.
-    refused : the middle of the message for each refused option -> a true value if the option was given.
-    """
-    for what, there in refused.items():
-        if there:
-            raise NotComputableError(before + what + behind)
-
-
 def check_correction(options: CompareOptions, kind: Compared = "queries") -> None:
     """Raise for ``correction="max_t"`` with a test that flips no signs and exchanges no units."""
     if options.correction != MAX_T:
@@ -236,10 +223,8 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
 
 def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOptions) -> None:
     """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
-    check_options(VERBS[options.verb], options)
-    if kind == "proxies":
-        _check_proxies(call.columns, options)
-    elif kind in OF_ARMS:
+    check_options(VERBS[options.verb], options, call.plan)
+    if kind in OF_ARMS:
         _check_arms(call.columns, options)
     elif kind == "rows":
         _check_rows(call, options)
@@ -253,8 +238,6 @@ def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOpt
             "means are without bias; say test='randomization', or propensity=None"
         )
     if not call.columns.query and not call.of_values:
-        if options.looks is not None:
-            raise NotComputableError("looks='any' is of the means of queries, and there is none; name query=")
         check_pooled(asked)
     _check_asked(kind, asked, options)
     if asked:
@@ -280,11 +263,6 @@ def _check_asked(kind: Compared, asked: Asked, options: CompareOptions) -> None:
 def _check_queries(columns: Columns, options: CompareOptions) -> None:
     """Raise for options and columns with which queries cannot be paired between systems, or with a saved baseline."""
     baseline = options.baseline
-    if options.against is not None:
-        raise NotComputableError(
-            f"against={options.against!r} tests rows that are counted together, and there is a query; "
-            "say query=None to pool them, or compare systems without against="
-        )
     if columns.system is not None or options.saved:
         return
     if hasattr(baseline, "__len__") and not isinstance(baseline, str | bytes | list | tuple):
@@ -306,22 +284,9 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
     )
 
 
-def _check_proxies(columns: Columns, options: CompareOptions) -> None:
-    """Raise for options that a comparison with the judgments of both people and a machine does not take."""
-    refused = {
-        "a frame as baseline= has numbers of one kind of judgments": options.saved,
-        "per_query=True lists the differences of queries, which are not corrected one by one": options.per_query,
-    }
-    why = "proxy= estimates the difference of systems over the same queries, and "
-    _refuse(why, refused, "; leave it out, or judge() without proxy=")
-    _check_queries(columns, options)
-
-
 def _check_rows(call: Call, options: CompareOptions) -> None:
     """Raise for options and columns with which rows without a query cannot be paired, or be compared with chance."""
     columns = call.columns
-    if options.saved:
-        raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
     if options.against is None and columns.system is None:
         raise ColumnError(
             "compare() pairs the rows of systems by document; name their column with system=, "
@@ -333,8 +298,6 @@ def _check_rows(call: Call, options: CompareOptions) -> None:
             raise ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
         lacking = absent(("query",), call.roles, call.plan.available, call.plan.border.hint)
         raise ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
-    if options.per_query:
-        raise NotComputableError("per_query=True lists the differences of queries; name query=")
 
 
 def _check_arms(columns: Columns, options: CompareOptions) -> None:
@@ -346,19 +309,12 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
         what = f"each {options.one} over its own {'queries' if columns.query else 'rows'}"
         instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
         raise ColumnError(f"{options.verb}() compares {what}; name the column of {options.one}s with arm={instead}")
-    if options.saved:
-        raise NotComputableError(
-            f"baseline= as a frame has no units that were assigned to an {options.one} of this test; with value= the "
-            f"saved numbers of another {options.one} are rows of the same frame, and {columns.arm} has its name"
-        )
     if options.split is not None:
         check_split(options.split, columns)
 
 
 def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
     """Raise for columns that a comparison of periods with saved numbers of another one does not take."""
-    if not columns.query:
-        raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
     if columns.system is not None:
         raise ColumnError(
             f"{options.verb}() compares each {options.one} over its own queries; pass system=None and keep the rows of "
@@ -375,9 +331,6 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
 def _check_test(kind: Compared, columns: Columns, options: CompareOptions) -> None:
     """Raise for a test of another kind of comparison, or one that does not take the weights or clusters given."""
     test, tests = options.test, TESTS[kind]
-    if not any("covariate" in takes for takes in tests.values()):
-        for name, given in options.adjusts.items():
-            raise NotComputableError(f"{name}={given} is of queries, and there is none; name query=")
     if test is None:
         return
     if test not in tests:
