@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -209,14 +210,14 @@ class Border(ABC):
 
     def check(self, columns: Sequence[str]) -> None:
         """Raise for a column that does not exist, that exists twice, or whose name polars reads as a pattern."""
-        there = self.names()
+        there = Counter(self.names())
         for column in columns:
             if not isinstance(column, str):
                 raise ColumnError(f"a column is called {shown(column)}, which is no text; rename it")
             if column not in there:
-                raise ColumnError(f"there is no column {shown(column)} among {listed(there)}{self.hint(column)}")
-            if there.count(column) > 1:
-                raise ColumnError(f"there are {there.count(column)} columns called {shown(column)}; rename all but one")
+                raise ColumnError(f"there is no column {shown(column)} among {listed(self.names())}{self.hint(column)}")
+            if there[column] > 1:
+                raise ColumnError(f"there are {there[column]} columns called {shown(column)}; rename all but one")
             if column == "*" or (column.startswith("^") and column.endswith("$")):
                 raise ColumnError(f"polars takes the name {shown(column)} for a pattern of names; rename the column")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,7 +111,7 @@ def unfold(
         beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
     systems = len(columns.shape.per_system)
     if systems:
-        tables = [pl.concat(_by_system(table, columns)) for table in tables]
+        tables = [_by_system(table, columns) for table in tables]
         rows = [np.tile(at, systems) for at in rows]
     table = tables[0]
     if len(tables) > 1:
@@ -214,14 +214,14 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     refuse(", ".join(columns.query), again, "repeat a query", remedy)
 
 
-def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
-    """Give the table of each system: its own column gets the common name, and the system's name is a column too."""
-    systems, made = pl.Enum(sorted(columns.shape.per_system)), columns.shape.together
-    rest = table.drop(columns.shape.per_system, strict=False)
-    values_of = _of_one_kind(table, columns) if columns.shape.per_system[0] in table.columns else {}
-    for name in columns.shape.per_system:
-        values = [values_of[name].alias(made)] if values_of else []
-        yield rest.with_columns(pl.lit(name, dtype=systems).alias(SYSTEM), *values)
+def _by_system(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Stack the rows of the systems: their columns become one with the common name, beside the name of the system."""
+    names = columns.shape.per_system
+    each = pl.Series(SYSTEM, names, pl.Enum(sorted(names)))
+    stacked = [each.gather(np.repeat(np.arange(len(names)), len(table)))]
+    if names[0] in table.columns:
+        stacked.append(pl.concat(_of_one_kind(table, columns)).alias(columns.shape.together))
+    return pl.concat([table.drop(names, strict=False)] * len(names)).with_columns(stacked)
 
 
 def type_of_all(kinds: Sequence[Any]) -> Any:
@@ -237,7 +237,7 @@ def type_of_all(kinds: Sequence[Any]) -> Any:
         return known[0]
 
 
-def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
+def _of_one_kind(table: pl.DataFrame, columns: Columns) -> list[pl.Series]:
     """Return the column of each system, all in one type, so that they can be stacked."""
     values_of = {name: table[name] for name in columns.shape.per_system}
     if columns.predicted not in columns.shape.made:
@@ -249,7 +249,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
         held = ", ".join(f"{name!r} is {said(values.dtype)}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
-    return {name: values.cast(kind) for name, values in values_of.items()}
+    return [values.cast(kind) for values in values_of.values()]
 
 
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:

@@ -342,7 +342,8 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
             f"{role}={shown([*columns[role]])}: each of these columns is a system, and system="
             f"{shown(columns['system'])} says another; name one column, or leave out system="
         )
-    name = unused(", ".join(columns[role]), [one for one in available if one not in columns[role]])
+    systems = set(columns[role])
+    name = unused(", ".join(columns[role]), [one for one in available if one not in systems])
     made += [SYSTEM, name]
     return {role: name, "per_system": tuple(columns[role]), "together": name, "system": SYSTEM}
 
@@ -355,11 +356,12 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
     several = {f"score of {shown(one)}": column for one, column in scores.items()}
     several |= {f"extra of {shown(one)}": column for one, column in extra.items()}
+    there = set(available)
     for role, value in (named | several | sized).items():
         for column in _several(value):
             if column == "":
                 raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
-            if column not in available:
+            if column not in there:
                 raise ColumnError(
                     f"{role}={shown(column)}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
