@@ -273,6 +273,8 @@ class IRM(Generic[Frame]):
     frame: Any
     _given: Roles
     _judgments: tuple[Any, dict[str, Any]] | None
+    _kept: Given | None
+    _resolved: Plan | None
 
     if TYPE_CHECKING:
 
@@ -291,10 +293,13 @@ class IRM(Generic[Frame]):
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
         roles = checked_roles({name: plain(value) for name, value in roles.items()}, option_of)
-        object.__setattr__(self, "frame", frame)
         given = {name: value for name, value in roles.items() if value is not None or name in FOUND}
-        object.__setattr__(self, "_given", given)
-        object.__setattr__(self, "_judgments", judgments)
+        self._hold(frame=frame, _given=given, _judgments=judgments, _kept=None, _resolved=None)
+
+    def _hold(self, **values: Any) -> None:
+        """Set attributes of this object, which nobody else may."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def roles(self) -> Roles:
@@ -350,17 +355,19 @@ class IRM(Generic[Frame]):
     @property
     def _named(self) -> Given:
         """The frame and its roles, with names in the place of expressions; kept while the frame has its columns."""
-        kept = vars(self).get("_kept")
+        kept = self._kept
         if kept is None or not kept.holds:
-            kept = vars(self)["_kept"] = with_columns_made(self.frame, self._given, self._judgments)
+            kept = with_columns_made(self.frame, self._given, self._judgments)
+            self._hold(_kept=kept)
         return kept
 
     @property
     def _plan(self) -> Plan:
         """The column of every role; it is kept too."""
-        named, plan = self._named, vars(self).get("_resolved")
+        named, plan = self._named, self._resolved
         if plan is None or plan.given is not named:
-            plan = vars(self)["_resolved"] = resolved(named)
+            plan = resolved(named)
+            self._hold(_resolved=plan)
         return plan
 
     @property
@@ -368,7 +375,7 @@ class IRM(Generic[Frame]):
         """This object with the names of columns in the place of expressions, of the frame that has them."""
         other, named = object.__new__(type(self)), self._named
         other._set(named.frame, named.roles, named.judgments)
-        vars(other).update(_kept=named, _resolved=vars(self).get("_resolved"))
+        other._hold(_kept=named, _resolved=self._resolved)
         return other
 
     @verb
