@@ -278,6 +278,10 @@ class Sums:
     rows: Rows
     values: Array  # shape (rows,)
 
+    def __post_init__(self) -> None:
+        """Let metrics share the values, so that none can write in them."""
+        seal(self)
+
     def within(self, k: int | None) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,).
 
