@@ -141,9 +141,10 @@ def effective_sizes(measured: Values, of: Sequence[int], sums: Sequence[Tally], 
     n : number of groups.
     """
     some = slice(None) if measured.evaluated.all() else measured.evaluated
-    columns = []
+    weights, squares = [], []
     for i, average in zip(of, sums, strict=True):
         each = measured.weight if average.average == "weighted" and measured.weight is not None else np.ones(1)
-        columns += [measured.weights[i][0] * each, measured.weights[i][1] * each**2]
-    total = within(group, n, [column[some] for column in columns])
-    return ratio(total[::2] ** 2, total[1::2])
+        sum_of_weights, sum_of_squares = measured.weights[i]
+        weights.append((sum_of_weights * each)[some])
+        squares.append((sum_of_squares * each**2)[some])
+    return ratio(within(group, n, weights) ** 2, within(group, n, squares))

@@ -56,7 +56,8 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
 class SummedUnits(NamedTuple):
     """Sums over the queries of units in each arm."""
 
-    sums: Array  # of the values of each metric less the offset, times the weights, then of these, (metrics + 1, rows)
+    sums: Array  # of the values of each metric less the offset, times the weights, shape (metrics, rows)
+    size: Array  # of the weights, shape (rows,)
     first: Array  # the place of the first query of each row, shape (rows,)
     offset: Array  # what was taken from the values of each metric, shape (metrics,)
     clustered: bool  # whether some row has several queries
@@ -193,9 +194,8 @@ class ArmValues:
             every = np.flatnonzero(np.isin(self.arm[here], arms)) + here.start
             for metrics, at in self._alike(every):
                 held = self._summed(at, self.arm[at], metrics)
-                some, first = held.sums[-1] > 0, at[held.first]
-                own = held.sums[:, some]
-                rows = own[:-1].T, own[-1], self.arm[first][some], self.unit[first][some]
+                some, first = held.size > 0, at[held.first]
+                rows = held.sums[:, some].T, held.size[some], self.arm[first][some], self.unit[first][some]
                 yield BlockOfArms.of(segment, metrics, pairs, rows)
 
     def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick, joint: ArmsJoint) -> list[Row]:
@@ -273,12 +273,11 @@ class ArmValues:
         """
         held, weight = self._summed(at, mine, metrics), self.weight[at]
         limits = [range_of(self.asked[metric][1], self.values[metric, at]) for metric in metrics]
-        sums, first = held.sums, held.first
-        some = sums[-1] > 0  # units of weight 0 are left out
+        some, first = held.size > 0, held.first  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         unit = self.unit[at][first][some]
         return Arms(
-            *(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit, held.offset),
+            *(held.sums[:, some].T, held.size[some], mine[first][some], covariate, unit, held.offset),
             limits=np.array(limits, float).T,
             share=self.share[metrics],
             rows=(kish(weight[mine]), kish(weight[~mine])),
@@ -297,8 +296,8 @@ class ArmValues:
         held = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
         row = numbered((len(self.systems) + 2) * unit + side)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
-        sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
-        return SummedUnits(sums, first, np.array(offset), clustered=row is not None)
+        *sums, size = [*held, weight] if row is None else within(row, len(first), [*held, weight])
+        return SummedUnits(np.array(sums), size, first, np.array(offset), clustered=row is not None)
 
     @cached_property
     def share(self) -> Array:
