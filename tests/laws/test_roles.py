@@ -434,7 +434,8 @@ def fates(setting: Setting, name: str, role: str, plain: str | None) -> Iterator
             yield from ["refused"] * (without is not None)
             continue
         found = outcome(setting, CALLS[name], **more)
-        if found is not None or without is not None:
+        alone = role == "query" and found is None  # without a query the rows are of another kind, and may be taken
+        if found is not None or (without is not None and not alone):
             yield "refused" if found is None else "same" if found == without else "changed"
 
 
