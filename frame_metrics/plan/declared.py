@@ -48,8 +48,6 @@ EVALUATE = Verb(
         "proxies": of(
             "proxies",
             PROXIED,
-            without="cluster",
-            when={"ci": "cluster"},
             refuses=TWICE,
             values={"method": ("t", "normal")},
             excludes=(

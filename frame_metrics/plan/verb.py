@@ -52,14 +52,12 @@ class Excludes:
 
     def check(self, options: Any) -> None:
         """Raise if these options were given."""
-        if (self.beside and not _is_given(options, self.beside)) or (self.without and _is_given(options, self.without)):
+        given = [one for one in self.options.split() if _is_given(options, one)]
+        if not given or (self.without and _is_given(options, self.without)):
             return
-        for one in self.options.split():
-            if _is_given(options, one):
-                beside = _as_given(options, self.beside)
-                raise self.cause(
-                    f"{self.what or _as_given(options, one)}{self.why}; {self.way}".replace("{beside}", beside)
-                )
+        if not self.beside or _is_given(options, self.beside):
+            said = f"{self.what or _as_given(options, given[0])}{self.why}; {self.way}"
+            raise self.cause(said.replace("{beside}", _as_given(options, self.beside)))
 
 
 def _is_given(options: Any, key: str) -> bool:
@@ -149,7 +147,7 @@ class Verb:
 
 def rows_of(plan: Plan) -> Of:
     """Return what the rows of a frame are."""
-    if plan.of_values:
+    if plan.columns.value:
         return "numbers"
     if plan.proxy is not None:
         return "proxies"

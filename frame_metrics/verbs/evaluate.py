@@ -51,7 +51,6 @@ BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those 
 
 def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate``, whose docstring has the parameters."""
-    check_options(EVALUATE, options, plan)
     if plan.of_values:
         return _of_values(plan, metrics, options)
     asked = read(metrics)
@@ -74,6 +73,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
 def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, Wide | None]:
     """Return the call for some metrics, and the columns of a wide result; raise for what cannot be computed."""
+    check_options(EVALUATE, options, plan)
     call = bound(plan, needs_of(plan, asked) | Needs(verb=EVALUATE))
     _check_together(asked, options)
     if call.columns.query:
@@ -93,6 +93,7 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
 
 def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate`` for numbers that were computed elsewhere; without names, for all their metrics."""
+    check_options(EVALUATE, options, plan)
     call, named = planned(plan, metrics, Needs(verb=EVALUATE))
     check_margins(options.margins, call)
 

@@ -59,6 +59,7 @@ CALLS: dict[str, Call] = {
     "evaluate": lambda irm, asked: irm.evaluate(
         *asked, **({} if "item_coverage" in asked else {"ci": 0.9, "resamples": 20})
     ),
+    "evaluate without ci": lambda irm, asked: irm.evaluate(*asked),
     "per_query": lambda irm, asked: irm.per_query(*asked),
     "click_judgments": lambda irm, asked: irm.click_judgments("coec", smoothing=1),
     "agreement": lambda irm, asked: irm.judge(rated(), annotator="rater").agreement("p", ci=0.9, resamples=20),
