@@ -12,10 +12,12 @@ from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import drawing
 import frame_metrics
+from frame_metrics.roles.columns import Columns
 from helpers import pairwise_cases
 
 PACKAGE = Path(frame_metrics.__file__).parent
@@ -223,6 +225,16 @@ def test_who_imports_the_accessor() -> None:
     rooms = {_room(module) for module in MODULES if "accessor" in _own(module)}
     assert rooms == {"register", "testing", "command", "__init__"}
     assert {module for module in MODULES if "register" in _own(module)} == {"__init__"}
+
+
+def test_what_is_read_of_columns_is_there() -> None:
+    """Type checkers take any attribute of Columns for a role: each that is read is one, or belongs to another class."""
+    there = {*dir(Columns.of(query=())), *dir(list), *dir(dict), *dir(pd.Index)}
+    rooms = ("roles", "data", "plan", "measuring", "verbs")
+    nodes = (node for module, tree in MODULES.items() if _room(module) in rooms for node in ast.walk(tree))
+    read = [node for node in nodes if isinstance(node, ast.Attribute)]
+    owners = {node: getattr(node.value, "id", getattr(node.value, "attr", "")) for node in read}
+    assert {node.attr for node in read if owners[node].endswith("columns")} <= there
 
 
 def test_any_two_values_meet() -> None:
