@@ -156,16 +156,11 @@ def call_beside(baseline: Any, call: Call) -> Call:
 
 
 def listed_call(own: Given) -> Call:
-    """Return the call that reads rankings without judgments; raise without documents, or for ties by judgments."""
+    """Return the call that reads rankings without judgments; raise without documents."""
     roles: Any = {**own.roles, **dict.fromkeys(OF_JUDGMENTS)}
     call = bound(resolved(own.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
         raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.border.hint))
-    if (ties := call.conventions.ties) in ("worst", "best"):
-        raise NotComputableError(
-            f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to "
-            "order them by document, or say ties='expected'"
-        )
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other
 
 

@@ -213,5 +213,18 @@ INTERLEAVING = Verb(
 SIMILARITY = Verb(
     name="similarity",
     excludes=(Excludes("average ci margins", " is of means", "pass per_query=False", "per_query"),),
-    kinds={"queries": of("queries", f"{KEYS} {UNITS} {ORDER}", unless={"baseline": UNITS})},
+    kinds={
+        "queries": of(
+            "queries",
+            f"{KEYS} {UNITS} {ORDER}",
+            unless={"baseline": UNITS},
+            refuses=dict.fromkeys(
+                ("ties=worst", "ties=best"),
+                Refused(
+                    " orders equal scores by their judgments, and similarity() reads none",
+                    "leave ties= out to order them by document, or pass ties='expected'",
+                ),
+            ),
+        )
+    },
 )

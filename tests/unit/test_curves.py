@@ -772,7 +772,7 @@ RANKED.irm.curve(["pr"], ci=0.9)
 RANKED.irm.curve(["ndcg@k"], ci=95)
     BadValueError: ci=95 is not a level between 0 and 1, as 0.95
 RANKED.irm.curve(["ndcg@k"], ci=0.9, per="query")
-    BadValueError: ci= is of the mean over queries, and per='query' gives each its own; say one of them
+    BadValueError: ci=0.9 is of the mean over queries, and per='query' gives each its own; pass one of them
 RANKED.irm.curve(["ndcg@k"], ci=0.9, resamples=0)
     BadValueError: resamples=0 is not a whole number from 1
 RANKED.irm.curve(["ndcg@k"], ci=0.9, seed=-1)
@@ -811,7 +811,7 @@ LOG.irm(query="qid").curve("pr", levels=11, interpolated=pl.Series([True, False]
     BadValueError: interpolated=<polars.Series> is not True or False
 LOG.irm(query="qid").curve("pr", levels=11, points=9)
 LOG.irm(query="qid").curve("pr", levels=11, interpolated=True)
-    BadValueError: levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=
+    BadValueError: levels=11 reads off an interpolated curve, and leaves nothing to [...]; pass one of them
 LOG.irm(query="qid").curve("pr", interpolated="yes")
     BadValueError: interpolated='yes' is not True or False
     but: LOG.irm(query="qid").curve("roc", points=3)

@@ -123,4 +123,4 @@ def test_bad_thresholds_are_errors() -> None:
         assert said == "word: a threshold is a number, and this column is text, as 'a'; convert it"
     said = error(lambda: frame.irm(threshold=frame["limit"]), BadValueError)
     assert said.endswith("is not a score, or the name of a column; make it a column of the frame, and give its name")
-    assert "say threshold=None" in error(lambda: frame.irm(query=None, threshold="limit").thresholds("f1"))
+    assert "pass threshold=None" in error(lambda: frame.irm(query=None, threshold="limit").thresholds("f1"))
