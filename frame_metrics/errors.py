@@ -289,7 +289,7 @@ def check_ci(ci: Any, n_tests: int = 1) -> None:
     if float((1 + (1 - (1 - ci) / n_tests)) / 2) == 1:  # type: ignore[operator]
         shared, way = (f" for n_tests={n_tests} together", "fewer, or ") if n_tests > 1 else ("", "")
         told = "is so near to 1 that floats cannot tell them apart"
-        raise BadValueError(f"ci={shown(ci)}{shared} {told}; say {way}a lesser level")
+        raise BadValueError(f"ci={shown(ci)}{shared} {told}; pass {way}a lesser level")
 
 
 def check_whole(option: str, given: Any, least: int, most: float | None = None) -> None:

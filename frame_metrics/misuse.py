@@ -120,7 +120,7 @@ def refuse_bare(columns: Sequence[Any]) -> None:
     """Raise for columns that are given without the parts they play."""
     if columns:
         given = ", ".join(map(shown, columns))
-        raise ColumnError(f"irm({given}): say which part each column plays, as irm(query={shown(columns[0])})")
+        raise ColumnError(f"irm({given}): name the role of each column, as irm(query={shown(columns[0])})")
 
 
 def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, Any], error: str) -> FrameMetricsError:
@@ -138,10 +138,10 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
     if option in Roles.__annotations__:
         both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
         one = _to_one_system(plan, name, value) if option == "system" else None
-        way = one or f"takes no roles; say irm({option}={shown(value)}).{name}(...){both}"
+        way = one or f"takes no roles; use irm({option}={shown(value)}).{name}(...){both}"
         return ColumnError(f"{name}() {way}")
     role = role_called(option)
-    meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
+    meant = f"; use irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
     hint = (
         GONE.get(option, {}).get(name)
         or INSTEAD.get(option)
@@ -174,7 +174,7 @@ def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:
         return None
     for role in PER_SYSTEM:
         if isinstance(columns := plan.roles.get(role), list | tuple) and value in columns:
-            return f"takes no system; for {shown(value)} alone say irm({role}={shown(value)}).{name}(...)"
+            return f"takes no system; for {shown(value)} alone use irm({role}={shown(value)}).{name}(...)"
     if value in plan.available:
         return None
     column = plan.roles.get("system")

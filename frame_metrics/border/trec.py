@@ -318,7 +318,7 @@ def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) 
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
     apart = "grade" in values and "subtopic" in {*border.names()}.difference(ids, ids.values())
-    _check_rows(rows, ids | {"number": value}, len(given), "say subtopic='subtopic', or " if apart else "")
+    _check_rows(rows, ids | {"number": value}, len(given), "pass subtopic='subtopic', or " if apart else "")
     return rows
 
 

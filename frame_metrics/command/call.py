@@ -173,7 +173,7 @@ class CommandLine:
                 margin is not None and not held and self.name == "evaluate"
             ),
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
-            "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; say one of them": (
+            "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (
                 len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
             ),
             "--saved-system is of saved numbers, and no file of them is named": said.get("saved_system") and not saved,

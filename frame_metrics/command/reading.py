@@ -110,7 +110,9 @@ class InputFiles:
         said = self.said or known or self.otherwise
         if said is None:
             way = (
-                f"say {self.option}, one of {listed(READ)}" if self.option else f"give it an ending, as {listed(KNOWN)}"
+                f"pass {self.option}, one of {listed(READ)}"
+                if self.option
+                else f"give it an ending, as {listed(KNOWN)}"
             )
             raise FrameMetricsError(f"{name}: the name does not say the format; {way}")
         return said
@@ -285,7 +287,7 @@ def _check_content(name: str, path: str, kind: str, option: str) -> None:
     found = next((one for one, mark in MARKS.items() if first.startswith(mark)), None)
     if found not in (None, kind):
         way = f"{option} {found}" if option else f"an ending as {ENDINGS[str(found)][0]}"
-        raise FrameMetricsError(f"{name}: it is a file of {found}, and cannot be read as {kind}; say {way}")
+        raise FrameMetricsError(f"{name}: it is a file of {found}, and cannot be read as {kind}; pass {way}")
     if kind == "parquet" and not (found and last == MARKS["parquet"]):
         raise FrameMetricsError(f"{name}: it is no whole file of parquet, which begins and ends with PAR1")
     if packed := next((program for program, mark in PACKED_BY.items() if first.startswith(mark)), None):

@@ -46,7 +46,7 @@ class Saved:
             return self.rows
         raise FrameMetricsError(
             f"{self.where}: it has the numbers of several systems, {listed(self.systems[:5])} in {self.column!r}; name "
-            f"one with --saved-system, or say --by {self.column} if they are segments"
+            f"one with --saved-system, or pass --by {self.column} if they are segments"
         )
 
     @contextmanager

@@ -84,7 +84,7 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
     if "qrels" in options and missing in message:
         message += "; judgments in a separate file are named with --qrels"
     message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)
-    message = message.replace("; pass run= with the name", "; say --run-name with the name")
+    message = message.replace("; pass run= with the name", "; pass --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")
     words = re.search(r"--scale \{(.*)\}", message)
     if words:

@@ -93,13 +93,13 @@ def format_to(name: str | None, said: str | None, *, header: bool = True, trec: 
     kind = said or ("table" if terminal else "csv" if name is None else format_of(name, endings))
     if kind is None:
         every = listed([one for several in endings.values() for one in several])
-        raise FrameMetricsError(f"-o {name}: the ending is not one of {every}; name one, or say --to")
+        raise FrameMetricsError(f"-o {name}: the ending is not one of {every}; name one, or pass --to")
     if kind in MARKS and name is not None and is_packed(name):
         raise FrameMetricsError(f"-o {name}: {kind} is not packed by gzip; leave out .gz")
     if kind in MARKS and terminal:
         raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
     if not header and kind not in ("table", *OF_CELLS):
-        raise FrameMetricsError(f"--no-header: {kind} has no line of names; say --to csv, tsv or table")
+        raise FrameMetricsError(f"--no-header: {kind} has no line of names; pass --to csv, tsv or table")
     return kind
 
 
@@ -227,9 +227,9 @@ def convert(
 def _check_flat(types: Mapping[str, Any], kind: str) -> None:
     """Raise for a column of lists, objects or bytes, which CSV and TSV cannot hold."""
     if nested := [name for name, one in types.items() if one.is_nested()]:
-        raise FrameMetricsError(f"{listed(nested)}: {kind} cannot hold lists and objects; say --to parquet or json")
+        raise FrameMetricsError(f"{listed(nested)}: {kind} cannot hold lists and objects; pass --to parquet or json")
     if of_bytes := [name for name, one in types.items() if one == pl.Binary]:
-        raise FrameMetricsError(f"{listed(of_bytes)}: {kind} cannot hold bytes; say --to parquet")
+        raise FrameMetricsError(f"{listed(of_bytes)}: {kind} cannot hold bytes; pass --to parquet")
 
 
 def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:

@@ -215,7 +215,7 @@ def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     out = role_columns(frame, columns, OF_ROWS)
     if columns.weight:
         far = (out["weight"] > FAR) | ((out["weight"] < 1 / FAR) & (out["weight"] > 0))
-        way = "their squares would be infinite or 0: rescale them, or say 0"
+        way = "their squares would be infinite or 0: rescale them, or set them to 0"
         refuse(columns.weight, far, "are past 1e100 or below 1e-100", way)
     if columns.count:
         out |= {"each": out["weight"]} if columns.weight else {}

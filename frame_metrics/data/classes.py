@@ -170,7 +170,7 @@ def check_level(shares: int, column: str, name: str = "", *, some: bool = False)
     """
     if shares:
         lie = f"{name}{': ' * bool(name)}{'at least ' * some}{shares} grade{'s lie' if shares > 1 else ' lies'}"
-        level = "say the least grade that is relevant, as rel=1"
+        level = "pass the least grade that is relevant, as rel=1"
         raise NotComputableError(f"{lie} between 0 and 1 in {column}, and others reach 1: {level}")
 
 
@@ -272,7 +272,7 @@ def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValue
         return None
     return BadValueError(
         f"{columns.predicted}: its values are {said(other)}, those of {columns.label} are {said(one)}; "
-        "give both one type, or say match= if they are clusters"
+        "give both one type, or pass match= if they are clusters"
     )
 
 

@@ -24,7 +24,7 @@ from frame_metrics.roles.series import refuse, refuse_nan, refuse_null
 
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
-COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
+COMBINE = f"{ONCE}, or use judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 ONE_EACH = {"annotator": "the one who gave it", "subtopic": "its subtopic"}
 SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # roles with one value per query that judgments may have
 

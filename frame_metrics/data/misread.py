@@ -112,7 +112,7 @@ def check_positions(named: list[str]) -> None:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
             f"score={shown(given)}: its values count up from 1 or 0 in each ranking, as positions do; the best "
-            f"result needs the highest score, and has the lowest position: say rank={shown(given)}, from 1, or "
+            f"result needs the highest score, and has the lowest position: pass rank={shown(given)}, from 1, or "
             "rename the column if it is a score"
         )
 

@@ -132,7 +132,7 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
     again = blocks.find_duplicates(rankings, log, columns.inside)
     if len(again):
         again = _but_the_best(log, [*columns.inside, "doc"], again)
-        remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
+        remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
         remedy += "" if columns.shape.made else f"; {columns.asked_again}"
         if "rank" in log.columns:

@@ -119,7 +119,7 @@ class Sorter:
         columns, total = self.columns, len(self.rankings.values["rank"])
         ways = [] if columns.system else ["name system= if several systems gave them"]
         ways += [columns.asked_again]
-        ways += [f"say score= with the negative of {columns.rank} if equal places are meant"]
+        ways += [f"pass score= with the negative of {columns.rank} if equal places are meant"]
         what = "repeat a rank of their query"
         return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")
 
@@ -132,7 +132,7 @@ class Sorter:
             text = doc.cast(pl.String)
         except pl.exceptions.PolarsError:
             raise BadValueError(
-                f"documents of type {doc.dtype} have no text to order equal scores by; say ties='worst' or 'order'"
+                f"documents of type {doc.dtype} have no text to order equal scores by; pass ties='worst' or 'order'"
             ) from None
         return -text.rank("dense").to_numpy().astype(np.int64)
 

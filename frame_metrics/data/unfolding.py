@@ -346,7 +346,7 @@ def _0_or_1(numbers: pl.Series) -> pl.Series:
 def flags_for_ids(name: str) -> BadValueError:
     """Return the error for lists of ``relevant=`` that hold flags."""
     return BadValueError(
-        f"{name}: its lists hold flags, and relevant= is a list of ids; say relevant=None, label={name!r}, "
+        f"{name}: its lists hold flags, and relevant= is a list of ids; pass relevant=None, label={name!r}, "
         "which has a flag for each result"
     )
 

@@ -77,7 +77,7 @@ def check_layout(asked: Asked | None, layout: str) -> None:
     if asked is None and layout == "wide":
         raise NotComputableError(
             "layout='wide' has a column per metric, and which there are is not known before a lazy frame is collected; "
-            "name the metrics, or say layout='long'"
+            "name the metrics, or pass layout='long'"
         )
 
 

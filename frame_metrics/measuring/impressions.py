@@ -81,7 +81,7 @@ def _check_roles(call: Call, verb: str) -> None:
     if call.plan.has_judgments:
         raise ColumnError(
             f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
-            "say relevant=None"
+            "pass relevant=None"
         )
     if call.columns.shape.per_system:
         raise ColumnError(
@@ -126,7 +126,7 @@ def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
     """Raise for shown rows without a label (``unknown``), clicks on rows not shown (``nowhere``), negative grades."""
     name, rank = log.judgment_name, log.columns.rank
     with log.rows_of_the_frame():
-        refuse(name, pl.Series(unknown), f"have a {rank} and are null", "say 0 where nobody clicked")
+        refuse(name, pl.Series(unknown), f"have a {rank} and are null", "write 0 where nobody clicked")
         way = "give each the position at which it was shown"
         refuse(name, pl.Series(nowhere), f"have a click and no {rank}", way)
         if "grade" in log.table.columns:

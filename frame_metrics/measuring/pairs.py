@@ -234,7 +234,7 @@ def pairs_of(
     if not others:
         raise BadValueError(
             f"baseline={shown(baseline)} names every {one} of {column}; "
-            "leave one out, or say baseline=None for all pairs"
+            "leave one out, or pass baseline=None for all pairs"
         )
     return [(system, base) for system in others for base in bases]
 
@@ -243,7 +243,7 @@ def bases_of(baseline: Any, names: pl.Series, one: str = "system") -> list[Any]:
     """Return the baselines as a list; ``baseline`` is one system (even if its name is a list), or a list of them."""
     several = isinstance(baseline, list | tuple) and number_if_any(baseline, names) is None
     if several and not baseline:
-        raise BadValueError(f"baseline={shown(baseline)} names no {one}; name one, or say baseline=None for all pairs")
+        raise BadValueError(f"baseline={shown(baseline)} names no {one}; name one, or pass baseline=None for all pairs")
     return [*baseline] if several else [baseline]
 
 

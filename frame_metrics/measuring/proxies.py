@@ -51,7 +51,7 @@ def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> Non
         for average in averages_of(metric, averages, weighted=True):
             if average not in ("macro", "weighted"):
                 raise NotComputableError(
-                    f"{name}: {average!r} is no mean over queries, and only means are prediction-powered; say "
+                    f"{name}: {average!r} is no mean over queries, and only means are prediction-powered; pass "
                     "average='macro' in evaluate(), or judge() without proxy="
                 )
     if call.proxy is not None:
@@ -108,7 +108,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
         if n:
             raise NotComputableError(
                 f"{name} is undefined for {n} of {both.measured.evaluated.sum()} rankings, which the mean leaves out, "
-                "so that people and the machine would be asked about different queries; say undefined='zero', or ask "
+                "so that people and the machine would be asked about different queries; pass undefined='zero', or ask "
                 "for a metric that is defined"
             )
     return both

@@ -95,7 +95,7 @@ def check_ideal(asked: Asked, log: Log | Facts) -> None:
         if counted and (log.graded or not 0 < log.conventions.rel <= 1):
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
-                "list them, or say n_relevant=None to take the ideal from the listed rows"
+                "list them, or pass n_relevant=None to take the ideal from the listed rows"
             )
 
 
@@ -245,5 +245,5 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "
-        f"{order}say ties='order' to take the frame's order"
+        f"{order}pass ties='order' to take the frame's order"
     )

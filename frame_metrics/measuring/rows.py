@@ -30,7 +30,7 @@ from frame_metrics.stats.shares import kish_within
 Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and one of its averages
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
 CLOSE = 1e-6  # how far the probabilities of a row may be from 1 in sum, because they are rounded
-BOOTSTRAP = "say method='bootstrap'"
+BOOTSTRAP = "pass method='bootstrap'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Inputs(Remembers):
     def tables(self) -> Classes:
         """The tables of true and predicted classes; raise without predictions."""
         if self.table is None:
-            raise ColumnError("predictions are needed; name predicted=, or say threshold=")
+            raise ColumnError("predictions are needed; name predicted=, or pass threshold=")
         return self.table
 
     @cached_property
@@ -153,7 +153,7 @@ def check_pooled(asked: Asked, averages: Averages = (None,)) -> None:
             raise NotComputableError(f"{name} is an average over queries; name query=")
         if "judged_only" in metric.params or "rel" in metric.params:
             raise NotComputableError(
-                f"{name}: rel= and judged_only= are for queries; say rel= or unjudged= of all rows"
+                f"{name}: rel= and judged_only= are for queries; pass rel= or unjudged= of all rows"
             )
 
 
@@ -168,7 +168,7 @@ def check_delong(asked: Asked, call: Call, method: str | None) -> None:
         if column := call.columns.single.get(role):
             raise NotComputableError(
                 f"{column} is the {role} of rows, and method='delong' is for independent rows that count one each; "
-                f"say {role}=None, or {BOOTSTRAP.removeprefix('say ')}"
+                f"pass {role}=None, or {BOOTSTRAP.removeprefix('pass ')}"
             )
 
 
@@ -184,7 +184,7 @@ def check_cases(
             both = ", or classes= to average both" if cases.columns.predicted else ""
             raise NotComputableError(
                 f"average={named[0]!r} is over several classes, and the rows of two are pooled here; "
-                f"say average=None{both}"
+                f"pass average=None{both}"
             )
         name = of_probabilities(asked)
         _check_counted(asked, cases)

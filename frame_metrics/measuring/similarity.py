@@ -119,7 +119,7 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
         if not metric.orders(ties):
             raise NotComputableError(
                 f"{name} has no closed form for ties={ties!r}, and some scores are equal; leave ties= out to order "
-                "them by document, or say ties='order'"
+                "them by document, or pass ties='order'"
             )
 
     def work(block: slice | Array) -> None:
@@ -143,7 +143,7 @@ def call_beside(baseline: Any, call: Call) -> Call:
                 if column not in available:
                     raise ColumnError(
                         f"by={shown(column)}: there is no such column among {listed(available)}; where it has another "
-                        f"name, say baseline=other.irm(by=pl.col(...).alias({shown(column)})){border.hint(column)}"
+                        f"name, pass baseline=other.irm(by=pl.col(...).alias({shown(column)})){border.hint(column)}"
                     )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}

@@ -278,7 +278,7 @@ class Metric:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{shown(cutoff)}")
         if self.cutoff is not None:
             other = f"{replace(self, cutoff=None)}@{shown(cutoff)}"
-            raise BadValueError(f"{self}@{shown(cutoff)}: it has a cutoff already; say {other} for that one")
+            raise BadValueError(f"{self}@{shown(cutoff)}: it has a cutoff already; use {other} for that one")
         if self.at in self.params:
             raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):

@@ -165,7 +165,7 @@ def _averaged(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
         raise UnknownNameError(f"{shown(text)}: {shown(plain[3:])} is an average already")
     if average == "micro" and not metrics[0][1].off_policy:
         raise UnknownNameError(
-            f"{shown(text)}: only sips, iips and rips are self-normalised; say average='micro' of others"
+            f"{shown(text)}: only sips, iips and rips are self-normalised; pass average='micro' of others"
         )
     return tuple((plain[:3] + name, replace(metric, average=average)) for name, metric in metrics)
 
@@ -255,7 +255,7 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
         key = PARAMETERS.get((name, word), word)
         if name in OF_USERS and word == "min_rel":
             if value != 0:
-                raise BadValueError(f"{shown(text)}: min_rel= is 0 here; say gain= with a gain for each grade")
+                raise BadValueError(f"{shown(text)}: min_rel= is 0 here; pass gain= with a gain for each grade")
             continue
         if name in ("ndcg", "dcg", "sdcg") and word == "dcg" and isinstance(value, str) and value in DCG:
             key, value = "gain", DCG[value]

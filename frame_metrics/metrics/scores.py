@@ -57,7 +57,7 @@ def roc_auc(
     if correction and (low + high < 1 if over_recall else low + high > 1):
         name = "tpr" if over_recall else "fpr"
         raise BadValueError(
-            f"roc_auc: corrected between {low:g} and {high:g} of {name} it could be below 0; say correction=None"
+            f"roc_auc: corrected between {low:g} and {high:g} of {name} it could be below 0; pass correction=None"
         )
     area = _part(scores, low, high, over_recall=over_recall)
     if correction:

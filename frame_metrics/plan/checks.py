@@ -42,7 +42,7 @@ def check_averages(average: Any) -> Averages:
     several = isinstance(average, list | tuple)
     averages = list(average) if several else [average]
     if not averages:
-        raise BadValueError("average=[] names no average; name one, or say average=None")
+        raise BadValueError("average=[] names no average; name one, or pass average=None")
     for one in averages:
         if isinstance(one, str) and one == "mean":
             raise UnknownNameError(
@@ -96,7 +96,7 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
     ordered = average is not None and level_of(average) is not None
     why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
     if columns.weight and why:
-        raise ColumnError(f"{named} {why}; say weight=None")
+        raise ColumnError(f"{named} {why}; pass weight=None")
 
 
 def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -> None:
@@ -108,26 +108,26 @@ def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -
             "chances with which each of them places a result"
         )
     if metric.off_policy and "micro" in averages and metric.k is None:
-        raise NotComputableError(f"{name} is self-normalised position by position; say how many, as {name}@10")
+        raise NotComputableError(f"{name} is self-normalised position by position; give a cutoff, as {name}@10")
     if conventions.propensity is None or not metric.reads & CLICKS:
         return
     biased = next((average for average in averages if average not in (None, "macro", "weighted", "micro")), None)
     if biased:
         raise NotComputableError(
             f"{name}: the {biased} of values weighted by propensity= is biased: only their mean comes near to that of "
-            "what users would click if they saw all; say average='macro', or propensity=None"
+            "what users would click if they saw all; pass average='macro', or propensity=None"
         )
     adds = metric.adds and not (metric.input is FullConfusion and metric.k is None and decided)
     if not adds and not (metric.micro is not None and set(averages) == {"micro"}):
         way = (
-            "say average='micro' in evaluate()" if metric.micro else "ask for one that does, as dcg@10 or precision@10"
+            "pass average='micro' in evaluate()" if metric.micro else "ask for one that does, as dcg@10 or precision@10"
         )
         raise NotComputableError(
             f"{name} does not add up over the results of a ranking, so that weights of 1 / propensity do not correct "
-            f"it; {way}, or say propensity=None"
+            f"it; {way}, or pass propensity=None"
         )
     if conventions.variant(metric)[1]:
-        raise NotComputableError(f"{name}: condensed lists have other ranks than were shown; say unjudged=None")
+        raise NotComputableError(f"{name}: condensed lists have other ranks than were shown; pass unjudged=None")
 
 
 def _check_reads(name: str, metric: Metric, call: Call) -> None:
@@ -138,7 +138,7 @@ def _check_reads(name: str, metric: Metric, call: Call) -> None:
     sized = conventions.collection_size is not None or columns.collection_size
     if metric.input is Classes:
         raise NotComputableError(
-            f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
+            f"{name} is of the rows of a segment, and of no query; pass query=None, or name it with by="
         )
     if metric.of_subtopics and not judgments.subtopic:
         raise ColumnError(
@@ -175,7 +175,7 @@ def _check_lists(name: str, metric: Metric, call: Call, averages: Averages) -> N
     """Raise for a metric of sets of lists that cannot be computed with these columns and conventions."""
     conventions = call.conventions
     if any(averages):
-        raise NotComputableError(f"{name} is of all lists together, and no average over queries; say average=None")
+        raise NotComputableError(f"{name} is of all lists together, and no average over queries; pass average=None")
     if "catalogue" in metric.reads and conventions.catalogue is None:
         raise NotComputableError(
             f"{name} counts what no list shows too, and so needs catalogue=: the number of documents that could be "
@@ -184,12 +184,12 @@ def _check_lists(name: str, metric: Metric, call: Call, averages: Averages) -> N
     if metric.k is not None and conventions.ties in ("worst", "best", "expected"):
         raise NotComputableError(
             f"{name} counts documents, and ties={conventions.ties!r} does not say which of those with equal scores "
-            "stand in the first places; say ties=None, or 'order'"
+            "stand in the first places; pass ties=None, or 'order'"
         )
     if conventions.propensity is not None:
-        raise NotComputableError(f"{name} adds up over no results, so that nothing is weighted; say propensity=None")
+        raise NotComputableError(f"{name} adds up over no results, so that nothing is weighted; pass propensity=None")
     if conventions.variant(metric)[1]:
-        raise NotComputableError(f"{name} is of what is shown, judged or not; say unjudged=None")
+        raise NotComputableError(f"{name} is of what is shown, judged or not; pass unjudged=None")
 
 
 def check_parameters(name: str, metric: Metric) -> None:
@@ -224,7 +224,7 @@ def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = R
         if name in names[:i]:
             raise ColumnError(
                 f"a column {shown(name)} would stand twice in the wide result, for a metric and beside one; "
-                "ask for one of the two, or say layout='long'"
+                "ask for one of the two, or pass layout='long'"
             )
 
 

@@ -97,7 +97,7 @@ def _check_sets(name: str, plan: Plan) -> None:
     if plan.columns.query and plain_name(name).startswith(OF_ONE_LABEL):
         raise ColumnError(
             f"{name} of queries with several labels is the share of those whose value in per_query('accuracy') is 1, "
-            "and accuracy the share of right labels; ask for that one, or say query=None if each row has one label"
+            "and accuracy the share of right labels; ask for that one, or pass query=None if each row has one label"
         )
 
 
@@ -141,7 +141,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
         return Needs(predicted=True)
     if retrieved:
         return Needs(query=True)
-    ways = "or say threshold= to decide by the score" + "; of a ranking, name query=, or give a cutoff" * cutoff
+    ways = "or pass threshold= to decide by the score" + "; of a ranking, name query=, or give a cutoff" * cutoff
     ways = "or make such a column, of the class with the greatest score" if plan.columns.class_scores else ways
     raise ColumnError(f"{name} needs predictions; name one of {listed(plan.available)} with predicted=, {ways}")
 
@@ -164,7 +164,7 @@ def _check_found(plan: Plan) -> None:
     if plan.found_query and (predicted or plan.roles.get("threshold") is not None):
         what = f"the column {shown(predicted)}" if predicted else "threshold="
         raise MistakenColumnError(
-            f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
+            f"{what} decides about rows, and 'query' is a column too; pass query='query' for each query's own table, "
             "or query=None for one table of all rows",
             check="query found by name",
             n=1,

@@ -28,7 +28,7 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     if odd:
         raise ColumnError(
             f"proxy: {odd}={shown(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
-            f"and scale=, so say {odd}=None there"
+            f"and scale=, so pass {odd}=None there"
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy
     border_of(frame)

@@ -279,7 +279,7 @@ def _check_size(text: str, scale: float) -> None:
     least, most = 1 / min(sides), math.sqrt(PIXELS / math.prod(sides))
     if not least <= scale <= most:
         raise BadValueError(
-            f"scale={scale:g}: the picture is {sides[0]:g} by {sides[1]:g} units; say {least:.2g} to {most:.4g}"
+            f"scale={scale:g}: the picture is {sides[0]:g} by {sides[1]:g} units; pass {least:.2g} to {most:.4g}"
         )
 
 

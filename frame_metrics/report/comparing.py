@@ -81,7 +81,7 @@ def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any])
         return compared
     reason = (
         f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
-        "p-values are corrected for all pairs; say baseline= to compare with another"
+        "p-values are corrected for all pairs; pass baseline= to compare with another"
     )
     work.absent.append({"section": "comparison of all pairs", "reason": reason})
     best = next(iter(content.places))

@@ -151,7 +151,7 @@ def format_of(name: str | None, given: str | None, told: str = "") -> str:
     if folder and not os.path.isdir(folder):
         raise BadValueError(f"{told}: there is no folder {folder!r}")
     if given is None and end not in FORMATS:
-        raise BadValueError(f"{told} does not end in one of {listed(FORMATS)}; rename it, or say format='html'")
+        raise BadValueError(f"{told} does not end in one of {listed(FORMATS)}; rename it, or pass format='html'")
     return given or FORMATS[end]
 
 

@@ -249,7 +249,7 @@ class Columns:
         """The way out, as a clause, if a query was asked several times, and each time is a ranking."""
         if self.shape.documents:
             return "name the impression with query= and the text with query_text= if a query was asked several times"
-        return f"say query=[{listed(self.query)}, the session's column] if a query was asked several times"
+        return f"pass query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
     def unfolds(self) -> bool:
@@ -374,7 +374,7 @@ def _refuse_bare(
             systems = len(columns.shape.per_system)
             bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
         nothing = _not_relevant(columns, scale, positive)
-        refuse(names, bad, what, f"drop them, or say {nothing} where the query found nothing")
+        refuse(names, bad, what, f"drop them, or write {nothing} where the query found nothing")
 
 
 def _not_relevant(columns: Columns, scale: Scale | None, positive: Sequence[Any] | None) -> str:

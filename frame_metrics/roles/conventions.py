@@ -176,10 +176,10 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
         yield "duplicates= is about documents that repeat; name the document column with doc="
     if roles.get("scale") is not None and not judging.grade:
         way = f"{judging.label} is a label; name it with grade=, or the relevant word with positive="
-        other = f"{judging.relevant} lists ids; say scale=None" if judging.relevant else way
+        other = f"{judging.relevant} lists ids; pass scale=None" if judging.relevant else way
         yield f"scale= is about words that are grades, and {other}"
     if roles.get("several") in ("mean", "median") and judging is not columns and judging.label:
-        way = "say 'majority' or 'max', or name it with grade="
+        way = "pass 'majority' or 'max', or name it with grade="
         yield f"several={roles['several']!r} is of grades, and {judging.label} is a label; {way}"
 
 
@@ -207,14 +207,14 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
         yield f"positive= is for two classes, {of_several[0]} for several; name one of them"
     if columns.query:
         of_rows = (*OF_ROWS_ALONE, "classes", "abstain", "match")
-        yield from (f"{name}= is about the rows of a segment; say query=None" for name in _given(roles, of_rows))
+        yield from (f"{name}= is about the rows of a segment; pass query=None" for name in _given(roles, of_rows))
     graded = judging.grade and not judging.label
     if graded and of_several:
         yield f"{of_several[0]} is about classes, and {judging.grade} is a grade; name label="
     if positive and not columns.predicted and graded:
-        yield f"positive= is a label, and {judging.grade} is a grade; say rel=, or name label="
+        yield f"positive= is a label, and {judging.grade} is a grade; pass rel=, or name label="
     if positive and not columns.predicted and judging.relevant:
-        yield f"positive= is a label, and {judging.relevant} lists ids; say positive=None"
+        yield f"positive= is a label, and {judging.relevant} lists ids; pass positive=None"
 
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:

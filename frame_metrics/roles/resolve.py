@@ -174,7 +174,7 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
         whose = f"relevant={shown(columns['relevant'])}" if "relevant" in columns else "judge()"
         raise ColumnError(
             f"n_relevant={shown(columns['n_relevant'])} counts the relevant documents of a query, and {whose} lists "
-            "them; leave one out: say n_relevant=None to count those that are listed"
+            "them; leave one out: pass n_relevant=None to count those that are listed"
         )
 
 
@@ -218,7 +218,7 @@ def _check_texts(others: Sequence[str], look: Glance) -> None:
     """Raise for texts of lists in columns beside columns of lists, where they would be ignored."""
     for column in others:
         if text := look.holds_text(column):
-            raise _of_texts(column, column, text, f", or say {column}=None")
+            raise _of_texts(column, column, text, f", or pass {column}=None")
 
 
 def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenColumnError:
@@ -271,7 +271,7 @@ def _lists(
                 raise _of_texts(role, column, text)
             raise ColumnError(
                 f"{role}={shown(column)} holds one value for each row, and {other}={shown(its)} a list, the results "
-                f"of a query; give both lists of one length, or say {other}=None or {role}=None"
+                f"of a query; give both lists of one length, or pass {other}=None or {role}=None"
             )
     if columns.get("class_scores"):
         raise ColumnError(f"{parts[0][1]!r} holds lists, and the scores of several classes are one to a row")
@@ -292,7 +292,7 @@ def _relevant(named: Mapping[str, Any], found: Sequence[str], judged: bool, look
             )
         return {"relevant": "relevant"}
     if judged:
-        raise ColumnError(f"relevant={shown(column)}: the judgments are those of judge(); say relevant=None")
+        raise ColumnError(f"relevant={shown(column)}: the judgments are those of judge(); pass relevant=None")
     if others:
         raise ColumnError(
             f"relevant={shown(column)} says what is relevant, and {others[0]}= does too; name one of them"
@@ -410,7 +410,7 @@ def _check_beside_values(others: Sequence[str]) -> None:
     if others:
         named = " and ".join(filter(None, [", ".join(f"{role}=" for role in others[:-1]), f"{others[-1]}="]))
         say, aside = "says" if len(others) == 1 else "say", ", ".join(f"{role}=None" for role in others)
-        raise ColumnError(f"{named} {say} nothing of value=, whose numbers were computed already; say {aside}")
+        raise ColumnError(f"{named} {say} nothing of value=, whose numbers were computed already; pass {aside}")
 
 
 def _several(value: Any) -> tuple[str, ...]:
@@ -453,7 +453,7 @@ def absent(
         if other and role in available:
             return f"the column {role!r} is the {other}, and a column plays one part; name the {role} with {role}="
         if role in available and ROLES[role].found:
-            return f"the column {role!r} does not fit the others, and was not found; say {role}={role!r} to see why"
+            return f"the column {role!r} does not fit the others, and was not found; pass {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
     hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]
     more = next((words for words in hints if words), "")

@@ -110,7 +110,7 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
     if not kinds[kind]:
         raise BadValueError(
             f"{column}: its values are {said(values.dtype)}, and the words of scale= are {KINDS[kind]}; "
-            "give each of its values a grade, or say scale=None if they are grades"
+            "give each of its values a grade, or pass scale=None if they are grades"
         )
     if kind is not float:
         dtype = {str: pl.String, bool: pl.Boolean}[kind]
@@ -268,7 +268,7 @@ def label_column(
         raise BadValueError(f"{column}: a {role} is 0 or 1, and this column is text; name the one with positive=")
     values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1))
-    remedy = f"say label=None, grade={shown(column)} if these are grades, or name the relevant one with positive="
+    remedy = f"pass label=None, grade={shown(column)} if these are grades, or name the relevant one with positive="
     refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
     return values.cast(pl.Int8)
 
@@ -279,7 +279,7 @@ def doc_column(values: pl.Series, column: str, *, spare: bool = False) -> pl.Ser
     ``spare``: whether the call would work without documents, so that the error offers ``doc=None``.
     """
     refuse_lists_as_text(values, column)
-    nothing = "say doc=None where a search showed nothing; else " if spare else ""
+    nothing = "pass doc=None where a search showed nothing; else " if spare else ""
     refuse_null(column, values, "have no document", f"{nothing}drop them, or give them one")
     refuse_nan(values, column, "drop them, or give them one")
     return values

@@ -55,7 +55,7 @@ def click_judgments(
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(
             f"click_judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor "
-            "clip=; say None for what is too much"
+            "clip=; pass None for what is too much"
         )
     queries = columns.query_text or columns.query
     keys = (*columns.by, *queries, str(columns.doc))

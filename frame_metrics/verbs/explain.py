@@ -51,7 +51,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
         raise NotComputableError(f"{name}: explain() is about the results of a ranking")
     if conventions.variant(wanted)[1]:
         raise NotComputableError(
-            f"{name}: explain() is about whole rankings, and these are condensed; say unjudged=None"
+            f"{name}: explain() is about whole rankings, and these are condensed; pass unjudged=None"
         )
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)

@@ -84,7 +84,7 @@ def _of_segment(
     """
     *values, depth = segment.row(0)
     if depth > DEEPEST:
-        raise NotComputableError(f"propensities(): a result stood at rank {depth:,}; say k=, at most {DEEPEST:,}")
+        raise NotComputableError(f"propensities(): a result stood at rank {depth:,}; pass k=, at most {DEEPEST:,}")
     unit, first = codes(pairs, keys[:-1])
     order = np.lexsort(drawing_places(pairs.select(keys[:-1])[first])[::-1])
     edge, edges = codes(pairs, [RANK, BELOW])
@@ -131,7 +131,7 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, estimat
         other = {"pivot": "rank 1", "adjacent": f"rank {rank - 1}"}.get(estimator, "a rank above that leads to rank 1")
         raise NotComputableError(
             f"propensities({estimator!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
-            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another estimator than "
+            f"stood at rank {rank} and at {other}, with clicks at both; pass {fewer}another estimator than "
             f"{estimator!r}; "
             + ("leave out by=, as documents move too little within a segment" if segment else OF_WHAT)
         )

@@ -86,7 +86,9 @@ def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
         if metric.average is not None or {"rel", "judged_only"} & set(metric.params):
             raise NotComputableError(f"{name}: gm_, rel= and judged_only= are for the results of queries")
     if conventions.undefined == "raise":
-        raise NotComputableError("undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'")
+        raise NotComputableError(
+            "undefined='raise': at the first threshold nothing is predicted; pass 'null' or 'zero'"
+        )
 
 
 def _every(cases: Cases, asked: Asked) -> Answer:

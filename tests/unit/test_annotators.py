@@ -197,12 +197,12 @@ def test_labels_are_made_one_by_majority_or_max() -> None:
         (
             {"several": "mean"},
             ColumnError,
-            "several='mean' is of grades, and label is a label; say 'majority' or 'max', or name it with grade=",
+            "several='mean' is of grades, and label is a label; pass 'majority' or 'max', or name it with grade=",
         ),
         (
             {"several": "median"},
             ColumnError,
-            "several='median' is of grades, and label is a label; say 'majority' or 'max', or name it with grade=",
+            "several='median' is of grades, and label is a label; pass 'majority' or 'max', or name it with grade=",
         ),
         (
             {"several": "most"},
@@ -238,7 +238,7 @@ def test_what_judge_cannot_do(said: dict[str, Any], cause: Any, message: str) ->
 def test_two_judgments_without_a_rule_are_an_error_that_offers_it() -> None:
     """Different grades of one document are an error that says several=, whether annotators are named or not."""
     message = (
-        "rating: 2 pairs have two judgments (query and document (q, x), rows 0, 1, 2); keep one of each, or say "
+        "rating: 2 pairs have two judgments (query and document (q, x), rows 0, 1, 2); keep one of each, or use "
         "judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
     )
     for annotator in (None, "rater"):

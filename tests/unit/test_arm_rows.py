@@ -161,13 +161,13 @@ REFUSALS = r"""
 rows(made(0), "roc_auc", "recall", covariate="w")
     NotComputableError: covariate='w' is of queries, and there is none; name query=
 rows(made(0), "roc_auc", "recall", test="randomization")
-    NotComputableError: test='randomization' is of queries, and there is none; name query=, or say test= as one of
+    NotComputableError: test='randomization' is of queries, and there is none; name query=, or pass test= as one of
         'delong', 'bootstrap'
 rows(made(0), "roc_auc", "recall", test="delong", cluster="user")
-    NotComputableError: test='delong' takes every row as independent, and user says which belong together; say
+    NotComputableError: test='delong' takes every row as independent, and user says which belong together; pass
         test='bootstrap', or cluster=None
 rows(made(0), "roc_auc", "recall", test="delong")
-    NotComputableError: recall has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'
+    NotComputableError: recall has no test by DeLong, which is of roc_auc and gini of two classes; pass test='bootstrap'
     but: rows(made(0), "roc_auc", test="delong")
     but: rows(made(0), "roc_auc", "recall", test="bootstrap", cluster="user")
 rows(made(0), "roc_auc", "recall", against="chance")

@@ -586,7 +586,7 @@ ARMS.irm(arm="arm").change("dcg@1", split="equal")
 ARMS.irm(arm="arm").change("dcg@1", baseline="C")
     BadValueError: baseline='C' is not among the periods of arm: 'A', 'B'
 ARMS.irm(arm="arm").change("dcg@1", baseline=["A", "B"])
-    BadValueError: baseline=['A', 'B'] names every period of arm; leave one out, or say baseline=None for all pairs
+    BadValueError: baseline=['A', 'B'] names every period of arm; leave one out, or pass baseline=None for all pairs
 ARMS.filter(arm="A").irm(arm="arm").change("dcg@1")
     NotComputableError: arm has one period, 'A'; two are needed to compare
     but: ARMS.irm(arm="arm").change("dcg@1", baseline="A")
@@ -609,7 +609,7 @@ SAME.irm(query="query", arm="arm").ab_test("rr")
 arms(per_query=True)
     UnknownNameError: ab_test() has no option 'per_query'
 arms(test="wilcoxon")
-    NotComputableError: test='wilcoxon' is of pairs, and ab_test() pairs none; say test= as one of 'randomization',
+    NotComputableError: test='wilcoxon' is of pairs, and ab_test() pairs none; pass test= as one of 'randomization',
         't', 'z', 'bootstrap'
 ARMS.irm(arm="arm").change("dcg@1", test="tukey")
     UnknownNameError: test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with
@@ -622,7 +622,7 @@ arms(test="welsh")
     UnknownNameError: test='welsh' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap',
         'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher'
 ARMS.irm(system="arm").compare("dcg@1", test="z")
-    NotComputableError: test='z' is of arms, whose verb is ab_test(); say test= as one of 'randomization', 't',
+    NotComputableError: test='z' is of arms, whose verb is ab_test(); pass test= as one of 'randomization', 't',
         'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
     but: arms(test="z")
 arms(covariate="befor")

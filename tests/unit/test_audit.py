@@ -1001,7 +1001,7 @@ BAD_FOUND = {
     "grades that are infinite": "rating: 1 of 13 rows is infinite (row 11);",
     "rows that have no document": "sku: 1 of 13 rows has no document (row 7);",
     "rows that have neither a score nor a judgment": "bm25 and rating: 1 of 13 rows has neither a score nor a "
-    "judgment (row 8); drop them, or say grade 0 where the query found nothing",
+    "judgment (row 8); drop them, or write grade 0 where the query found nothing",
     "rows that repeat a document of their query": "sku: 1 of 13 rows repeats a document of its query (row 3);",
     "weights that are negative": "visits: 1 of 13 rows is negative (row 12);",
 }

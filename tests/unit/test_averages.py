@@ -149,7 +149,7 @@ four_queries().irm.evaluate("rr", ci=VALUE)
     for: 0, 1, 95, -0.5, True, "0.95", math.nan
     BadValueError: ci=VALUE is not a level between 0 and 1, as 0.95
 four_queries().irm.evaluate("rr", ci=1 - 1e-16)
-    BadValueError: ci=0.9999999999999999 is so near to 1 that floats cannot tell them apart; say a lesser level
+    BadValueError: ci=0.9999999999999999 is so near to 1 that floats cannot tell them apart; pass a lesser level
     but: four_queries().irm.evaluate("rr", ci=np.float32(0.9999))
     but: four_queries().irm.evaluate("rr", ci=1 - 2.3e-16)
 four_queries().irm.evaluate("rr", ci=0.95, resamples=VALUE)
@@ -160,9 +160,9 @@ four_queries().irm.evaluate("rr", ci=0.95, seed=VALUE)
     BadValueError: seed=VALUE is not a whole number from 0
     but: four_queries().irm.evaluate("rr", ci=0.95, resamples=1, seed=1)
 clicks().with_columns(w=1.0).irm(query="user", weight="w").evaluate("gauc")
-    ColumnError: gauc weighs queries by their rows, and w would weigh them too; say weight=None
+    ColumnError: gauc weighs queries by their rows, and w would weigh them too; pass weight=None
 clicks().with_columns(w=1.0).irm(query="user", weight="w").evaluate("rr", average="rows")
-    ColumnError: average='rows' weighs queries by their rows, and w would weigh them too; say weight=None
+    ColumnError: average='rows' weighs queries by their rows, and w would weigh them too; pass weight=None
 clicks().drop("user").irm.evaluate("gauc")
     NotComputableError: gauc is an average over queries; name query=
 pl.concat([clicks().with_columns(model=pl.lit(name)) for name in "xy"]).irm(query="user",
@@ -170,7 +170,7 @@ pl.concat([clicks().with_columns(model=pl.lit(name)) for name in "xy"]).irm(quer
     NotComputableError: gauc is an average, and compare() pairs the values of queries
     but: clicks().irm(query="user").evaluate("gauc", "rr", average="rows")
 four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("precision", average="micro")
-    ColumnError: average='micro' sums counts, and no weight enters; say weight=None
+    ColumnError: average='micro' sums counts, and no weight enters; pass weight=None
     but: four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("precision", average="weighted")
 pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]}).irm.evaluate("cg")
 pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]}).irm.evaluate("ndcg")
@@ -438,7 +438,7 @@ def test_fewer_than_two_defined_queries_have_a_quantile_without_an_interval() ->
 def test_a_quantile_takes_no_weight(average: Any) -> None:
     """It is an error that says so, in a list of averages too, before anything is read."""
     log = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5}).irm(weight="w")
-    said = f"average='{average}' puts the values of queries in order, and no weight enters; say weight=None"
+    said = f"average='{average}' puts the values of queries in order, and no weight enters; pass weight=None"
     for averages in (average, ["macro", average]):
         with pytest.raises(ColumnError, match=f"^{re.escape(said)}$"):
             log.evaluate("rr", average=averages)

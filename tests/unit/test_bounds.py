@@ -317,9 +317,9 @@ def test_an_order_that_rests_on_missing_judgments_refuses() -> None:
     [
         ({"unjudged": "drop"}, "rr", "unjudged='drop'"),
         ({"n_relevant": "total"}, "rr", "total counts the relevant documents"),
-        ({"undefined": "null"}, "rr", "would then be left out of the mean; say undefined='zero'"),
-        ({"undefined": "one"}, "ap", "would then count as 1; say undefined='zero'"),
-        ({"undefined": "raise"}, "ap", "would then be an error; say undefined='zero'"),
+        ({"undefined": "null"}, "rr", "would then be left out of the mean; pass undefined='zero'"),
+        ({"undefined": "one"}, "ap", "would then count as 1; pass undefined='zero'"),
+        ({"undefined": "raise"}, "ap", "would then be an error; pass undefined='zero'"),
         ({}, "bpref", "bpref has no bounds"),
         ({}, "infap", "infap has no bounds"),
         ({}, "rr(judged_only=True)", "judged_only"),

@@ -184,12 +184,12 @@ LOG.irm(**ROLES).click_judgments("coecc", query_text="text")
 LOG.irm(**ROLES).click_judgments(query_text="text", smoothing=-1)
     BadValueError: smoothing=-1 is not a number from 0
 LOG.with_columns(clicked=pl.when(pl.col("search") != 2).then("clicked")).irm(**ROLES).click_judgments(query_text="text")
-    BadRowsError: clicked: 3 of 18 rows have a rank and are null (rows 3, 4, 5); say 0 where nobody clicked
+    BadRowsError: clicked: 3 of 18 rows have a rank and are null (rows 3, 4, 5); write 0 where nobody clicked
 asked(rank=pl.when(pl.col("search") != 1).then("rank"))
     BadRowsError: clicked: 1 of 18 rows has a click and no rank (row 0); give each the position at which it was shown
 asked(clicked=pl.col("clicked") * 2)
-    BadRowsError: clicked: 7 of 18 rows are neither 0 nor 1 (rows 0, 4, 6); say label=None, grade='clicked' if these are
-        grades, or name the relevant one with positive=
+    BadRowsError: clicked: 7 of 18 rows are neither 0 nor 1 (rows 0, 4, 6); pass label=None, grade='clicked' if these
+        are grades, or name the relevant one with positive=
 LOG.with_columns(pl.col("clicked") - 1).irm(**ROLES | {"label": None,
         "grade": "clicked"}).click_judgments(query_text="text")
     BadRowsError: clicked: 11 of 18 rows are negative (rows 1, 2, 3); a click is 0 or 1, or a count from 0
@@ -239,7 +239,7 @@ LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").click
         rank=None out, or name its column, one of 'search', 'text', 'doc', 'place', 'clicked'
 LOG.irm(**ROLES).judge(LOG, grade="clicked").click_judgments(query_text="text")
     ColumnError: click_judgments() reads the clicks of the log, and judgments stand beside it; ask for it before
-        judge(), and say relevant=None
+        judge(), and pass relevant=None
     but: asked()
     but: LOG.irm(**ROLES).click_judgments("coec", query_text=["text"], smoothing=np.int64(0))
 """

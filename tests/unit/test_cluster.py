@@ -537,7 +537,7 @@ log().irm(cluster=VALUE)
     but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
 UNREAD.irm(system="system", cluster="user").compare("rr", test=VALUE)
     for: "t", "wilcoxon", "sign"
-    NotComputableError: test=VALUE takes every query as independent, and user says which belong together; say test= as
+    NotComputableError: test=VALUE takes every query as independent, and user says which belong together; pass test= as
         one of 'randomization', 'bootstrap', or cluster=None
     but: of_two([1, 2, 1, 2]).compare("rr", test="randomization")
 """

@@ -112,7 +112,7 @@ def test_standard_input(ending: str, capsys: pytest.CaptureFixture[str], monkeyp
 
 def test_standard_input_has_no_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert "say --from, one of 'parquet', 'csv'" in error(capsys, "evaluate", "-", "rr")
+    assert "pass --from, one of 'parquet', 'csv'" in error(capsys, "evaluate", "-", "rr")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
@@ -282,7 +282,7 @@ def test_ways_out_are_those_of_the_command_line(capsys: pytest.CaptureFixture[st
     said = error(capsys, "evaluate", "log.csv", "rr")
     assert "as --scale 'bad one'=... --scale good=..., or convert it" in said
     write(log.with_columns(grade=pl.int_range(3)), "qrels.csv")
-    assert "or say judge with --several if" in error(capsys, "evaluate", "log.csv", "rr", "--qrels", "qrels.csv")
+    assert "or use judge with --several if" in error(capsys, "evaluate", "log.csv", "rr", "--qrels", "qrels.csv")
     assert error(capsys, "similarity", "qrels.csv", "rbo").endswith("name their column with --system\n")
 
 
@@ -852,7 +852,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "none.parquet", "ndcgg"], "there is no metric 'ndcgg'; did you mean 'ndcg'?"),
         (["report", "none.parquet", "ndcgg"], "there is no metric 'ndcgg'; did you mean 'ndcg'?"),
         (["report", "log.parquet", "-o", "log.xlsx"], "-o log.xlsx does not end in one of '.html'"),
-        (["evaluate", "notes.txt", "rr"], "notes.txt: the name does not say the format; say --from, one of"),
+        (["evaluate", "notes.txt", "rr"], "notes.txt: the name does not say the format; pass --from, one of"),
         (
             ["compare", "log.parquet", "rr", "--saved", "notes.txt"],
             "notes.txt: the name does not say the format; give it",
@@ -862,8 +862,8 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             ["evaluate", "log.parquet", "rr", "--from", "csv"],
             "log.parquet: it is a file of parquet, and cannot be read as",
         ),
-        (["evaluate", "log.parquet", "rr", "--from", "run"], "cannot be read as run; say --from parquet"),
-        (["evaluate", "log.parquet", "rr", "--from", "arrow"], "cannot be read as arrow; say --from parquet"),
+        (["evaluate", "log.parquet", "rr", "--from", "run"], "cannot be read as run; pass --from parquet"),
+        (["evaluate", "log.parquet", "rr", "--from", "arrow"], "cannot be read as arrow; pass --from parquet"),
         (["evaluate", "words.csv", "rr", "--from", "parquet"], "words.csv: it is no whole file of parquet"),
         (["evaluate", "words.csv", "rr", "--from", "arrow"], "words.csv: it is no file of arrow"),
         (["evaluate", "wide.csv", "rr"], "wide.csv: it is not text in UTF-8"),
@@ -875,7 +875,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: there is no such file"),
         (["evaluate", "bm25.run", "rr"], "judgments in a separate file are named with --qrels"),
-        (["convert", "log.parquet", "-o", "log.xlsx"], "'.run', '.trec', '.qrels', '.qrel'; name one, or say --to"),
+        (["convert", "log.parquet", "-o", "log.xlsx"], "'.run', '.trec', '.qrels', '.qrel'; name one, or pass --to"),
         (["convert", "log.parquet", "-o", "packed.parquet.gz"], "parquet is not packed by gzip; leave out .gz"),
         (["audit", "log.parquet", "rr"], "audit takes no metrics, and 'rr' does not look like the name of a file"),
         (["evaluate", "corrupt.csv.gz", "rr"], "corrupt.csv.gz: what gzip packed cannot be read"),
@@ -888,7 +888,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             ["evaluate", "log.parquet", "rr", "--qrels", "log.parquet", "--all-relevant", "--grade", "score"],
             "frame-metrics: --all-relevant says that every row is relevant, and leaves no part for --grade;",
         ),
-        (["convert", "log.parquet", "-o", "a.run", "--doc", "docid"], "'run'; say --run-name with the name of the run"),
+        (["convert", "log.parquet", "-o", "a.run", "--doc", "docid"], "'run'; pass --run-name with the name of the"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )

@@ -504,9 +504,9 @@ def test_a_place_where_no_file_can_be_made(capsys: Captured) -> None:
 def test_lists_are_no_cells(capsys: Captured) -> None:
     """A result with lists, or with bytes, is refused in CSV, and written in other formats."""
     pl.DataFrame({"query": [b"1", b"2"], "score": 1, "grade": 1}).write_parquet("bytes.parquet")
-    assert refused(capsys, "bytes.parquet").startswith("'query': csv cannot hold bytes; say --to parquet")
+    assert refused(capsys, "bytes.parquet").startswith("'query': csv cannot hold bytes; pass --to parquet")
     Path("log.jsonl").write_text('{"query": [1, 2], "score": 1, "grade": 1}')
     assert refused(capsys, "log.jsonl").startswith(
-        "'query': csv cannot hold lists and objects; say --to parquet or json"
+        "'query': csv cannot hold lists and objects; pass --to parquet or json"
     )
     assert called(capsys, "log.jsonl", "--to", "json")[0] == 0

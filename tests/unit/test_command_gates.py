@@ -732,7 +732,7 @@ def test_each_system_is_held_against_its_own_numbers(capsys: Captured) -> None:
         ([*HELD[2:], "0"], "--margin 0 is not a number above 0"),
         ([*HELD[2:], "rr=0.1"], "'rr' is none of the metrics that are compared"),
         ([*HELD[2:], "x"], "'x' is not a number"),
-        ([*HELD[2:], "0.1", "--fail-if-worse-than", "old_saved.parquet"], "each name a baseline; say one of them"),
+        ([*HELD[2:], "0.1", "--fail-if-worse-than", "old_saved.parquet"], "each name a baseline; pass one of them"),
     ],
 )
 def test_calls_about_margins_that_are_wrong(given: list[str], told: str, capsys: Captured) -> None:

@@ -1078,11 +1078,11 @@ of({"bm25": [1], "vector": [2]}).compare("cg", baseline="bm52")
 of({"bm25": [1], "vector": [2]}).compare("cg", baseline=7)
     BadValueError: baseline=7 is not among the systems of system: 'bm25', 'vector'
 of(TWO).compare("cg", baseline=[])
-    BadValueError: baseline=[] names no system; name one, or say baseline=None for all pairs
+    BadValueError: baseline=[] names no system; name one, or pass baseline=None for all pairs
 of(TWO).compare("cg", baseline=["a", "a"])
     BadValueError: baseline=['a', 'a'] names a system twice; name each once
 of(TWO).compare("cg", baseline=["b", "a"])
-    BadValueError: baseline=['b', 'a'] names every system of system; leave one out, or say baseline=None for all pairs
+    BadValueError: baseline=['b', 'a'] names every system of system; leave one out, or pass baseline=None for all pairs
 of(TWO).compare("cg", baseline=["a", "c"])
     BadValueError: baseline='c' is not among the systems of system: 'a', 'b'
 of(TWO).compare("cg", baseline=np.array(["a", "b"]))
@@ -1119,7 +1119,7 @@ unread()(unanswered="null")
     UnknownNameError: unanswered='null' is not one of 'zero', 'drop'
     but: of(TWO)(unanswered="drop").compare("cg", test="wilcoxon", correction="bh", over="all")
 unread().compare("cg", unanswered="drop")
-    ColumnError: compare() takes no roles; say irm(unanswered='drop').compare(...)
+    ColumnError: compare() takes no roles; use irm(unanswered='drop').compare(...)
     but: of(TWO)(unanswered="drop").compare("cg")
 unread().compare("cg", against=VALUE)
     for: "luck", True
@@ -1130,7 +1130,7 @@ unread().compare("cg", ci=VALUE)
     BadValueError: ci=VALUE is not a level between 0 and 1, as 0.95
     but: of(TWO).compare("cg", ci=0.999)
 unread().compare("cg", ci=1 - 1e-16)
-    BadValueError: ci=0.9999999999999999 is so near to 1 that floats cannot tell them apart; say a lesser level
+    BadValueError: ci=0.9999999999999999 is so near to 1 that floats cannot tell them apart; pass a lesser level
     but: of(TWO).compare("cg", ci=1 - 2.3e-16)
 unread().compare("cg", permutations=VALUE)
     for: 0, 1e4, True

@@ -708,7 +708,7 @@ def test_rows_with_weights_or_clusters_get_the_bootstrap(metric: str, role: str)
         "weight": "counts every row alike, and weight is their weight",
         "cluster": "takes every row as independent, and cluster says which belong together",
     }
-    assert said == f"test={test!r} {why[role]}; say test='bootstrap', or {role}=None"
+    assert said == f"test={test!r} {why[role]}; pass test='bootstrap', or {role}=None"
 
 
 def test_a_cluster_for_each_document_is_no_cluster() -> None:
@@ -764,7 +764,7 @@ IRM(ROWS, system="system", query=None).compare("accuracy")
     ColumnError: compare() without a query pairs rows by document; name their column with doc=; did you mean 'doc'?
     but: IRM(ROWS, system="system", doc="doc", query=None).compare("accuracy")
 IRM(ROWS, doc="doc").compare("accuracy")
-    ColumnError: compare() pairs the rows of systems by document; name their column with system=, or say
+    ColumnError: compare() pairs the rows of systems by document; name their column with system=, or pass
         against='chance' or 'majority' to test one by itself
     but: irm_of(ROWS[:6]).compare("informedness", against="chance")
 irm_of(ROWS[:6]).compare("accuracy")
@@ -776,20 +776,20 @@ irm_of(ROWS).compare("accuracy", per_query=True)
     NotComputableError: per_query=True lists the differences of queries, and there is none; name query=
     but: irm_of(ROWS).compare("accuracy", per_query=False)
 irm_of(ROWS).compare("accuracy", test="randomization")
-    NotComputableError: test='randomization' is of queries, and there is none; name query=, or say test= as one of
+    NotComputableError: test='randomization' is of queries, and there is none; name query=, or pass test= as one of
         'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher', 'bootstrap'
 IRM(ROWS, query="doc", system="system").compare("accuracy", test="mcnemar")
-    NotComputableError: test='mcnemar' is of rows without a query; say query=None, or test= as one of 'randomization',
+    NotComputableError: test='mcnemar' is of rows without a query; pass query=None, or test= as one of 'randomization',
         't', 'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
     but: irm_of(ROWS).compare("accuracy", test="mcnemar")
     but: IRM(ROWS, query="doc", system="system").compare("accuracy", test="randomization")
 irm_of(ROWS).compare("precision", test="mcnemar")
-    NotComputableError: test='mcnemar' is none of precision here; say test= as one of 'bootstrap', or test=None
+    NotComputableError: test='mcnemar' is none of precision here; pass test= as one of 'bootstrap', or test=None
 irm_of(ROWS).compare("accuracy", test="delong")
-    NotComputableError: test='delong' is none of accuracy here; say test= as one of 'mcnemar_mid_p',
+    NotComputableError: test='delong' is none of accuracy here; pass test= as one of 'mcnemar_mid_p',
         'mcnemar', 'bootstrap', or test=None
 irm_of(ROWS).compare("roc_auc", test="fisher")
-    NotComputableError: test='fisher' is none of roc_auc here; say test= as one of 'delong', 'bootstrap', or test=None
+    NotComputableError: test='fisher' is none of roc_auc here; pass test= as one of 'delong', 'bootstrap', or test=None
     but: irm_of(ROWS).compare("precision", "accuracy", test="bootstrap")
     but: irm_of(ROWS).compare("roc_auc", test="delong")
 IRM(ROWS, query="doc", system="system").compare("accuracy", against="majority")
@@ -816,7 +816,7 @@ irm_of(ONE).compare(VALUE, against="chance")
     NotComputableError: TEXT has no single value by chance, with room for better and for worse; ask for informedness or
         roc_auc, or for accuracy against='majority'
 irm_of(ONE).compare("roc_auc", against="majority")
-    NotComputableError: roc_auc is of scores, and the majority is a decision; say against='chance'
+    NotComputableError: roc_auc is of scores, and the majority is a decision; pass against='chance'
     but: irm_of(ONE).compare("roc_auc", "informedness", against="chance")
     but: irm_of(ONE).compare("accuracy", against="majority")
 """

@@ -117,7 +117,7 @@ def test_tests_without_a_weighted_form_refuse(test: str) -> None:
     said = error(lambda: row_of(values, weight, test=test), NotComputableError)
     assert said == (
         f"test={test!r} counts every query alike, and visits is their weight; "
-        "say test= as one of 'randomization', 'bootstrap', or weight=None"
+        "pass test= as one of 'randomization', 'bootstrap', or weight=None"
     )
     frame = frame_of(values, weight)
     assert len(IRM(frame, system="system", weight="visits")(weight=None).compare("cg@1", test=test)) == 1  # type: ignore[arg-type]

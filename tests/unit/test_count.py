@@ -147,7 +147,7 @@ def test_queries_are_not_counted() -> None:
     """A result stands for itself."""
     frame = TEST.with_columns(query=1)
     said = error(lambda: frame.irm(query="query", count="n").evaluate("recall"), ColumnError)
-    assert said == "count= is about the rows of a segment; say query=None"
+    assert said == "count= is about the rows of a segment; pass query=None"
 
 
 def test_grades_of_no_row_are_no_scale() -> None:

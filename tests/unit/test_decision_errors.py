@@ -87,7 +87,7 @@ two(YES_NO, predicted=None).evaluate("roc_auc")
     but: two(YES_NO, positive="yes").evaluate("precision")
     but: two(YES_NO, positive="yes", predicted=None).evaluate("roc_auc")
 two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None).evaluate("precision")
-    BadValueError: shown: its values are Int64, those of clicked are text; give both one type, or say match= if they
+    BadValueError: shown: its values are Int64, those of clicked are text; give both one type, or pass match= if they
         are clusters
     but: two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None, match="majority").evaluate("accuracy")
 many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]).evaluate("accuracy")
@@ -121,10 +121,10 @@ many(classes=[1, 2, 3]).evaluate("accuracy")
     BadValueError: animal: 1 cannot be one of its values, which are text
     but: many(classes=["cat", "dog", "owl", "cow"]).evaluate("accuracy")
 many({"animal": [1, 2, 3, 1]}).evaluate("accuracy")
-    BadValueError: guess: its values are text, those of animal are Int64; give both one type, or say match= if they
+    BadValueError: guess: its values are text, those of animal are Int64; give both one type, or pass match= if they
         are clusters
 many({"guess": [1, 2, 3, 1]}).evaluate("accuracy")
-    BadValueError: guess: its values are Int64, those of animal are text; give both one type, or say match= if they
+    BadValueError: guess: its values are Int64, those of animal are text; give both one type, or pass match= if they
         are clusters
     but: many({"guess": [1, 2, 3, 1]}, match="majority").evaluate("accuracy")
 many(abstain=[3]).evaluate("accuracy")
@@ -354,7 +354,7 @@ two({"shown": [1.0, 0.0, NAN, 0.0]}).confusion()
     but: two({"shown": [1.0, 0.0, None, 0.0]}).confusion()
     but: two({"clicked": [1.0, 0.0, None, 0.0]}, unjudged="negative").confusion()
 of({"animal": [[1], [2], [3]], "guess": [[1], [2], [3]]}, **CLASSES).evaluate("accuracy")
-    BadRowsError: animal: 2 of 3 rows are neither 0 nor 1 (rows 1, 2); say label=None, grade='animal' if these are
+    BadRowsError: animal: 2 of 3 rows are neither 0 nor 1 (rows 1, 2); pass label=None, grade='animal' if these are
         grades, or name the relevant one with positive=
 two({"clicked": [True, False, True, False], "shown": [True, True, False, False]}, positive=2).evaluate("precision")
     BadValueError: clicked: 2 cannot be one of its values, which are Boolean
@@ -394,21 +394,21 @@ def test_other_bad_values() -> None:
 
 ASKED = r"""
 of(TWO, label="clicked").evaluate("precision")
-    ColumnError: precision needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or say threshold=
+    ColumnError: precision needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or pass threshold=
         to decide by the score; of a ranking, name query=, or give a cutoff
 of(TWO, label="clicked").confusion()
-    ColumnError: confusion() needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or say
+    ColumnError: confusion() needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or pass
         threshold= to decide by the score
 of(MANY, label="animal").evaluate("coverage")
     ColumnError: coverage needs predictions; name one of 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl' with predicted=,
-        or say threshold= to decide by the score
+        or pass threshold= to decide by the score
 of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"}).evaluate("f1")
     ColumnError: f1 needs predictions; name one of 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl' with predicted=, or make
         such a column, of the class with the greatest score
     but: of(TWO, label="clicked", predicted="shown").confusion()
     but: of(MANY, label="animal", predicted="guess").evaluate("coverage")
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")
-    MistakenColumnError: the column 'predicted' decides about rows, and 'query' is a column too; say query='query' for
+    MistakenColumnError: the column 'predicted' decides about rows, and 'query' is a column too; pass query='query' for
         each query's own table, or query=None for one table of all rows
     but: of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}, query="query").evaluate("precision")
     but: of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}, query=None).evaluate("precision")
@@ -457,13 +457,13 @@ both(query="qid", threshold=0.5).confusion()
         the place of 'qid'
     but: both(query=None).evaluate("log_loss")
 log(abstain=[0]).evaluate("precision")
-    ColumnError: abstain= is about the rows of a segment; say query=None
+    ColumnError: abstain= is about the rows of a segment; pass query=None
 log(match="best").evaluate("precision")
-    ColumnError: match= is about the rows of a segment; say query=None
+    ColumnError: match= is about the rows of a segment; pass query=None
 log(classes=[0, 1]).evaluate("precision")
-    ColumnError: classes= is about the rows of a segment; say query=None
+    ColumnError: classes= is about the rows of a segment; pass query=None
 log().evaluate("coverage")
-    NotComputableError: coverage is of the rows of a segment, and of no query; say query=None, or name it with by=
+    NotComputableError: coverage is of the rows of a segment, and of no query; pass query=None, or name it with by=
 log({"visits": [1, 1, 2, 2]}, weight="visits").curve("roc")
     ColumnError: weight='visits' is the weight of a query, and rows are pooled here; pass weight=None
     but: log(query=None, classes=[0, 1], abstain=[0], score=None).evaluate("coverage")
@@ -475,7 +475,7 @@ two(threshold=0.5).thresholds()
 two(threshold=0.5).best_threshold("f1")
     ColumnError: threshold=0.5 is one threshold, and every threshold is looked at; pass threshold=None
 two(undefined="raise").thresholds("precision")
-    NotComputableError: undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'
+    NotComputableError: undefined='raise': at the first threshold nothing is predicted; pass 'null' or 'zero'
     but: two().thresholds()
     but: two().best_threshold("f1")
     but: two(undefined="null").thresholds("precision")
@@ -521,13 +521,13 @@ two().evaluate("inverse_fbeta(beta=2, alpha=0.2)")
     but: two().evaluate("roc_auc(max_fpr=0.5)", "roc_auc(fpr=[0, 0.5])")
 two()(query="bm25", score=None).evaluate("Subset accuracy")
     ColumnError: Subset accuracy of queries with several labels is the share of those whose value in
-        per_query('accuracy') is 1, and accuracy the share of right labels; ask for that one, or say query=None if each
+        per_query('accuracy') is 1, and accuracy the share of right labels; ask for that one, or pass query=None if each
         row has one label
     but: two().evaluate("Subset accuracy")
 two().evaluate("roc_auc(fpr=[0.5, 0.75])")
-    BadValueError: roc_auc: corrected between 0.5 and 0.75 of fpr it could be below 0; say correction=None
+    BadValueError: roc_auc: corrected between 0.5 and 0.75 of fpr it could be below 0; pass correction=None
 two().evaluate("roc_auc(tpr=[0, 0.75])")
-    BadValueError: roc_auc: corrected between 0 and 0.75 of tpr it could be below 0; say correction=None
+    BadValueError: roc_auc: corrected between 0 and 0.75 of tpr it could be below 0; pass correction=None
     but: two().evaluate("roc_auc(fpr=[0.5, 0.75], correction=None)")
 many(score=SCORES).evaluate("roc_auc(multi='all')")
     BadValueError: roc_auc: multi='all' is not one of 'ovr', 'ovo'
@@ -574,20 +574,20 @@ def test_wrong_calls(kind: str) -> None:
 
 READ = r"""
 two().evaluate("precision", average="weighted")
-    NotComputableError: average='weighted' is over several classes, and the rows of two are pooled here; say
+    NotComputableError: average='weighted' is over several classes, and the rows of two are pooled here; pass
         average=None, or classes= to average both
 two().evaluate("accuracy", "precision", average="macro")
-    NotComputableError: average='macro' is over several classes, and the rows of two are pooled here; say average=None,
+    NotComputableError: average='macro' is over several classes, and the rows of two are pooled here; pass average=None,
         or classes= to average both
 two().evaluate("precision", average=["micro", "macro"])
-    NotComputableError: average='micro' is over several classes, and the rows of two are pooled here; say average=None,
+    NotComputableError: average='micro' is over several classes, and the rows of two are pooled here; pass average=None,
         or classes= to average both
 two().evaluate("precision", average="median")
     NotComputableError: average='median' is over queries; name query=
 two().evaluate("roc_auc", average=["macro", "rows"])
     NotComputableError: average='rows' is over queries; name query=
 two().evaluate("precision", average="predicted")
-    NotComputableError: average='predicted' is over several classes, and the rows of two are pooled here; say
+    NotComputableError: average='predicted' is over several classes, and the rows of two are pooled here; pass
         average=None, or classes= to average both
 two().evaluate("precision", average="gmean")
 many().evaluate("precision", average="gmean")
@@ -596,11 +596,11 @@ many().evaluate("precision", average="gmean")
 two().evaluate("gm_precision")
     NotComputableError: gm_precision is an average over queries; name query=
 two().evaluate("precision(judged_only=True)")
-    NotComputableError: precision(judged_only=True): rel= and judged_only= are for queries; say rel= or unjudged= of all
-        rows
+    NotComputableError: precision(judged_only=True): rel= and judged_only= are for queries; pass rel= or unjudged= of
+        all rows
     but: log().evaluate("gm_map", "precision(judged_only=True)@2")
 many(score=SCORES).evaluate("roc_auc", ci=0.9, method="delong")
-    NotComputableError: there are 3 classes, and method='delong' is for two; say method='bootstrap'
+    NotComputableError: there are 3 classes, and method='delong' is for two; pass method='bootstrap'
 many(score=SCORES).evaluate("roc_auc", average="micro")
     NotComputableError: roc_auc has no micro average over classes: macro and weighted it has
     but: two().evaluate("roc_auc", ci=0.9, method="delong")
@@ -684,7 +684,7 @@ two(positive=1, match="best").evaluate("accuracy")
     but: two(positive=1).evaluate("accuracy")
 of(TWO, grade="clicked", score="bm25", positive=3).evaluate("roc_auc")
 of(LOG, grade="clicked", score="bm25", query="qid", positive=3).evaluate("ndcg")
-    ColumnError: positive= is a label, and clicked is a grade; say rel=, or name label=
+    ColumnError: positive= is a label, and clicked is a grade; pass rel=, or name label=
 of(TWO, grade="clicked", predicted="shown", classes=[0, 1]).evaluate("accuracy")
     ColumnError: classes= is about classes, and clicked is a grade; name label=
 of(MANY | {"rating": [0, 1, 2, 0]}, grade="rating", score={0: "p_cat", 1: "p_dog"}).evaluate("roc_auc")
@@ -694,7 +694,7 @@ of(MANY | {"rating": [0, 1, 2, 0]}, grade="rating", score={0: "p_cat", 1: "p_dog
 log(classes=[0, 1]).evaluate("precision")
 log(classes=[0, 1]).evaluate("ndcg")
 log(classes=[0, 1]).curve("roc")
-    ColumnError: classes= is about the rows of a segment; say query=None
+    ColumnError: classes= is about the rows of a segment; pass query=None
     but: log().evaluate("precision", "ndcg")
     but: log().curve("roc")
 many(score=SCORES, positive="cat").evaluate("roc_auc")

@@ -63,7 +63,7 @@ log({"qid": [None, 1, 2, None]}).evaluate("recall", "rr")
 log({"part": ["a", None, "b", "c"]}, query=["qid", "part"]).evaluate("recall", "rr")
     BadRowsError: part: 1 of 4 rows has no query (row 1); drop them, or give them one
 log({"sku": ["a", None, "b", "c"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 1 of 4 rows has no document (row 1); say doc=None where a search showed nothing; else drop them,
+    BadRowsError: sku: 1 of 4 rows has no document (row 1); pass doc=None where a search showed nothing; else drop them,
         or give them one
     but: log({"sku": ["a", None, "b", "c"], "bm25": [2.0, None, 3.0, 2.5]}, doc=None).evaluate("recall", "rr")
     but: log({"sku": [*"abca"]}, doc="sku").evaluate("recall", "rr")
@@ -91,10 +91,10 @@ log({"rating": ["0", "3", "1", "0"]}).evaluate("recall", "rr")
     BadValueError: rating: a grade is a number, and this column is text; convert it
     but: log({"rating": [0.5, None, 2.0, -1.0]}, rel=1).evaluate("rr")
 log(grade=None, label="rating").evaluate("recall", "rr")
-    BadRowsError: rating: 1 of 4 rows is neither 0 nor 1 (row 1); say label=None, grade='rating' if these are grades, or
-        name the relevant one with positive=
+    BadRowsError: rating: 1 of 4 rows is neither 0 nor 1 (row 1); pass label=None, grade='rating' if these are grades,
+        or name the relevant one with positive=
 log({"clicked": [0, 0.5, -1, 2]}, grade=None, label="clicked").evaluate("recall", "rr")
-    BadRowsError: clicked: 3 of 4 rows are neither 0 nor 1 (rows 1, 2, 3); say label=None, grade='clicked' if these are
+    BadRowsError: clicked: 3 of 4 rows are neither 0 nor 1 (rows 1, 2, 3); pass label=None, grade='clicked' if these are
         grades, or name the relevant one with positive=
 log({"clicked": ["yes", "no", "yes", "no"]}, grade=None, label="clicked").evaluate("recall", "rr")
     BadValueError: clicked: a label is 0 or 1, and this column is text; name the one with positive=
@@ -114,38 +114,40 @@ log({"pos": [1, INF, 1, 2]}, score=None, rank="pos").evaluate("recall", "rr")
     but: log({"pos": [1, 2.0**53, 1, 2]}, score=None, rank="pos").evaluate("recall", "rr")
 log({"pos": [True, True, True, True]}, score=None, rank="pos").evaluate("recall", "rr")
     BadRowsError: pos: 2 of 4 rows repeat a rank of their query (rows 1, 3); a query has each rank once: name system= if
-        several systems gave them, say query=['qid', the session's column] if a query was asked several times, say
+        several systems gave them, pass query=['qid', the session's column] if a query was asked several times, pass
         score= with the negative of pos if equal places are meant
 log({"pos": [1, 1, 1, 2]}, rank="pos").evaluate("recall", "rr")
     BadRowsError: pos: 1 of 4 rows repeats a rank of its query (row 1); a query has each rank once: name system= if
-        several systems gave them, say query=['qid', the session's column] if a query was asked several times, say
+        several systems gave them, pass query=['qid', the session's column] if a query was asked several times, pass
         score= with the negative of pos if equal places are meant
 log({"pos": ["1", "2", "1", "2"]}, score=None, rank="pos").evaluate("recall", "rr")
     BadValueError: pos: a rank is a number, and this column is text; convert it
     but: log({"pos": [True, None, True, None]}, score=None, rank="pos").evaluate("recall", "rr")
     but: log({"pos": [1, 3, 1, 2]}, rank="pos").evaluate("recall", "rr")
 log({"bm25": [2.0, None, 3.0, None], "rating": [0, None, 1, None]}).evaluate("recall", "rr")
-    BadRowsError: bm25 and rating: 2 of 4 rows have neither a score nor a judgment (rows 1, 3); drop them, or say grade
-        0 where the query found nothing
+    BadRowsError: bm25 and rating: 2 of 4 rows have neither a score nor a judgment (rows 1, 3); drop them, or write
+        grade 0 where the query found nothing
 log({"pos": [1, None, 1, 2], "clicked": [0, None, 1, 1]}, score=None, rank="pos", grade=None,
         label="clicked").evaluate("recall", "rr")
-    BadRowsError: pos and clicked: 1 of 4 rows has neither a rank nor a judgment (row 1); drop them, or say label 0
+    BadRowsError: pos and clicked: 1 of 4 rows has neither a rank nor a judgment (row 1); drop them, or write label 0
         where the query found nothing
     but: log({"bm25": [2.0, None, 3.0, None], "rating": [0, 1, None, 0]}).evaluate("recall", "rr")
 log({"sku": ["a", "a", "b", "b"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); drop them, or say duplicates='first' to
-        keep the best place of each, or doc=None; rows of several systems need system=; say query=['qid', the session's
+    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); drop them, or pass duplicates='first'
+        to keep the best place of each, or doc=None; rows of several systems need system=; pass query=['qid', the
+        session's
         column] if a query was asked several times
 log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2], "qid": [1, 1, 1, 1]}, doc="sku", rank="pos",
         score=None).evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); ranks repeat too: name system= if
-        several systems gave them, say query=['qid', the session's column] if a query was asked several times, else drop
-        them, or pass duplicates='first'
+        several systems gave them, pass query=['qid', the session's column] if a query was asked several times, else
+        drop them, or pass duplicates='first'
     but: log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2]}, doc="sku", rank="pos", score=None).evaluate("rr")
 log({"sku": ["a", "a", "b", "b"], "run": ["x", "x", "x", "y"], "rating": [1, 1, 0, 0]}, doc="sku",
         system="run").evaluate("recall", "rr")
-    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); drop them, or say duplicates='first' to keep
-        the best place of each, or doc=None; say query=['qid', the session's column] if a query was asked several times
+    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); drop them, or pass duplicates='first' to
+        keep the best place of each, or doc=None; pass query=['qid', the session's column] if a query was asked several
+        times
 log({"sku": ["a", "a", "b", "c"]}, doc="sku", duplicates="first").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query with another judgment (rows 0, 1); keep one of each
 log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", system="run").evaluate("recall", "rr")
@@ -375,7 +377,7 @@ def test_the_way_out_of_repeated_ranks() -> None:
     runs = pl.DataFrame({"query": [1, 1], "rank": [1, 1], "label": [1, 0], "run": ["a", "b"]})
     said = error(lambda: runs.irm.evaluate("rr"))
     assert "name system= if" in said
-    assert "say query=['query', the session's column] if" in said
+    assert "pass query=['query', the session's column] if" in said
     twice = pl.concat([runs, runs]).irm(system="run")
     assert "system=" not in error(lambda: twice.evaluate("rr"))
     assert "session" in error(lambda: twice.evaluate("rr"))
@@ -578,9 +580,9 @@ metrics.ndcg @ VALUE
 metrics.rprec @ 5
     BadValueError: rprec takes no cutoff: rprec@5
 metrics.ndcg(gain="exp") @ 10 @ 5
-    BadValueError: ndcg(gain='exp')@10@5: it has a cutoff already; say ndcg(gain='exp')@5 for that one
+    BadValueError: ndcg(gain='exp')@10@5: it has a cutoff already; use ndcg(gain='exp')@5 for that one
 metrics.iprec @ 0.5 @ 0.1
-    BadValueError: iprec@0.5@0.1: it has a cutoff already; say iprec@0.1 for that one
+    BadValueError: iprec@0.5@0.1: it has a cutoff already; use iprec@0.1 for that one
     but: (metrics.ndcg @ 10)(gain="exp")
 metrics.iprec @ 1.5
     BadValueError: iprec@1.5: the recall level is not between 0 and 1
@@ -692,7 +694,7 @@ log().evaluate("rr", average=["macro", "mid"])
 log().evaluate("rr", average="mean")
     UnknownNameError: average='mean' is called 'macro', or 'weighted' where queries or classes have weights
 log().evaluate("rr", average=[])
-    BadValueError: average=[] names no average; name one, or say average=None
+    BadValueError: average=[] names no average; name one, or pass average=None
 log().evaluate("rr", average=["macro", "macro"])
     BadValueError: average='macro' is asked for twice
     but: log().evaluate("rr", average=["macro", "min"])
@@ -884,13 +886,13 @@ wild(grade=None, label="clicked").evaluate("rr(rel=2)")
 wild(n_relevant="known").evaluate("recall(rel=2)")
     NotComputableError: recall(rel=2): known counts what is relevant at rel=1 only
 wild(n_relevant="known").evaluate("ndcg@5")
-    NotComputableError: ndcg@5 needs the grades of all relevant documents, and known only counts them; list them, or say
-        n_relevant=None to take the ideal from the listed rows
+    NotComputableError: ndcg@5 needs the grades of all relevant documents, and known only counts them; list them, or
+        pass n_relevant=None to take the ideal from the listed rows
     but: wild(n_relevant="known").evaluate("recall", "rr")
 wild(grade="clicked", n_relevant="known", rel=VALUE).evaluate("q_measure")
     for: 0, 2
     NotComputableError: q_measure needs the grades of all relevant documents, and known only counts them; list them, or
-        say n_relevant=None to take the ideal from the listed rows
+        pass n_relevant=None to take the ideal from the listed rows
     but: wild(grade="clicked", n_relevant="known", rel=0.5).evaluate("q_measure")
 wild().evaluate("ncg(gain={2: 5, 3: 9})@2")
     NotComputableError: ncg(gain={2: 5, 3: 9})@2 needs max_grade=, the highest grade of the scale; the largest grade in
@@ -903,13 +905,13 @@ wild(grade="wild").evaluate("ndcg(gain='exp')")
     but: wild().evaluate("ndcg(gain='exp')")
 wild(score="flat", ties="best").evaluate("infap")
     NotComputableError: infap is not bounded by ties='best', and rows with equal scores have different judgments; name
-        doc= to order equal scores by document, or say ties='order' to take the frame's order
+        doc= to order equal scores by document, or pass ties='order' to take the frame's order
 wild(score="flat", grade="some").evaluate("judged@1")
     NotComputableError: judged@1 is not bounded by ties='worst', and rows with equal scores have different judgments;
-        name doc= to order equal scores by document, or say ties='order' to take the frame's order
+        name doc= to order equal scores by document, or pass ties='order' to take the frame's order
 wild(score="flat", grade="some", doc="sku", ties="worst").evaluate("judged@1")
     NotComputableError: judged@1 is not bounded by ties='worst', and rows with equal scores have different judgments;
-        say ties='order' to take the frame's order
+        pass ties='order' to take the frame's order
     but: wild(score="flat", doc="sku").evaluate("infap", "judged@1")
     but: wild(score="flat", grade="some", ties="order").evaluate("judged@1")
 """
@@ -1011,10 +1013,10 @@ judged({"grade": [INF, 2]}).evaluate("rr")
     BadValueError: grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or give them finite
         values: inf one above all others, -inf one below
 judged({"grade": [1, 2]}, label="grade").evaluate("rr")
-    BadValueError: grade (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if
+    BadValueError: grade (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1); pass label=None, grade='grade' if
         these are grades, or name the relevant one with positive=
 judged({"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]}).evaluate("rr")
-    BadValueError: grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each, or say
+    BadValueError: grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each, or use
         judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'
     but: judged({"qid": [1, 2, 1, 2, 1], "sku": [*"abcdb"], "grade": [1, 0, 2, 0, 1]}).evaluate("rr")
 """
@@ -1206,7 +1208,7 @@ def test_weights_whose_squares_are_no_numbers_are_refused(far: float) -> None:
     """A sum would be infinite, or the product of two sums 0: so that mcc was 0, and kappa and roc_auc null."""
     rows = pl.DataFrame({"query": [1, 2, 3], "score": [1.0, 1.0, 0.5], "label": [1, 0, 1], "w": [far, far, 0.0]})
     said = error(lambda: rows.irm(weight="w", query=None, threshold=0.75).evaluate("precision"), BadRowsError)
-    told = "their squares would be infinite or 0: rescale them, or say 0"
+    told = "their squares would be infinite or 0: rescale them, or set them to 0"
     assert said == f"w: 2 of 3 rows are past 1e100 or below 1e-100 (rows 0, 1); {told}"
 
 
@@ -1320,14 +1322,14 @@ metrics.rprec(3)
     BadValueError: rprec(3): it has no parameters
     but: metrics.ndcg(gain="exp")
 LOG_OF_TWO.irm("query", "score")
-    ColumnError: irm('query', 'score'): say which part each column plays, as irm(query='query')
+    ColumnError: irm('query', 'score'): name the role of each column, as irm(query='query')
 IRM(LOG_OF_TWO, "query")
-    ColumnError: irm('query'): say which part each column plays, as irm(query='query')
+    ColumnError: irm('query'): name the role of each column, as irm(query='query')
     but: LOG_OF_TWO.irm(query="query")
 LOG_OF_TWO.irm.evaluate("rr", by="device")
-    ColumnError: evaluate() takes no roles; say irm(by='device').evaluate(...)
+    ColumnError: evaluate() takes no roles; use irm(by='device').evaluate(...)
 LOG_OF_TWO.irm.explain("rr", query=1, rel=2)
-    ColumnError: explain() takes no roles; say irm(rel=2).explain(...)
+    ColumnError: explain() takes no roles; use irm(rel=2).explain(...)
     but: LOG_OF_TWO.irm(rel=0.5).explain("rr", query=1)
 LOG_OF_TWO.irm.evaluate("rr", avrage="macro")
     UnknownNameError: evaluate() has no option 'avrage'; did you mean 'average'?
@@ -1340,9 +1342,9 @@ LOG_OF_TWO.irm.compare("rr", average="q0.95")
 LOG_OF_TWO.irm(query=None, label="grade", score="score").confusion(layout="wide")
     UnknownNameError: confusion() has no option 'layout'; pivot() the result
 LOG_OF_TWO.irm.evaluate("rr", groupby="device")
-    UnknownNameError: evaluate() has no option 'groupby'; say irm(by='device').evaluate(...)
+    UnknownNameError: evaluate() has no option 'groupby'; use irm(by='device').evaluate(...)
 LOG_OF_TWO.irm.per_query("rr", position="shown")
-    UnknownNameError: per_query() has no option 'position'; say irm(rank='shown').per_query(...)
+    UnknownNameError: per_query() has no option 'position'; use irm(rank='shown').per_query(...)
 LOG_OF_TWO.irm.evaluate("rr", wide=True)
     UnknownNameError: evaluate() has no option 'wide'; did you mean layout='wide'?
 LOG_OF_TWO.irm(wide=True)
@@ -1397,7 +1399,7 @@ LOG_OF_TWO.irm.judge(LOG_OF_TWO, relevance="rel")
 LOG_OF_TWO.irm.evaluate(metrics=["rr"])
     BadValueError: evaluate(): give metrics without a name, one by one or in a list, as evaluate('f1')
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, scale={"a": 1, "b": 0})
-    ColumnError: judge() takes no roles; say irm(scale={'a': 1, 'b': 0}).judge(...), which reads the judgments too
+    ColumnError: judge() takes no roles; use irm(scale={'a': 1, 'b': 0}).judge(...), which reads the judgments too
 LOG_OF_TWO.irm.explain("rr")
     BadValueError: explain(): missing a required argument: 'query'; query: the query's value, or a tuple of a value for
         each of its columns; a list of these for several queries
@@ -1441,7 +1443,7 @@ def test_a_search_that_found_nothing_counts(place: str, role: str) -> None:
     frame = pl.DataFrame({"query": [1, 1, 2, 3], "doc": ["x", "y", "none", "x"], **columns})
     roles: dict[str, Any] = {place: place, role: role, "arm": "arm"}
     said = error(lambda: frame.irm(**roles).ab_test("rr", test="z"))
-    assert said.endswith(f"(row 2); drop them, or say {role} 0 where the query found nothing")
+    assert said.endswith(f"(row 2); drop them, or write {role} 0 where the query found nothing")
     assert frame.irm(**roles).audit().filter(severity="error")["message"][0] == said
     irm = frame.with_columns(pl.col(role).fill_null(0)).irm(**roles)
     found = irm.ab_test("success@5", baseline="b", test="z")
@@ -1463,7 +1465,7 @@ def test_what_a_search_that_found_nothing_says_in_words(name: str) -> None:
     role = "label" if "positive" in roles else "grade"
     frame = pl.DataFrame({"query": ["a", "b"], "rank": [1, None], role: [word, None]})
     assert error(lambda: frame.irm(**roles).evaluate("rr")).endswith(
-        f"drop them, or say {said} where the query found nothing"
+        f"drop them, or write {said} where the query found nothing"
     )
     roles = roles if other != "None" else {"scale": roles["scale"] | {other: 0}}
     mended = frame.with_columns(pl.col(role).fill_null(other)).irm(**roles)
@@ -1475,7 +1477,7 @@ def test_rows_without_a_document_where_documents_are_needed() -> None:
     rows = {"query": ["a", "b"], "doc": ["x", None], "rank": [1, None], "label": ["yes", "no"]}
     irm = pl.DataFrame(rows).irm(positive="yes")
     told = "doc: 1 of 2 rows has no document (row 1); "
-    assert error(lambda: irm.evaluate("rr")).startswith(f"{told}say doc=None where a search showed nothing")
+    assert error(lambda: irm.evaluate("rr")).startswith(f"{told}pass doc=None where a search showed nothing")
     assert irm(doc=None).evaluate("rr")["n"][0] == 2
     for call in (
         lambda irm: irm.click_judgments("ctr", query_text="query"),
@@ -1503,11 +1505,11 @@ RUNS.lazy().irm.explain("rr", query=1, system="a")
     ColumnError: explain() takes no system, and 'a' is no column of the frame but a value; keep its rows of the frame
         before .irm
 BESIDE.irm(score=["a", "b"]).explain("rr", query=1, system="b")
-    ColumnError: explain() takes no system; for 'b' alone say irm(score='b').explain(...)
+    ColumnError: explain() takes no system; for 'b' alone use irm(score='b').explain(...)
 RUNS.irm.explain("rr", query=1, system="run")
-    ColumnError: explain() takes no roles; say irm(system='run').explain(...)
+    ColumnError: explain() takes no roles; use irm(system='run').explain(...)
 RUNS.irm(system="run").explain("rr", query=1, system=pl.col("run"))
-    ColumnError: explain() takes no roles; say irm(system=<polars.Expr>).explain(...)
+    ColumnError: explain() takes no roles; use irm(system=<polars.Expr>).explain(...)
     but: RUNS.irm(system="run").explain("rr", query=1)
     but: BESIDE.irm(score="b").explain("rr", query=1)
 """

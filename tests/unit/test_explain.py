@@ -190,7 +190,7 @@ LOG.irm.explain("roc_auc", query="a")
 LOG.irm.explain("ap@1,2", query="a")
     BadValueError: 'ap@1' and 'ap@2' are two metrics; name one
 LOG.irm(unjudged="drop").explain("ap", query="a")
-    NotComputableError: ap: explain() is about whole rankings, and these are condensed; say unjudged=None
+    NotComputableError: ap: explain() is about whole rankings, and these are condensed; pass unjudged=None
 LOG.rename({"doc": "gain"}).irm(doc="gain").explain("ap", query="a")
     ColumnError: 'gain' is a column of the result as well; rename the frame's column
 LOG.irm(collection_size=9).explain("accuracy", query="a")

@@ -66,7 +66,7 @@ def test_numbers_of_clusters_beside_classes_that_are_text(kind: str) -> None:
         as_kind(pl.DataFrame({"animal": [*"aabb"], "found": [7, 8, 7, 9]}), kind), label="animal", predicted="found"
     )
     assert as_polars(irm.evaluate(*THEMSELVES))["value"].to_list() == pytest.approx([0.5, 2**0.5, 0.5, 3 / 6, -2 / 7])
-    said = "those of animal are text; give both one type, or say match= if they are clusters"
+    said = "those of animal are text; give both one type, or pass match= if they are clusters"
     for verb in (
         lambda: irm.evaluate("accuracy"),
         lambda: irm.evaluate("rand_index", "recall"),
@@ -83,7 +83,7 @@ def test_one_class_and_one_cluster() -> None:
     """Two values of different types are no two classes of which one is relevant."""
     irm = pl.DataFrame({"label": ["a", "a"], "predicted": [1, 1]}).irm()
     assert values(irm, "rand_index", "conditional_entropy") == [1, 0]
-    assert "say match= if they are clusters" in error(lambda: irm.evaluate("accuracy"), BadValueError)
+    assert "pass match= if they are clusters" in error(lambda: irm.evaluate("accuracy"), BadValueError)
 
 
 # The Rand index

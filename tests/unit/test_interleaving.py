@@ -158,7 +158,7 @@ compared(LOG.filter(pl.col("search").is_in([1, 7])).with_columns(**{"from": pl.c
 LOG.irm(**ROLES).interleaving("clicks", baseline="C")
     BadValueError: baseline='C' is not among the teams of from: 'B', 'A'
 LOG.irm(**ROLES).interleaving("clicks", baseline=["A", "B"])
-    BadValueError: baseline=['A', 'B'] names every team of from; leave one out, or say baseline=None for all pairs
+    BadValueError: baseline=['A', 'B'] names every team of from; leave one out, or pass baseline=None for all pairs
 LOG.filter(pl.col("from") == "A").irm(**ROLES).interleaving("clicks")
     NotComputableError: from has one team, 'A'; two are needed to compare
 LOG.irm(**ROLES, system="device").interleaving("clicks")

@@ -708,7 +708,7 @@ def test_relevant_documents_are_listed_or_counted_and_not_both(kind: str, verb: 
     irm, qrels = IRM(as_kind(run, kind), n_relevant="n"), as_kind(run.select("query", "doc", grade=1), kind)
     assert error(lambda: call(irm.judge(qrels)), ColumnError) == (
         "n_relevant='n' counts the relevant documents of a query, and judge() lists them; leave one out: "
-        "say n_relevant=None to count those that are listed"
+        "pass n_relevant=None to count those that are listed"
     )
     listed = run.with_columns(relevant=pl.Series([["x"], ["x"]]))
     for roles in ({}, {"relevant": "relevant"}):

@@ -223,7 +223,7 @@ of(with_scores([1.0], [], [], [1.0]), query="qid")
         give each result of a query both
 of(RAG, query="qid", score="visits")
     ColumnError: score='visits' holds one value for each row, and doc='doc' a list, the results of a query; give both
-        lists of one length, or say doc=None or score=None
+        lists of one length, or pass doc=None or score=None
 of(pl.concat([RAG, RAG]), query="qid")
     BadRowsError: qid: 4 of 8 rows repeat a query (rows 4, 5, 6); a row has all results of its query: name system= if
         several systems gave them, query=['qid', ...] with the column that tells the rows apart, or join the lists
@@ -279,7 +279,7 @@ def test_a_null_list_of_grades_says_nothing_of_its_results(kind: str) -> None:
 def test_flags_are_no_ids(flags: list[list[Any]]) -> None:
     log = pl.DataFrame({"query": ["a", "b"], "doc": [[0, 1, 2], [4, 5, 6]], "relevant": flags})
     assert error(lambda: log.irm.evaluate("rr"), BadValueError) == (
-        "relevant: its lists hold flags, and relevant= is a list of ids; say relevant=None, label='relevant', "
+        "relevant: its lists hold flags, and relevant= is a list of ids; pass relevant=None, label='relevant', "
         "which has a flag for each result"
     )
     assert values(log.irm(relevant=None, label="relevant").per_query("rr")) == [0.5, 1.0]
@@ -292,7 +292,7 @@ def test_few_ids_are_no_flags() -> None:
 
 def test_judgments_that_stand_twice() -> None:
     said = error(lambda: RAG.irm(query="qid", relevant="relevant").judge(JUDGED).per_query("rr"), ColumnError)
-    assert said == "relevant='relevant': the judgments are those of judge(); say relevant=None"
+    assert said == "relevant='relevant': the judgments are those of judge(); pass relevant=None"
     assert values(RAG.irm(query="qid").judge(JUDGED).per_query("rr")) == [0.5, 0.0, 0.0]  # found by name, it gives way
 
 
@@ -713,7 +713,7 @@ IRM(held("doc", "label", score=TEXTS_OF_LISTS), query="q").evaluate("rr")
 IRM(pl.DataFrame(held("doc", "label", score=TEXTS_OF_LISTS).to_dict("list")), query="q").evaluate("rr")
 IRM(pa.table(held("doc", "label", score=TEXTS_OF_LISTS).to_dict("list")), query="q").evaluate("rr")
     MistakenColumnError: score='score' holds texts of lists, as '[1.0, 2.0]'; make them lists, with
-        [ast.literal_eval(one) for one in frame['score']], or with json.loads, or say score=None
+        [ast.literal_eval(one) for one in frame['score']], or with json.loads, or pass score=None
     but: IRM(held("doc", "label", score=READ_TEXTS), query="q").evaluate("rr")
     but: IRM(held("doc", "label", score=TEXTS_OF_LISTS), query="q", score=None).evaluate("rr")
     but: IRM(held("doc", "label", score=["good", "bad"]), query="q").evaluate("rr")

@@ -116,7 +116,7 @@ OF_RELEVANCE: dict[str, Callable[[Any], Any]] = VERBS | {
     "no query": lambda irm: irm(query=None, doc=None).evaluate("roc_auc"),
     "decisions without a query": lambda irm: irm(query=None, doc=None, threshold=1.5).confusion(),
 }
-UNSAID = "2 grades lie between 0 and 1 in grade, and others reach 1: say the least grade that is relevant, as rel=1"
+UNSAID = "2 grades lie between 0 and 1 in grade, and others reach 1: pass the least grade that is relevant, as rel=1"
 
 
 @pytest.mark.parametrize("verb", OF_RELEVANCE)
@@ -189,7 +189,7 @@ def test_a_report_of_grades_between_0_and_1(tmp_path: Path) -> None:
 
 # Flags that are given as ids, and lists that are texts
 
-FLAGGED = "relevant: its lists hold flags, and relevant= is a list of ids; say relevant=None, label='relevant'"
+FLAGGED = "relevant: its lists hold flags, and relevant= is a list of ids; pass relevant=None, label='relevant'"
 
 
 @pytest.mark.parametrize("kind", KINDS)

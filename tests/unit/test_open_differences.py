@@ -544,7 +544,7 @@ def test_every_kind_of_frame_gives_the_same() -> None:
         ({}, {"metric": "bpref"}, "bpref has no bounds"),
         ({}, {"metric": "gm_ndcg", "max_grade": 1}, "gm_ndcg: what one judgment moves is not worked out"),
         ({}, {"metric": "gm_ndcg", "max_grade": 1, "baseline": "x"}, "gm_ndcg is an average"),
-        ({}, {"metric": "ndcg@10"}, "say max_grade="),
+        ({}, {"metric": "ndcg@10"}, "pass max_grade="),
         ({}, {"way": "best"}, "way='best' is not one of 'bounds', 'depth'"),
         ({}, {"way": "depth"}, "leave metric=, baseline= and max_grade= out"),
         ({}, {"baseline": "z"}, "'z' is not among the systems of run"),

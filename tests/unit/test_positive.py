@@ -87,7 +87,7 @@ def test_grades_are_neither_positive_nor_classes() -> None:
     """What is relevant among grades is said by rel=; positive= is then about predictions alone."""
     graded = pl.DataFrame({"score": [0.9, 0.5, 0.1], "grade": [2, 1, 0], "predicted": ["spam", "ham", "ham"]})
     said = error(lambda: graded.irm(positive="spam", predicted=None).evaluate("roc_auc"))
-    assert said == "positive= is a label, and grade is a grade; say rel=, or name label="
+    assert said == "positive= is a label, and grade is a grade; pass rel=, or name label="
     said = error(lambda: graded.irm(classes=["spam", "ham"]).evaluate("accuracy"))
     assert said == "classes= is about classes, and grade is a grade; name label="
     assert graded.irm(positive="spam").evaluate("recall", "precision")["value"].to_list() == [0.5, 1.0]
@@ -109,9 +109,9 @@ def test_a_label_is_none_where_judgments_are_grades_or_lists() -> None:
     run = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "relevant": [["x"]]})
     qrels = run.select("query", "doc", grade=pl.lit(1))
     said = error(lambda: run.irm(positive=0, relevant=None).judge(qrels).evaluate("rr"), ColumnError)
-    assert said == "positive= is a label, and grade is a grade; say rel=, or name label="
+    assert said == "positive= is a label, and grade is a grade; pass rel=, or name label="
     said = error(lambda: run.irm(positive=0).evaluate("rr"), ColumnError)
-    assert said == "positive= is a label, and relevant lists ids; say positive=None"
+    assert said == "positive= is a label, and relevant lists ids; pass positive=None"
 
 
 @pytest.mark.parametrize(

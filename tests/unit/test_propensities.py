@@ -389,7 +389,7 @@ def test_ranks_may_be_linked_by_a_long_chain() -> None:
     irm = pl.DataFrame(rows).irm(query="query")
     assert irm.propensities("adjacent", query_text="text", ci=None)["propensity"].to_list() == [1.0] * 800
     deep = pl.DataFrame([*rows, {"query": -1, "text": "t1", "rank": 10**9, "doc": "a", "label": 0}]).irm(query="query")
-    assert "say k=" in error(lambda: deep.propensities("adjacent", query_text="text"))
+    assert "pass k=" in error(lambda: deep.propensities("adjacent", query_text="text"))
 
 
 def test_chances_are_made_by_expressions() -> None:

@@ -184,7 +184,7 @@ def test_an_average_over_queries_is_none_over_classes() -> None:
         ("median", NotComputableError, f"average='median' is over queries; over classes there are {over}"),
         (["macro", "gmean"], NotComputableError, f"average='gmean' is over queries; over classes there are {over}"),
         (["macro", "macro"], BadValueError, "average='macro' is asked for twice"),
-        ([], BadValueError, "average=[] names no average; name one, or say average=None"),
+        ([], BadValueError, "average=[] names no average; name one, or pass average=None"),
     ]
     for average, cause, words in wrong:
         with pytest.raises(cause, match=f"^{re.escape(words)}$"):

@@ -354,16 +354,16 @@ TWO = rows_of(0)
 LOG = pl.DataFrame({"query": [1, 1], "score": [0.3, 0.1], "label": [1, 0]})
 REFUSALS = r"""
 TWO.irm.evaluate("roc_auc", "ks", ci=0.9, method="delong")
-    NotComputableError: ks has no interval by DeLong, which is of roc_auc and gini; say method='bootstrap'
+    NotComputableError: ks has no interval by DeLong, which is of roc_auc and gini; pass method='bootstrap'
 TWO.irm.evaluate("roc_auc(max_fpr=0.1)", ci=0.9, method="delong")
-    NotComputableError: roc_auc(max_fpr=0.1) has no interval by DeLong, which is of roc_auc and gini; say
+    NotComputableError: roc_auc(max_fpr=0.1) has no interval by DeLong, which is of roc_auc and gini; pass
         method='bootstrap'
 TWO.irm(weight="w").evaluate("auc", ci=0.9, method="delong")
-    NotComputableError: w is the weight of rows, and method='delong' is for independent rows that count one each; say
+    NotComputableError: w is the weight of rows, and method='delong' is for independent rows that count one each; pass
         weight=None, or method='bootstrap'
 TWO.irm(cluster="user").evaluate("auc", ci=0.9, method="delong")
     NotComputableError: user is the cluster of rows, and method='delong' is for independent rows that count one each;
-        say cluster=None, or method='bootstrap'
+        pass cluster=None, or method='bootstrap'
 LOG.irm.evaluate("roc_auc", ci=0.9, method="delong")
     NotComputableError: method='delong' is of rows without a query, and these are means over queries; pass
         method='bootstrap', or leave it out

@@ -122,7 +122,7 @@ this().irm.audit(baseline=OWN.irm(value="value", memory="1GB"))
         it there, and pass memory=None here
 this().irm.compare("rr", baseline=OWN.irm(value="value", rel=2))
 this().irm.audit(baseline=OWN.irm(value="value", rel=2))
-    ColumnError: baseline: rel= says nothing of value=, whose numbers were computed already; say rel=None
+    ColumnError: baseline: rel= says nothing of value=, whose numbers were computed already; pass rel=None
     but: this().irm.compare("rr", baseline=OWN.irm(value="value"))
     but: this().irm.audit(baseline=OWN.irm(value="value"))
 UNREAD.irm.compare("rr", baseline=saved().select("query", ap="value"))

@@ -193,7 +193,7 @@ def test_the_largest_grade_is_named_by_its_word() -> None:
         "nothing is relevant at rel=3 ('Exact'), because the largest grade is 1 ('Com"
     )
     assert error(lambda: irm(rel=1).evaluate("err")) == "err needs max_grade=, the highest grade of the scale: 3"
-    said = "ndcg: bounds of unjudged rows need the scale; say max_grade=3"
+    said = "ndcg: bounds of unjudged rows need the scale; pass max_grade=3"
     assert error(lambda: irm(rel=1).bounds("ndcg", of="unjudged")) == said
     assert irm(rel=1).evaluate("err(max_grade=3)")["value"].item() == pytest.approx(1 / 8)
     low = error(lambda: FOUR.irm(scale=SCALE).evaluate("err(max_grade=2)"), BadValueError)
@@ -211,10 +211,10 @@ log(7, 1, 0).irm(scale={0: 0, 1: 1}).evaluate("ndcg")
         them null
 log(3, 2).irm(scale=SCALE).evaluate("ndcg")
     BadValueError: grade: its values are Int64, and the words of scale= are text; give each of its values a grade, or
-        say scale=None if they are grades
+        pass scale=None if they are grades
 log("Exact").irm(scale={3: 3}).evaluate("ndcg")
     BadValueError: grade: its values are text, and the words of scale= are numbers; give each of its values a grade,
-        or say scale=None if they are grades
+        or pass scale=None if they are grades
 log("b", "a").irm().evaluate("ndcg")
     BadValueError: grade: a grade is a number, and this column is text; give each word a grade, as scale={'a': ...,
         'b': ...}, or convert it
@@ -313,7 +313,7 @@ named(rel="?", scale={"Exact": 3, "?": None})
     BadValueError: rel='?' has no grade in scale=; there are 'Exact'
     but: named(rel="Exact", scale={"Exact": 3, "?": None})
 IDS.irm(query="qid", scale=SCALE).evaluate("rr")
-    ColumnError: scale= is about words that are grades, and relevant lists ids; say scale=None
+    ColumnError: scale= is about words that are grades, and relevant lists ids; pass scale=None
     but: IDS.irm(query="qid").evaluate("rr")
 MIXED.irm(scale=SCALE).evaluate("ndcg")
     BadRowsError: grade: 1 of 4 rows is not in scale= (row 1); '2' (once): mend them, give them a grade in scale=, or

@@ -379,7 +379,7 @@ def test_segments_of_a_baseline_are_called_alike() -> None:
     here = log.rename({"language": "lang"}).irm(by="lang")
     assert error(lambda: here.similarity("rbo", baseline=log)) == (
         "baseline: by='lang': there is no such column among 'run', 'doc', 'rank', 'query', 'language'; where it "
-        "has another name, say baseline=other.irm(by=pl.col(...).alias('lang')); did you mean 'language'?"
+        "has another name, pass baseline=other.irm(by=pl.col(...).alias('lang')); did you mean 'language'?"
     )
     assert error(lambda: here.similarity("rbo", baseline=log.irm(by="language"))) == (
         "baseline: its segments are by=['language'], and those of the frame by=['lang']; "

@@ -249,7 +249,7 @@ def test_a_column_of_subtopics_that_nobody_named_is_offered(tmp_path: Path) -> N
     named = RUN.irm.judge(twice, subtopic="subtopic")
     assert "or name the column" not in error(lambda: named.evaluate("ndcg"), BadValueError)
     said = error(lambda: write_qrels(rows, tmp_path / "qrels.txt"))
-    assert said.endswith("trec_eval refuses a file with them; say subtopic='subtopic', or keep one of each")
+    assert said.endswith("trec_eval refuses a file with them; pass subtopic='subtopic', or keep one of each")
     write_qrels(rows, tmp_path / "qrels.txt", subtopic="subtopic")
     assert read_qrels(tmp_path / "qrels.txt", subtopic=True).equals(rows)
 

@@ -447,6 +447,6 @@ def test_values_are_those_of_the_definitions(queries: list[list[tuple[Any, Any]]
 def test_documents_without_text_are_refused_in_ties() -> None:
     """Ids that have no text cannot order equal scores, and the error says what can."""
     log = pl.DataFrame({"query": [1, 1], "doc": [b"\xff", b"\xfe"], "score": [1.0, 1.0], "grade": [1, 0]})
-    with pytest.raises(FrameMetricsError, match=r"have no text to order equal scores by; say ties='worst' or 'order'$"):
+    with pytest.raises(FrameMetricsError, match=r"have no text to order equal scores by; pass ties='worst' or 'order'"):
         log.irm(doc="doc").evaluate("rr")
     assert log.irm(doc="doc", ties="worst").evaluate("rr")["value"].to_list() == [0.5]

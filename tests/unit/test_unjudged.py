@@ -463,7 +463,7 @@ def test_metric_without_bounds(name: str) -> None:
 @pytest.mark.parametrize("name", ["ndcg@3", "dcg", "cg(gain='exp')", "err", "ncg@5", "rbp(gain='linear')"])
 def test_gains_need_the_scale(name: str) -> None:
     """A metric of gains needs the highest grade, its own or the one that is given."""
-    with pytest.raises(NotComputableError, match=r"bounds of unjudged rows need the scale; say max_grade="):
+    with pytest.raises(NotComputableError, match=r"bounds of unjudged rows need the scale; pass max_grade="):
         check_bounded(name, read(name))
     check_bounded(name, read(name), 3)
 

@@ -208,7 +208,7 @@ def test_roles_that_say_nothing_of_values(verb: Any) -> None:
     """What says how numbers are to be computed has no part beside numbers that were: an error, in every verb."""
     for role, said in (dict.fromkeys(OF_NO_VALUE, "ms") | SAID).items():
         message = error(lambda role=role, said=said: verb(wide().irm(value="rr", **{role: said})), ColumnError)  # type: ignore[misc]
-        assert message == f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None"
+        assert message == f"{role}= says nothing of value=, whose numbers were computed already; pass {role}=None"
 
 
 REFUSALS = r"""
@@ -454,12 +454,12 @@ def test_all_roles_that_say_nothing_of_values_are_named_at_once() -> None:
     log = wide().irm(query="query", doc="ms", score="ms", relevant="rr", ties="best")
     said = (
         "doc=, score=, relevant= and ties= say nothing of value=, whose numbers were computed already; "
-        "say doc=None, score=None, relevant=None, ties=None"
+        "pass doc=None, score=None, relevant=None, ties=None"
     )
     assert error(lambda: log(value="ms").evaluate(), ColumnError) == said
     aside = log(value="ms", score=None, doc=None, relevant=None, ties=None)
     assert aside.evaluate()["value"].to_list() == [20.0]
-    two = "doc= and score= say nothing of value=, whose numbers were computed already; say doc=None, score=None"
+    two = "doc= and score= say nothing of value=, whose numbers were computed already; pass doc=None, score=None"
     assert error(wide().irm(value="ms", doc="rr", score="rr").evaluate) == two
 
 
@@ -467,7 +467,7 @@ def test_all_roles_that_say_nothing_of_values_are_named_at_once() -> None:
 def test_weights_enter_no_quantile(average: Any) -> None:
     """Weights are those of means: beside a quantile they are an error, and weight=None gives that of plain numbers."""
     log = wide().with_columns(w=pl.Series([3, 1])).irm(value="ms", weight="w")
-    said = f"average={average!r} puts the values of queries in order, and no weight enters; say weight=None"
+    said = f"average={average!r} puts the values of queries in order, and no weight enters; pass weight=None"
     assert error(lambda: log.evaluate(average=average)) == said
     expected = {"median": 20.0, "q0.95": 29.0, "min": 10.0}[average]
     assert log(weight=None).evaluate(average=average)["value"].to_list() == [pytest.approx(expected)]
@@ -478,7 +478,7 @@ def test_a_lazy_wide_result_needs_names() -> None:
     """The columns of a plan are known before it runs, so the metrics of its rows have to be named."""
     lazy = long().lazy().irm(value="value")
     for call in (lambda: lazy.evaluate(layout="wide"), lambda: lazy.per_query(layout="wide")):
-        assert "name the metrics, or say layout='long'" in error(call)
+        assert "name the metrics, or pass layout='long'" in error(call)
     assert as_polars(lazy.per_query("ms", "rr", layout="wide")).drop("answered").rows() == [
         ("a", 30.0, 1.0),
         ("b", 10.0, 0.5),

@@ -80,7 +80,7 @@ def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
             raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
     for option, given in (("max_grade= is the scale", max_grade), ("baseline= is about judgments", baseline)):
         if given is not None:
-            raise NotComputableError(f"{option} of unjudged rows; say of='unjudged', or leave it out")
+            raise NotComputableError(f"{option} of unjudged rows; pass of='unjudged', or leave it out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
         )
     if columns.n_relevant:
         raise NotComputableError(
-            f"{columns.n_relevant} counts the relevant documents already, whichever they are; say n_relevant=None to "
+            f"{columns.n_relevant} counts the relevant documents already, whichever they are; pass n_relevant=None to "
             "count those that are judged"
         )
     for name, metric in asked:
@@ -182,7 +182,7 @@ def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
             lost = "be an error" if conventions.undefined == "raise" else "be left out of the mean"
             raise NotComputableError(
                 f"{name}: a query can be undefined under some judgments and not under others, and would then "
-                f"{lost if fill is None else f'count as {fill:g}'}; say undefined='zero'"
+                f"{lost if fill is None else f'count as {fill:g}'}; pass undefined='zero'"
             )
 
 
@@ -225,12 +225,12 @@ def check_open_ties(sheet: Sorted, log: Log) -> None:
             len(log.table),
             "have the score of another row, one of the two has no judgment, and "
             f"ties={log.conventions.ties!r} orders by judgment",
-            "name doc= to order equal scores by document, or say ties='order'",
+            "name doc= to order equal scores by document, or pass ties='order'",
         )
     if sheet.tie is not None:
         raise NotComputableError(
             "ties='expected' is a mean over orders, and bounds of unjudged rows are those of one; name doc= to order "
-            "equal scores by document, or say ties='worst'"
+            "equal scores by document, or pass ties='worst'"
         )
 
 

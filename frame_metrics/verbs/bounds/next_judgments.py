@@ -102,7 +102,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
         if not is_exact(metric, columns, call.conventions):
             raise NotComputableError(
                 f"{name}: what one judgment moves is not worked out; take {' or '.join(RATIOS)}, or what adds up, "
-                "as precision@10 or dcg@10, or say way='depth' for what stands highest"
+                "as precision@10 or dcg@10, or pass way='depth' for what stands highest"
             )
 
 

@@ -47,7 +47,7 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
     if metric.graded and scaled and top is None and own is None:
         said = "" if highest is None else f"{highest:g}"
-        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade={said}")
+        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={said}")
 
 
 def extremes(name: str, metric: Metric, run: FullRanking, spare: Array, top: float | None, fill: float = 0) -> Pair:

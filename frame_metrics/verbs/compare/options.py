@@ -235,7 +235,7 @@ def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOpt
     if options.test in OF_WINS and call.conventions.propensity is not None:
         raise NotComputableError(
             f"test={options.test!r} is of wins, or of their order, and of results weighted by propensity= only "
-            "means are without bias; say test='randomization', or propensity=None"
+            "means are without bias; pass test='randomization', or propensity=None"
         )
     if not call.columns.query and not call.of_values:
         check_pooled(asked)
@@ -290,7 +290,7 @@ def _check_rows(call: Call, options: CompareOptions) -> None:
     if options.against is None and columns.system is None:
         raise ColumnError(
             "compare() pairs the rows of systems by document; name their column with system=, "
-            "or say against='chance' or 'majority' to test one by itself"
+            "or pass against='chance' or 'majority' to test one by itself"
         )
     if options.against is None and columns.doc is None:
         if "query" in call.roles:
@@ -336,10 +336,10 @@ def _check_test(kind: Compared, columns: Columns, options: CompareOptions) -> No
     if test not in tests:
         arms = test in TESTS["arms"]
         whose = {
-            "queries": "arms, whose verb is ab_test(); say" if arms else "rows without a query; say query=None, or",
-            "arms": f"pairs, and {options.verb}() pairs none; say",
-            "proxies": "one kind of judgments, and with proxy= there are two; say",
-        }.get(kind, "queries, and there is none; name query=, or say")
+            "queries": "arms, whose verb is ab_test(); pass" if arms else "rows without a query; pass query=None, or",
+            "arms": f"pairs, and {options.verb}() pairs none; pass",
+            "proxies": "one kind of judgments, and with proxy= there are two; pass",
+        }.get(kind, "queries, and there is none; name query=, or pass")
         raise NotComputableError(f"test={shown(test)} is of {whose} test= as one of {listed(tests)}")
     check_units(test, tests, columns, "row" if "rows" in kind else "query")
 
@@ -363,7 +363,7 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
                 "cluster": f"takes every {unit} as independent, and {column} says which belong together",
             }[role]
             way = f"test= as one of {listed(others)}" if len(others) > 1 else f"test={others[0]!r}"
-            raise NotComputableError(f"test={shown(test)} {why}; say {way}, or {role}=None")
+            raise NotComputableError(f"test={shown(test)} {why}; pass {way}, or {role}=None")
 
 
 def tests_for(kind: Compared, columns: Columns) -> list[str]:

@@ -171,7 +171,7 @@ class RowComparison:
         """Return the metric's value by chance, if the baseline is chance; else None."""
         if self.options.against != "chance":
             if self.options.against and input_of(self.cases, metric) is not Classes:
-                raise NotComputableError(f"{name} is of scores, and the majority is a decision; say against='chance'")
+                raise NotComputableError(f"{name} is of scores, and the majority is a decision; pass against='chance'")
             return None
         rows = self.cases.rows
         undecided = "predicted" in rows.columns and rows["predicted"].null_count() > 0
@@ -195,7 +195,7 @@ class RowComparison:
         tests = [test for test in tests_for("rows", cases.columns) if has[test]]
         if self.options.test not in (None, *tests):
             raise NotComputableError(
-                f"test={self.options.test!r} is none of {name} here; say test= as one of {listed(tests)}, or test=None"
+                f"test={self.options.test!r} is none of {name} here; pass test= as one of {listed(tests)}, or test=None"
             )
         return self.options.test or tests[0]
 
