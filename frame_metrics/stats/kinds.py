@@ -1,4 +1,4 @@
-"""Sums over units of two arms that are chosen at random: those that hold the same numbers are drawn together."""
+"""DrawnSums over units of two arms that are chosen at random: those that hold the same numbers are drawn together."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Kinds:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
-    """Sums over units that are drawn at random."""
+class DrawnSums:
+    """DrawnSums over units that are drawn at random."""
 
     kinds: Kinds
     common: Array  # what is summed of each common kind, shape (kinds, parts)
@@ -71,7 +71,7 @@ class Sums:
     small: NormalSums | None  # over the other units
 
     @classmethod
-    def of(cls, kinds: Kinds, parts: Array) -> Sums:
+    def of(cls, kinds: Kinds, parts: Array) -> DrawnSums:
         """Take the parts of each kind and unit, in the order of ``kinds``, shape (kinds, parts)."""
         common, single, small = np.split(parts, np.cumsum([kinds.common, kinds.left]))
         return cls(kinds, common, single, NormalSums.of(small) if len(small) else None)

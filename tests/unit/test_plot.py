@@ -854,7 +854,7 @@ def test_what_is_no_chart_is_not_written(given: Any) -> None:
 @pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "2", None, True, 1e6, 1e-9])
 def test_a_scale_that_gives_no_picture(scale: Any) -> None:
     """A scale is a number above 0; one that gives too many pixels, or none, names those that do."""
-    with pytest.raises(BadValueError, match=rf"^scale={scale!r}|^scale=1e[+-]\d+: the picture is .* units; say"):
+    with pytest.raises(BadValueError, match=rf"^scale={scale!r}|^scale=1e[+-]\d+: the picture is .* units; pass"):
         plot.png(plot.metrics(pl.DataFrame({"metric": ["rr"], "value": [0.5]})), scale=scale)
 
 
