@@ -98,7 +98,7 @@ class Inputs(Remembers):
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class SegmentValues:
     """The values of a metric in segments."""
 
     value: Array  # NaN for null, shape (segments,)
@@ -312,7 +312,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
     return inputs.once(metric, lambda: metric.compute(inputs.against_rest).reshape(k, -1))
 
 
-def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
+def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> SegmentValues:
     """Return the value of a metric in every segment, averaged over classes if it is a metric of two classes."""
     there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
     if form is None:
@@ -322,7 +322,7 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
     undefined = (np.isnan(raw) & there).astype(np.int64)
     if inputs.source is None and "lone" in form.beside:
         undefined += np.nan_to_num(_whole(inputs, form.beside["lone"])).astype(np.int64)
-    return Values(value, undefined)
+    return SegmentValues(value, undefined)
 
 
 def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
@@ -367,7 +367,7 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     return inputs.of_scores(metric)
 
 
-def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
+def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> SegmentValues:
     """Return the average over classes of a metric of each class against the rest."""
     source = inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
     seen, raw = source.seen.T, each_class(inputs, metric)
@@ -377,9 +377,9 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
     held, known = values, ~np.isnan(values)
     values = np.where(known, values, 0)
     if average == "sum":
-        return Values(values.sum(axis=0), undefined)
+        return SegmentValues(values.sum(axis=0), undefined)
     if average == "micro":
-        return Values(_micro(inputs, name, metric), undefined)
+        return SegmentValues(_micro(inputs, name, metric), undefined)
     weight = seen.astype(np.float64)
     if average == "weighted":
         weight = (source.support if isinstance(source, ClassScores) else source.actual).T
@@ -387,7 +387,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
         weight = inputs.tables.predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
-    return Values(no_further(mean, held), undefined)
+    return SegmentValues(no_further(mean, held), undefined)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:

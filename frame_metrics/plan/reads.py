@@ -39,7 +39,7 @@ _UNWEIGHTED = Refused(
     " weighs the results that a metric adds up, as in evaluate(), per_query(), compare() and the curves of metrics "
     "by cutoff, and nothing is weighted here"
 )
-_ONE_SET = Refused(" looks at one set of judgments, and proxy= gives each query one of people and one of a machine")
+_ONE_SET = Refused(" looks at one kind of judgments, and proxy= gives each query one of people and one of a machine")
 TWICE = {
     **dict.fromkeys(("ties=worst", "ties=best", "unjudged", "unjudged_queries", "propensity"), _ONE_SET),
     "unanswered=drop": Refused(

@@ -12,7 +12,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.distances import Distance, Far, distances, over_strata, plain_over
-from frame_metrics.stats.kinds import KIND, WIDE, Kinds, DrawnSums, random_marks
+from frame_metrics.stats.kinds import KIND, WIDE, DrawnSums, Kinds, random_marks
 from frame_metrics.stats.resampling import AT_ONCE, sums_drawn
 from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import Tick
@@ -179,7 +179,10 @@ def _labour(kinds: Sequence[Kinds]) -> int:
 def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tick: Tick) -> Array:
     """Return the p-values of distances for draws of kinds of units in each stratum, shape (columns,)."""
     rows = [layer.rows((one.held, one.times)) for layer, one in zip(layers, kinds, strict=True)]
-    totals, sums = [own for _, own in rows], [DrawnSums.of(one, flat) for one, (flat, _) in zip(kinds, rows, strict=True)]
+    totals, sums = (
+        [own for _, own in rows],
+        [DrawnSums.of(one, flat) for one, (flat, _) in zip(kinds, rows, strict=True)],
+    )
 
     def draw(random: np.random.Generator, draws: int) -> Array:
         chosen = [own.draw(random, draws, layer.n[0]) for own, layer in zip(sums, layers, strict=True)]

@@ -593,10 +593,11 @@ def test_convert_keeps_how_whole_numbers_are_written(capsys: pytest.CaptureFixtu
 
 
 def test_every_role_and_option_of_a_verb_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    """Help has each role and convention, with what the documentation says of it."""
-    text = " ".join(out(capsys, "evaluate", "--help", "--all").split())
+    """Help has each role and convention that the verb does not refuse, with what the documentation says of it."""
+    text, teams = (" ".join(out(capsys, verb, "--help", "--all").split()) for verb in ("evaluate", "interleaving"))
     for role in get_type_hints(frame_metrics.roles.roles.Roles):
-        assert f"--{role.replace('_', '-')} " in text
+        assert f"--{role.replace('_', '-')} " in (teams if role == "team" else text)
+    assert "--team " not in text
     assert "the column, or columns, of the query id, of any type." in text
     assert "--ci VALUE level of an interval, as 0.95" in text
     assert "frame-metrics evaluate log.parquet ndcg@10 map" in text

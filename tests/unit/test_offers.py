@@ -167,9 +167,19 @@ both().evaluate("rr", ci=0.9, method="bootstrap")
     but: both().evaluate("rr", ci=0.9, method="t")
     but: both().evaluate("rr", ci=0.9, method="normal")
 both(unjudged="drop").evaluate("rr")
-    NotComputableError: unjudged='drop' looks at one set of judgments, and proxy= gives each query one of people and
+    NotComputableError: unjudged='drop' looks at one kind of judgments, and proxy= gives each query one of people and
         one of a machine; [...] unjudged=None
     but: both(unjudged=None).evaluate("rr")
+both().compare("rr", per_query=True)
+    NotComputableError: per_query=True lists the differences of queries, and proxy= corrects none of them by itself;
+        leave it out, or judge() without proxy=
+    but: both().compare("rr")
+    but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).compare("rr", per_query=True)
+both().compare("rr", baseline=SAVED)
+    NotComputableError: baseline= as a frame has numbers of one kind of judgments, and proxy= estimates the difference
+        of systems by two; leave it out, or judge() without proxy=
+    but: both().compare("rr")
+    but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).compare("rr", baseline=SAVED)
 both().evaluate("recall", average="micro")
     NotComputableError: recall: 'micro' is no mean over queries, and only means are prediction-powered; [...]
         average='macro' in evaluate(), or judge() without proxy=

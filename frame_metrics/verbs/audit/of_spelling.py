@@ -107,7 +107,7 @@ def folded_segments(index: Index) -> Array:
     return np.arange(len(index.segments)) if found is None else found
 
 
-class Names(NamedTuple):
+class SpelledNames(NamedTuple):
     """The names of segments, of systems or of classes."""
 
     what: str  # "segments", "systems" or "classes"
@@ -116,7 +116,7 @@ class Names(NamedTuple):
 
 
 @check("warning", "names", only=lambda names: names.what != "classes")
-def names_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
+def names_that_differ_in_case_or_spaces_only(names: SpelledNames) -> Seen:
     """{said} of {names.column} differ {apart}, and count as different {names.what}: make them alike if
     they mean the same
     """
@@ -124,12 +124,12 @@ def names_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
 
 
 @check("info", "classes", only=lambda names: names.what == "classes")
-def classes_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
+def classes_that_differ_in_case_or_spaces_only(names: SpelledNames) -> Seen:
     """{said} differ {apart}, and count as different classes: make them alike if they mean the same"""
     return _alike(names)
 
 
-def _alike(names: Names) -> Seen:
+def _alike(names: SpelledNames) -> Seen:
     groups = groups_alike(names.values)
     every = [one for group in groups for one in group]
     words = {"said": first_in_quotes(every), "names": names, "apart": apart(groups)}
@@ -164,7 +164,7 @@ def about_names(columns: Columns, values: pl.DataFrame, classes: pl.Series | Non
     """
     system = [("systems", columns.system)] if columns.system else []
     named = [*system, *(("segments", name) for name in columns.by)]
-    found = [Names(what, name, values[name].unique(maintain_order=True).to_list()) for what, name in named]
+    found = [SpelledNames(what, name, values[name].unique(maintain_order=True).to_list()) for what, name in named]
     if classes is not None and columns.label:
-        found.append(Names("classes", columns.label, classes.to_list()))
+        found.append(SpelledNames("classes", columns.label, classes.to_list()))
     return [About(one) for one in found]

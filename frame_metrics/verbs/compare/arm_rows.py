@@ -15,7 +15,7 @@ from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
-from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric
+from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import of_all_rows
@@ -87,7 +87,7 @@ class ArmRows:
         return found
 
     @cached_property
-    def values(self) -> tuple[list[Values], Array]:
+    def values(self) -> tuple[list[SegmentValues], Array]:
         """The values of each metric, and the variance of the area under the ROC curve, if it is needed."""
         inputs = self._whole.inputs
         variance = inputs.areas.variance if self.normal else np.zeros(0)
