@@ -19,19 +19,18 @@ from frame_metrics.data.misread import check_positions, check_positive_in, check
 from frame_metrics.errors import ColumnError
 from frame_metrics.hidden import ORDER, PLACED, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.indexed import conventions_of, with_systems
 from frame_metrics.measuring.pieces import (
-    Work,
     check_relevant_of_pieces,
     check_shared_of_pieces,
-    conventions_of,
     counts_of_systems,
     facts,
     gather,
     key_rows,
     system_numbers,
-    with_systems,
     work_of,
 )
+from frame_metrics.measuring.work import Work
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,18 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import Answer, frame_of
+from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import CATEGORIES
-from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Beside, Gathering
-from frame_metrics.data.blocks import codes, numbers
+from frame_metrics.border.protocol import Gathering
+from frame_metrics.data.blocks import numbers
 from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.ids import refuse_strangers
-from frame_metrics.data.index import Index, Names
+from frame_metrics.data.index import Index
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import Facts, check_positions, check_positive_in, facts_of, positions
-from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.hidden import (
@@ -54,14 +51,14 @@ from frame_metrics.hidden import (
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.found import check_found
+from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.work import Work, in_first
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.call import Call
-from frame_metrics.plan.source import InPieces, Source, at_once, check_systems, shares
-from frame_metrics.roles.columns import Columns, checked, judging, type_of
-from frame_metrics.roles.conventions import Conventions
+from frame_metrics.plan.source import InPieces, Source, check_systems, shares
+from frame_metrics.roles.columns import checked, judging
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
@@ -80,92 +77,6 @@ def check_scale(work: Measuring, source: InPieces) -> None:
     """Raise for a metric that needs ``max_grade=`` and does not have it; the error names the largest grade of all."""
     if any(lacks_scale(metric) for _, metric in work.asked):
         check_grades(work.asked, facts_of_pieces(*gather(replace(work, asked=[]), source)))
-
-
-@dataclass(frozen=True, eq=False)
-class Work(ABC):
-    """The computation for each piece of a frame; it can be sent to other processes."""
-
-    call: Call  # without its frames: pieces take their place
-    empty: pl.DataFrame  # the columns of a piece, without rows
-    judgments: pl.DataFrame | None  # the separate judgments
-    systems: pl.Series | None  # all systems, if they have their own rows and are known beforehand; else None
-    totals: bool  # see ``read_log``
-
-    @abstractmethod
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        """Reduce a piece to a small table.
-
-        Parameters
-        ----------
-        source : the piece.
-        piece : facts about the whole log.
-        ordered : whether the row numbers of the whole frame are known, so that the answer has them as ``ORDER``.
-        """
-
-    @property
-    def unnumbered(self) -> bool:
-        """True if pieces have their own systems, and those of other pieces are unknown."""
-        return self.systems is None and self.call.columns.own_rows
-
-    @property
-    def shared(self) -> list[str]:
-        """The ``by`` columns that log and judgments both have."""
-        columns, judged = self.call.columns, self.call.judged
-        ours = set(columns.by) - set(columns.shape.from_judgments)
-        return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
-
-    @property
-    def keys(self) -> list[str]:
-        """The query columns, by which rows are brought into pieces; none if each row is a query."""
-        return [name for name in self.call.columns.query if name not in self.call.columns.shape.made]
-
-    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Reduce a piece, which holds whole queries, with the judgments of these queries."""
-        if self.judgments is None:
-            return self.run(piece, None)
-        used = self.judged_rows(piece)
-        table = self.run(piece, self.judgments[used])
-        return table.with_columns(in_first(len(table), pl.Series(USED, [used], dtype=pl.List(pl.Int64))))
-
-    def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
-        """Reduce a piece and some judgments, which must be all judgments of their queries."""
-        with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
-            answer = at_once(self.call, piece, self.beside(judgments), self._answer, piece=True)
-        return PolarsFrame(piece).given_back(answer)
-
-    def beside(self, judgments: pl.DataFrame | None) -> Beside:
-        """Return some of the judgments in the form that a source has."""
-        return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.call.keys_beside)
-
-    def _answer(self, source: Source) -> Answer:
-        every = self.systems if self.systems is not None else self.call.columns.shape.per_system
-        piece = Piece(len(every) or None, more=self.unnumbered)
-        answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
-        if source.unfolded is None or not self.call.columns.relevant:
-            return answer
-        flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
-        return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
-
-    @property
-    def columns(self) -> Columns:
-        """The roles of the columns."""
-        return self.call.columns
-
-    @property
-    def names(self) -> pl.Series:
-        """The names of all systems, by their numbers."""
-        return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
-
-    def judged_rows(self, table: pl.DataFrame) -> pl.Series:
-        """Return the rows of the judgments whose query is in a table."""
-        own, theirs = self.call.columns.query, () if self.call.judged is None else self.call.judged.query
-        judgments = pl.DataFrame() if self.judgments is None else self.judgments
-        there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
-        held = pl.DataFrame(
-            {str(i): in_type(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
-        ).with_row_index("at")
-        return held.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,14 +125,6 @@ class Measuring(Work):
     def measured(self, log: Log) -> Values:
         """Measure every ranking of a piece."""
         return each_ranking(log, self.asked, self.averages)
-
-
-def in_type(values: pl.Series, kind: Any) -> pl.Series:
-    """Cast values to another type; a value that it cannot hold becomes null."""
-    try:
-        return values.cast(kind, strict=False)
-    except pl.exceptions.InvalidOperationError:  # there is no cast between the types
-        return pl.Series([None], dtype=kind).new_from_index(0, len(values))
 
 
 def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, **named: bool) -> Any:
@@ -273,49 +176,6 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     if matched and not both[MATCHED].any():
         refuse_unmatched(work, source)
     return with_systems_numbered(both, work)
-
-
-def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | None = None) -> tuple[pl.DataFrame, Any]:
-    """Number the systems across all pieces, if pieces knew only their own.
-
-    In each piece the last system has no rows. It stands for any system that is only in other pieces: its rows are
-    repeated for each such system. A piece with systems A and B, when there is also C, gives its last rows to C. The
-    facts in the first row of a piece are kept once, also if that row is repeated.
-
-    Parameters
-    ----------
-    table : the tables of pieces, one after the other.
-    work : the work that made them.
-    systems : all systems; None: those of these pieces.
-
-    Returns
-    -------
-    The table with the numbers of systems among all, and the work, which now knows all systems.
-    """
-    if not work.unnumbered:
-        return table, work
-    piece, names = np.cumsum(table[LABELLED].is_not_null().to_numpy()) - 1, table[NAMES].drop_nulls()
-    n = names.list.len().to_numpy().astype(np.int64)
-    own = names.filter(pl.Series(n > 0)).explode().rename(NAMES)
-    systems = own.unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
-    numbered = systems.to_frame().with_row_index(SYSTEM)
-    code = own.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM].to_numpy()
-    there = np.zeros((len(n), len(systems)), bool)
-    there[np.repeat(np.arange(len(n)), n), code] = True
-    lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
-
-    placed, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
-    stands = placed & (number == n[piece])
-    times = np.where(stands, lacks[piece], 1)
-    at = np.repeat(np.arange(len(table)), times)
-    turn = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
-    other = lacking[np.where(stands[at], (np.cumsum(lacks) - lacks)[piece[at]] + turn, NONE)]
-    mine = np.append(code, NONE)[np.where(placed & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
-    system = pl.Series(SYSTEM, np.where(stands[at], other, mine[at]).astype(np.int64))
-    system = system if placed.all() else system.set(pl.Series(~placed[at]), None)
-    known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
-    once = [pl.when(pl.Series(turn == 0)).then(pl.col(name)).alias(name) for name in known]
-    return table[at].with_columns(system, *once).drop(NAMES), replace(work, systems=systems)
 
 
 def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
@@ -415,11 +275,6 @@ def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
     return {name: in_first(n, value) for name, value in known.items()}
 
 
-def in_first(n: int, fact: pl.Series) -> pl.Series:
-    """Return a column of ``n`` rows with a fact in the first row, and null in the others."""
-    return fact.extend_constant(None, max(n - 1, 0)).head(n)
-
-
 def _plain(names: pl.Series) -> pl.Series:
     """Return names as text if they are categories, which each piece may define for itself."""
     return names.cast(pl.String) if isinstance(names.dtype, CATEGORIES) else names
@@ -463,82 +318,6 @@ def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array
     """Return, by the number of a metric, its columns whose name starts with ``name``, shape (columns, rankings)."""
     names = {i: [column for column in table.columns if column.startswith(f"{name}{i}:")] for i in range(metrics)}
     return {i: table.select(mine).to_numpy().T for i, mine in names.items() if mine}
-
-
-def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
-    """Return the index of the rankings of all pieces, in the order of a log that was read at once.
-
-    Returns the index, and the sorted table, to which its key rows refer.
-    """
-    columns = work.call.columns
-    table = with_systems(_in_order(table, columns), work)
-    system, (_, by, query), held = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
-    placed = table[PLACED].to_numpy()
-    query_code, query_at = codes(table, columns.query)
-    segment_code, segment_at = codes(table, [*columns.by, PLACED] if by else [])
-    system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
-    system_row[system[::-1]] = np.arange(len(table))[::-1]
-    index = Index(
-        columns,
-        conventions_of(work, table),
-        table[OWN].to_numpy(),
-        table[ANSWERED].to_numpy(),
-        *(system, segment_code, query_code),
-        np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
-        Names((columns.system,) if columns.system else (), columns.key_names[0], system_row, held),
-        Names(columns.by, by, segment_at, held),
-        Names(columns.query, query, query_at, held),
-        None if placed.all() else placed[segment_at],
-        [name for name in columns.by if name not in work.shared],
-        table,
-    )
-    return index, table
-
-
-@dataclass(frozen=True, eq=False)
-class KeysOfTable:
-    """The rows of the table of all pieces, which hold the keys."""
-
-    table: pl.DataFrame
-    columns: Columns
-
-    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
-        """Return key values at some rows, by inside names."""
-        names = dict(zip(self.columns.inside, self.columns.keys, strict=True))
-        return frame_of({key: self.table[names[key]] for key in keys})[rows]
-
-    def key_rows(self, name: str, rows: Array) -> Array:
-        """Return the rows themselves: the table is the frame of the answer, and has every key column."""
-        return rows
-
-
-def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
-    """Return the table with the column of systems, made from their numbers, if ``system=`` is named."""
-    columns = work.call.columns
-    if columns.system is None:
-        return table
-    return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
-
-
-def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
-    """Return the conventions, with ``threshold`` and ``rel`` rounded to the types of scores and grades."""
-    columns = work.call.columns
-    score = next((name for name in columns.shape.per_system), columns.score)
-    return work.call.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
-
-
-def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Sort rankings as those of a log that was read at once.
-
-    First those of the log, by their first rows; then the added ones, by system, segment and query.
-    """
-    place = [ORDER] if ORDER in table.columns else list(columns.query)
-    place = [SYSTEM, *place] if columns.shape.per_system else [*place, SYSTEM]
-    own = table.filter(OWN).sort(place, nulls_last=True, maintain_order=True)
-    table, n = pl.concat([own, table.filter(pl.col(OWN).not_())]), len(own)
-    numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]
-    others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
-    return table[np.append(np.arange(n), n + others)]
 
 
 def refuse_unmatched(work: Work, source: InPieces) -> None:

@@ -13,7 +13,8 @@ import polars as pl
 from frame_metrics.border.protocol import Gathering
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import MATCHED, MINE, ORDER
-from frame_metrics.measuring.pieces import Work, check_flags, refuse_unmatched
+from frame_metrics.measuring.pieces import check_flags, refuse_unmatched
+from frame_metrics.measuring.work import Work
 from frame_metrics.plan.source import InPieces
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import grade_column, same_as

@@ -14,7 +14,9 @@ from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.errors import BadValueError
 from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
 from frame_metrics.measuring import pieces
+from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.work import in_first, in_type
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces
 
@@ -46,7 +48,7 @@ def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
         return None
     names = zip(work.keys, work.call.judged.query, strict=True)
     return pl.DataFrame(
-        [pieces.in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
+        [in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
     ).unique()
 
 
@@ -57,7 +59,7 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
     table = work.run(rows, work.judgments[work.judged_rows(piece)])
     strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
-    return table.with_columns(pieces.in_first(len(table), pl.Series(STRANGE, [strange], dtype=pl.List(pl.String))))
+    return table.with_columns(in_first(len(table), pl.Series(STRANGE, [strange], dtype=pl.List(pl.String))))
 
 
 def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
@@ -85,7 +87,7 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
             each = reasons.list.get(at, null_on_oob=True)
             if len(each) and not each.null_count():
                 raise BadValueError(each[0])
-    table, numbered = pieces.with_systems_numbered(told, work)
+    table, numbered = with_systems_numbered(told, work)
     pieces.check_whole(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)
 
@@ -93,5 +95,5 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
 def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
     systems = known[SYSTEM_NAME] if work.unnumbered else None
-    table, work = pieces.with_systems_numbered(table, work, systems)
-    return PolarsFrame(None).given_back(finish(work.together(*pieces.indexed(table, work))))
+    table, work = with_systems_numbered(table, work, systems)
+    return PolarsFrame(None).given_back(finish(work.together(*indexed(table, work))))

@@ -28,7 +28,8 @@ from frame_metrics.measuring.impressions import (
     check_unclicked,
     rows_of,
 )
-from frame_metrics.measuring.pieces import Work, check_relevant_of_pieces, facts, gather, work_of
+from frame_metrics.measuring.pieces import check_relevant_of_pieces, facts, gather, work_of
+from frame_metrics.measuring.work import Work
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import CLICK_JUDGMENTS

@@ -17,9 +17,10 @@ from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
-from frame_metrics.measuring.pieces import Work, facts, system_numbers, work_of
+from frame_metrics.measuring.pieces import facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
+from frame_metrics.measuring.work import Work
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.plan.call import bound

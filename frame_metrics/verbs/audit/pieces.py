@@ -18,15 +18,9 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, ORDER, OWN, SIDE, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
-from frame_metrics.measuring.pieces import (
-    Work,
-    facts_of_pieces,
-    gather,
-    indexed,
-    of_rankings,
-    refuse_unmatched,
-    work_of,
-)
+from frame_metrics.measuring.indexed import indexed
+from frame_metrics.measuring.pieces import facts_of_pieces, gather, of_rankings, refuse_unmatched, work_of
+from frame_metrics.measuring.work import Work
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS

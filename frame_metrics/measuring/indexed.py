@@ -1,0 +1,152 @@
+"""The rankings of all pieces of a frame, from the tables of these: their systems, order and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import frame_of
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.index import Index, Names
+from frame_metrics.hidden import (
+    ANSWERED,
+    FACTS,
+    FLAGS,
+    GRADE,
+    LABELLED,
+    MATCHED,
+    NAMES,
+    ORDER,
+    OWN,
+    PLACED,
+    SYSTEM,
+)
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.work import Work
+from frame_metrics.roles.columns import Columns, type_of
+from frame_metrics.roles.conventions import Conventions
+
+
+def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
+    """Return the index of the rankings of all pieces, in the order of a log that was read at once.
+
+    Returns the index, and the sorted table, to which its key rows refer.
+    """
+    columns = work.call.columns
+    table = with_systems(_in_order(table, columns), work)
+    system, (_, by, query), held = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
+    placed = table[PLACED].to_numpy()
+    query_code, query_at = codes(table, columns.query)
+    segment_code, segment_at = codes(table, [*columns.by, PLACED] if by else [])
+    system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
+    system_row[system[::-1]] = np.arange(len(table))[::-1]
+    index = Index(
+        columns,
+        conventions_of(work, table),
+        table[OWN].to_numpy(),
+        table[ANSWERED].to_numpy(),
+        *(system, segment_code, query_code),
+        np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
+        Names((columns.system,) if columns.system else (), columns.key_names[0], system_row, held),
+        Names(columns.by, by, segment_at, held),
+        Names(columns.query, query, query_at, held),
+        None if placed.all() else placed[segment_at],
+        [name for name in columns.by if name not in work.shared],
+        table,
+    )
+    return index, table
+
+
+@dataclass(frozen=True, eq=False)
+class KeysOfTable:
+    """The rows of the table of all pieces, which hold the keys."""
+
+    table: pl.DataFrame
+    columns: Columns
+
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return key values at some rows, by inside names."""
+        names = dict(zip(self.columns.inside, self.columns.keys, strict=True))
+        return frame_of({key: self.table[names[key]] for key in keys})[rows]
+
+    def key_rows(self, name: str, rows: Array) -> Array:
+        """Return the rows themselves: the table is the frame of the answer, and has every key column."""
+        return rows
+
+
+def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | None = None) -> tuple[pl.DataFrame, Any]:
+    """Number the systems across all pieces, if pieces knew only their own.
+
+    In each piece the last system has no rows. It stands for any system that is only in other pieces: its rows are
+    repeated for each such system. A piece with systems A and B, when there is also C, gives its last rows to C. The
+    facts in the first row of a piece are kept once, also if that row is repeated.
+
+    Parameters
+    ----------
+    table : the tables of pieces, one after the other.
+    work : the work that made them.
+    systems : all systems; None: those of these pieces.
+
+    Returns
+    -------
+    The table with the numbers of systems among all, and the work, which now knows all systems.
+    """
+    if not work.unnumbered:
+        return table, work
+    # Of each piece the systems that it has, by their numbers among all, and those that it lacks.
+    piece, names = np.cumsum(table[LABELLED].is_not_null().to_numpy()) - 1, table[NAMES].drop_nulls()
+    n = names.list.len().to_numpy().astype(np.int64)
+    own = names.filter(pl.Series(n > 0)).explode().rename(NAMES)
+    systems = own.unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
+    numbered = systems.to_frame().with_row_index(SYSTEM)
+    code = own.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM].to_numpy()
+    there = np.zeros((len(n), len(systems)), bool)
+    there[np.repeat(np.arange(len(n)), n), code] = True
+    lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
+
+    # A row of the last system of a piece is repeated for each system that the piece lacks, others stand once.
+    placed, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
+    stands = placed & (number == n[piece])
+    times = np.where(stands, lacks[piece], 1)
+    at = np.repeat(np.arange(len(table)), times)
+    turn = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
+    other = lacking[np.where(stands[at], (np.cumsum(lacks) - lacks)[piece[at]] + turn, NONE)]
+    mine = np.append(code, NONE)[np.where(placed & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
+    system = pl.Series(SYSTEM, np.where(stands[at], other, mine[at]).astype(np.int64))
+    system = system if placed.all() else system.set(pl.Series(~placed[at]), None)
+    known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
+    once = [pl.when(pl.Series(turn == 0)).then(pl.col(name)).alias(name) for name in known]
+    return table[at].with_columns(system, *once).drop(NAMES), replace(work, systems=systems)
+
+
+def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
+    """Return the table with the column of systems, made from their numbers, if ``system=`` is named."""
+    columns = work.call.columns
+    if columns.system is None:
+        return table
+    return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
+
+
+def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Sort rankings as those of a log that was read at once.
+
+    First those of the log, by their first rows; then the added ones, by system, segment and query.
+    """
+    place = [ORDER] if ORDER in table.columns else list(columns.query)
+    place = [SYSTEM, *place] if columns.shape.per_system else [*place, SYSTEM]
+    own = table.filter(OWN).sort(place, nulls_last=True, maintain_order=True)
+    table, n = pl.concat([own, table.filter(pl.col(OWN).not_())]), len(own)
+    numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]
+    others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
+    return table[np.append(np.arange(n), n + others)]
+
+
+def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
+    """Return the conventions, with ``threshold`` and ``rel`` rounded to the types of scores and grades."""
+    columns = work.call.columns
+    score = next((name for name in columns.shape.per_system), columns.score)
+    return work.call.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))

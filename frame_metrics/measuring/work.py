@@ -1,0 +1,123 @@
+"""The computation for each piece of a frame, and what its table has beside rankings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.polars import PolarsFrame
+from frame_metrics.border.protocol import Beside
+from frame_metrics.data.log import Piece
+from frame_metrics.data.origin import Origin
+from frame_metrics.hidden import (
+    FLAGS,
+    MATCHED,
+    ORDER,
+    USED,
+)
+from frame_metrics.plan.call import Call
+from frame_metrics.plan.source import Source, at_once
+from frame_metrics.roles.columns import Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Work(ABC):
+    """The computation for each piece of a frame; it can be sent to other processes."""
+
+    call: Call  # without its frames: pieces take their place
+    empty: pl.DataFrame  # the columns of a piece, without rows
+    judgments: pl.DataFrame | None  # the separate judgments
+    systems: pl.Series | None  # all systems, if they have their own rows and are known beforehand; else None
+    totals: bool  # see ``read_log``
+
+    @abstractmethod
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        """Reduce a piece to a small table.
+
+        Parameters
+        ----------
+        source : the piece.
+        piece : facts about the whole log.
+        ordered : whether the row numbers of the whole frame are known, so that the answer has them as ``ORDER``.
+        """
+
+    @property
+    def unnumbered(self) -> bool:
+        """True if pieces have their own systems, and those of other pieces are unknown."""
+        return self.systems is None and self.call.columns.own_rows
+
+    @property
+    def shared(self) -> list[str]:
+        """The ``by`` columns that log and judgments both have."""
+        columns, judged = self.call.columns, self.call.judged
+        ours = set(columns.by) - set(columns.shape.from_judgments)
+        return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
+
+    @property
+    def keys(self) -> list[str]:
+        """The query columns, by which rows are brought into pieces; none if each row is a query."""
+        return [name for name in self.call.columns.query if name not in self.call.columns.shape.made]
+
+    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Reduce a piece, which holds whole queries, with the judgments of these queries."""
+        if self.judgments is None:
+            return self.run(piece, None)
+        used = self.judged_rows(piece)
+        table = self.run(piece, self.judgments[used])
+        return table.with_columns(in_first(len(table), pl.Series(USED, [used], dtype=pl.List(pl.Int64))))
+
+    def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
+        """Reduce a piece and some judgments, which must be all judgments of their queries."""
+        with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
+            answer = at_once(self.call, piece, self.beside(judgments), self._answer, piece=True)
+        return PolarsFrame(piece).given_back(answer)
+
+    def beside(self, judgments: pl.DataFrame | None) -> Beside:
+        """Return some of the judgments in the form that a source has."""
+        return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.call.keys_beside)
+
+    def _answer(self, source: Source) -> Answer:
+        every = self.systems if self.systems is not None else self.call.columns.shape.per_system
+        piece = Piece(len(every) or None, more=self.unnumbered)
+        answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
+        if source.unfolded is None or not self.call.columns.relevant:
+            return answer
+        flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
+        return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
+
+    @property
+    def columns(self) -> Columns:
+        """The roles of the columns."""
+        return self.call.columns
+
+    @property
+    def names(self) -> pl.Series:
+        """The names of all systems, by their numbers."""
+        return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
+
+    def judged_rows(self, table: pl.DataFrame) -> pl.Series:
+        """Return the rows of the judgments whose query is in a table."""
+        own, theirs = self.call.columns.query, () if self.call.judged is None else self.call.judged.query
+        judgments = pl.DataFrame() if self.judgments is None else self.judgments
+        there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
+        held = pl.DataFrame(
+            {str(i): in_type(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
+        ).with_row_index("at")
+        return held.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
+
+
+def in_type(values: pl.Series, kind: Any) -> pl.Series:
+    """Cast values to another type; a value that it cannot hold becomes null."""
+    try:
+        return values.cast(kind, strict=False)
+    except pl.exceptions.InvalidOperationError:  # there is no cast between the types
+        return pl.Series([None], dtype=kind).new_from_index(0, len(values))
+
+
+def in_first(n: int, fact: pl.Series) -> pl.Series:
+    """Return a column of ``n`` rows with a fact in the first row, and null in the others."""
+    return fact.extend_constant(None, max(n - 1, 0)).head(n)
