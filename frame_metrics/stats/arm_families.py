@@ -14,8 +14,8 @@ from frame_metrics.stats.arms import DOMINANT, LARGE
 from frame_metrics.stats.distances import Distance, distances
 from frame_metrics.stats.exchange import FIRST, LIKELY, NEAR
 from frame_metrics.stats.families import Maxima
-from frame_metrics.stats.kinds import WIDE
-from frame_metrics.stats.resampling import alike, sums_drawn
+from frame_metrics.stats.kinds import WIDE, Kinds
+from frame_metrics.stats.resampling import sums_drawn
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.subsets import root_of
 from frame_metrics.stats.units import linear
@@ -151,18 +151,15 @@ class Exchanges:
         return np.where(self.seen > 0, found.share(far), 1.0)
 
     @cached_property
-    def _kinds(self) -> tuple[Array, Array, int]:
-        """The numbers of each kind of unit, how many there are, and how many kinds, which stand first, are common."""
-        held = np.column_stack([one.held for one in self.all])
-        alone = held, np.ones(len(held), np.int64), 0
-        columns, times = alike([*held.T], alone[1])
-        many = times >= 2 * KIND * len(self.block.n)
-        left = int(times[~many].sum())
-        if 2 * (left + KIND * len(self.block.n) * int(many.sum())) > len(held):
-            return alone
-        kinds = np.column_stack(columns)
-        rest = np.repeat(kinds[~many], times[~many], axis=0)
-        return np.concatenate([kinds[many], rest]), np.append(times[many], np.ones(left, np.int64)), int(many.sum())
+    def _kinds(self) -> Kinds:
+        """The kinds of units, if fewer numbers are drawn of these than of single units."""
+        held = [one.held for one in self.all]
+        found = Kinds.of(np.column_stack(held), 2 * KIND * len(self.block.n))
+        return Kinds.alone(held) if 2 * self._labour(found) > int(found.times.sum()) else found
+
+    def _labour(self, kinds: Kinds) -> int:
+        """Return the number of units that are drawn one by one in the time of one exchange."""
+        return kinds.left + KIND * len(self.block.n) * kinds.common
 
     @cached_property
     def smooth(self) -> bool:
@@ -178,8 +175,7 @@ class Exchanges:
 
     @property
     def _drawn(self) -> int:
-        held, _, common = self._kinds
-        return len(held) - common + KIND * len(self.block.n) * common
+        return self._labour(self._kinds)
 
     @property
     def labour(self) -> int:
@@ -190,7 +186,7 @@ class Exchanges:
     def _parts(self) -> tuple[Array, list[slice]]:
         """The numbers summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
         ends = np.cumsum([0, *(one.held.shape[1] for one in self.all)])
-        held = self._kinds[0]
+        held = self._kinds.held
         parts = [
             one.parts_of_several(held[:, begin:end]) for one, (begin, end) in zip(self.all, pairwise(ends), strict=True)
         ]
@@ -201,7 +197,7 @@ class Exchanges:
     def step(self) -> int:
         """The number of exchanges that are drawn together."""
         pairs = len(self.pairs) * (len(self.all) if self.smooth else 1)
-        return max(CACHED // max(0 if self.normal else len(self._kinds[0]), pairs), 1)
+        return max(CACHED // max(0 if self.normal else len(self._kinds.times), pairs), 1)
 
     def greatest(self, begin: int, draws: int) -> tuple[Array, Array]:
         """Return the greatest distances of exchanges for p-values and for intervals, shape (columns, draws) each.
@@ -224,12 +220,12 @@ class Exchanges:
 
     def _sums(self, random: np.random.Generator, draws: int) -> Array:
         """Return the sums of parts over the units of each arm, shape (draws, arms, parts)."""
-        (_, times, common), (parts, _), n = self._kinds, self._parts, self.block.n
-        left = len(times) - common
+        kinds, (parts, _), n = self._kinds, self._parts, self.block.n
+        common, left = kinds.common, kinds.left
         if not common:
             order = _shuffled(random, draws, left)
             return np.add.reduceat(parts.take(order, axis=0), np.cumsum(n) - n, axis=1)
-        counts = _dealt(random, draws, np.append(times[:common], left), n)
+        counts = _dealt(random, draws, np.append(kinds.times[:common], left), n)
         sums = sums_drawn(parts[:common].T, counts[..., :-1].reshape(-1, common)).T.reshape(draws, len(n), -1)
         if not left:
             return sums

@@ -17,24 +17,27 @@ WIDE = 10_000  # units from which they are not drawn one by one, where that can 
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The units of two arms by the numbers that they hold.
+    """The units of some arms by the numbers that they hold.
 
-    Kinds of ``MANY`` and more are first, then units that are drawn one by one, then those whose sum is drawn.
+    Common kinds are first, then units that are drawn one by one, then those whose sum is drawn.
     """
 
     held: Array  # the numbers of each kind, and of each unit that is left, shape (kinds, columns)
     times: Array  # units of each kind, 1 of each unit that is left, shape (kinds,)
-    common: int  # number of kinds of ``MANY`` and more
+    common: int  # number of kinds that are common
     small: int = 0  # number of units whose sum is drawn as normal
 
     @classmethod
-    def of(cls, held: Array) -> Kinds:
-        """Find the kinds of units that hold these numbers, shape (units, columns)."""
-        kinds, times = alike(list(held.T), np.ones(len(held), np.int64))
-        many = times >= MANY
-        left = np.repeat(np.column_stack(kinds)[~many], times[~many], axis=0)
-        some = np.concatenate([times[many], np.ones(len(left), np.int64)])
-        return cls(np.concatenate([np.column_stack(kinds)[many], left]), some, int(many.sum()))
+    def of(cls, held: Array, least: int = MANY) -> Kinds:
+        """Find the kinds of units that hold these numbers, shape (units, columns).
+
+        ``least``: the number of units from which a kind is common.
+        """
+        columns, times = alike(list(held.T), np.ones(len(held), np.int64))
+        kinds, many = np.column_stack(columns), times >= least
+        left = np.repeat(kinds[~many], times[~many], axis=0)
+        some = np.append(times[many], np.ones(len(left), np.int64))
+        return cls(np.concatenate([kinds[many], left]), some, int(many.sum()))
 
     @classmethod
     def alone(cls, held: Sequence[Array]) -> Kinds:
