@@ -35,6 +35,8 @@ class CommandLine:
 
     name: str
     given: dict[str, Any]  # the arguments, and the options that flags set
+    # The files to write, each with its format, once it is known; None stands for standard output.
+    outputs: dict[str | None, str] = field(default_factory=dict, init=False)
     junit: str | None = field(default=None, init=False)  # the JUnit file, once it is checked that it may be written
 
     @cached_property
@@ -90,7 +92,7 @@ class CommandLine:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
         if "digits" in said:
             check_whole("digits", said["digits"], 1)
-        self._check_formats()
+        self.outputs = {name: self._format(name) for name in said.get("output") or [None]}
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
                 raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
@@ -103,11 +105,6 @@ class CommandLine:
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
-
-    @property
-    def outputs(self) -> dict[str | None, str]:
-        """The files to write, each with its format, from an option or its ending; None stands for standard output."""
-        return {name: self._format(name) for name in self.said.get("output") or [None]}
 
     def _format(self, name: str | None) -> str:
         """Return the format of a file, or of standard output; raise if it is unknown."""
@@ -144,11 +141,6 @@ class CommandLine:
             if (path := os.path.realpath(name)) in seen:
                 raise BadValueError(f"{flag} {name}: it is written by {seen[path]} too; write to another file")
             seen[path] = flag
-
-    def _check_formats(self) -> None:
-        """Raise for a file to write, or standard output, whose format is unknown."""
-        for name in self.said.get("output") or [None]:
-            self._format(name)
 
     def _check_gates(self) -> None:
         """Raise for gates without an effect, or that the result cannot be checked against."""
