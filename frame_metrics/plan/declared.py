@@ -138,21 +138,9 @@ _EVERY: dict[Of, RowsTaken] = {
 }
 THRESHOLDS = Verb(name="thresholds", kinds=_EVERY)
 BEST_THRESHOLD = Verb(name="best_threshold", kinds=_EVERY)
+_LEVELS = " reads off an interpolated curve, and leaves nothing to {beside}"
 _OF_CURVES = (
-    Excludes(
-        "levels",
-        " reads off an interpolated curve, and leaves nothing to {beside}",
-        compared.ONE,
-        "points",
-        cause=BadValueError,
-    ),
-    Excludes(
-        "levels",
-        " reads off an interpolated curve, and leaves nothing to {beside}",
-        compared.ONE,
-        "interpolated",
-        cause=BadValueError,
-    ),
+    *(Excludes("levels", _LEVELS, compared.ONE, one, cause=BadValueError) for one in ("points", "interpolated")),
     Excludes(
         "ci",
         " is of the mean over queries, and {beside} gives each its own",
@@ -178,8 +166,6 @@ CURVE_OF_CUTOFFS = Verb(
     excludes=_OF_CURVES,
     kinds={"queries": of("queries", RANKED, without="predicted threshold catalogue group")},
 )
-
-
 EXPLAIN = Verb(
     name="explain",
     kinds={
@@ -197,24 +183,17 @@ EXPLAIN = Verb(
         )
     },
 )
+_BOUNDED = f"{KEYS} weight {ORDER} {JUDGED} {FILLED} {DECIDED}"
 BOUNDS = Verb(
     name="bounds",
     kinds={
-        "queries": of(
-            "queries",
-            f"{KEYS} weight {ORDER} {JUDGED} {FILLED} {DECIDED}",
-            unless={"baseline": "collection_size undefined unjudged n_relevant"},
-        )
+        "queries": of("queries", _BOUNDED, unless={"baseline": "collection_size undefined unjudged n_relevant"}),
     },
 )
 TO_JUDGE = Verb(
     name="to_judge",
     kinds={
-        "queries": of(
-            "queries",
-            f"{KEYS} weight {ORDER} {JUDGED} {FILLED} {DECIDED}",
-            without="undefined unjudged collection_size predicted threshold n_relevant",
-        )
+        "queries": of("queries", _BOUNDED, without="undefined unjudged collection_size predicted threshold n_relevant")
     },
 )
 AUDIT = Verb(
@@ -253,13 +232,7 @@ _THEIRS = {
 BASELINE = Verb(
     name="",
     form="as a baseline",
-    kinds={
-        "numbers": of(
-            "numbers",
-            f"query value system {FILLED}",
-            refuses=_THEIRS,
-        )
-    },
+    kinds={"numbers": of("numbers", f"query value system {FILLED}", refuses=_THEIRS)},
 )
 BASELINE_OF_AUDIT = Verb(
     name="audit", form="as a baseline", kinds={"numbers": of("numbers", "query value", refuses=_THEIRS)}

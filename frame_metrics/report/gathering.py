@@ -84,7 +84,7 @@ def gathered(
     work = Calls(irm, columns, verb_of(columns, compared, split), given=bool(metrics), played=played)
     asked, call = _planned(played, metrics, None)
     check_named(work, played, asked, compared)
-    depth = depth_of(irm, played.columns)
+    depth = depth_of(irm, columns)
     if not metrics and call is not None:
         asked, call = _planned(played, metrics, depth)
     if sort is not None and asked:
@@ -117,9 +117,7 @@ def gathered(
         adjusted=", ".join(compared.get("strata", ())) or compared.get("covariate"),
         within="strata" in compared,
     )
-    if columns.segments:
-        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
-        content = replace(content, results=content.over_all(results), segments=segments)
+    content = _with_segments(content)
     shares = {} if split is None else {"split": split}  # which only arms have
     compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
     compared = against_the_best(content, work, compared)
@@ -131,6 +129,14 @@ def gathered(
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
     return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)
+
+
+def _with_segments(content: Content) -> Content:
+    """Return the content with the results of segments apart from those of all, if there are segments."""
+    if not content.by:
+        return content
+    segments = content.results.filter(pl.col("total_over").is_null()).drop("total_over")
+    return replace(content, results=content.over_all(content.results), segments=segments)
 
 
 def _audited(work: Calls, columns: Columns, baseline: Any, split: Any) -> pl.DataFrame:
