@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -331,15 +331,16 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
     return pl.Series([0, 1]).cast(kind) if binary else pl.Series([False, True])
 
 
-def matched(counts: Array, there: Array, conventions: Conventions) -> Array:
+def matched(tables: Iterable[Array], there: Array, found: int, conventions: Conventions) -> Array:
     """Assign a true class to each found cluster, in each of n tables, by the rule of ``match=``.
 
     Parameters
     ----------
-    counts : number of rows by true class and found cluster, in the last column of rows in no cluster,
-        shape (n, K, F + 1).
+    tables : number of rows by true class and found cluster, in the last column of rows in no cluster, shape (K, F + 1)
+        each.
     there : True for the classes that have rows, shape (n, K). Only these can be assigned, unless ``classes=`` lists
         the classes: then all can.
+    found : the number of found clusters, F.
     conventions : ``match`` is the rule.
 
     Returns
@@ -352,10 +353,10 @@ def matched(counts: Array, there: Array, conventions: Conventions) -> Array:
     greatest, see ``_informed``. Two rules treat each cluster by itself, so that several may get one class. "majority":
     the class of most of its rows. "payoff": the class with the greatest payoff, see ``_payoffs``. Of equals, the first.
     """
-    of = np.full((len(counts), counts.shape[2] - 1), NONE)
+    of = np.full((len(there), found), NONE)
     rule, listed = str(conventions.match), conventions.classes is not None
-    for i, classes in enumerate(map(np.flatnonzero, there | listed)):
-        table = counts[i, classes, :-1]
+    for i, (every, classes) in enumerate(zip(tables, map(np.flatnonzero, there | listed), strict=True)):
+        table = every[classes, :-1]
         some = np.flatnonzero(table.any(axis=0))
         if rule in ("majority", "payoff"):
             worth = table[:, some] if rule == "majority" else _payoffs(table[:, some])

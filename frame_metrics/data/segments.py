@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -14,43 +14,74 @@ from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.sorting import falling_bits, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
-from frame_metrics.inputs.rows import spans
+from frame_metrics.inputs.rows import counted, spans
 from frame_metrics.inputs.scores import levels
 
 
 def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes in each segment; found clusters are matched to classes."""
-    (counts, rows), conventions = crossed(cases, segments), cases.conventions
-    there = rows.sum(axis=2) > 0
+    table, conventions = crossed(cases, segments), cases.conventions
+    cells = table.segment, table.true, table.found, table.amount[None], table.shape
     if cases.clusters is not None:
-        taken = None if conventions.match is None else matched(counts, there, conventions)
-        return Classes(counts, there, taken, cases.apart)
+        taken = None if conventions.match is None else matched(table.grids(), table.there, table.shape[2], conventions)
+        return Classes(*cells, table.there, taken, cases.apart)
     if cases.binary or conventions.classes is not None:
-        return Classes(counts, np.ones((len(segments), cases.k), bool))
-    return Classes(counts, there | (rows[:, :, :-1].sum(axis=1) > 0))
+        return Classes(*cells, np.ones(table.shape[:2], bool))
+    return Classes(*cells, table.there | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
 
 
-def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
-    """Cross-tabulate true classes and predictions in each segment; the last column is for rows without a prediction.
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """The cells of a table of true classes and predictions in each segment, in order, those that have rows only."""
 
-    Returns
-    -------
-    The summed weights of the rows, and their numbers, each of shape (segments, K, predicted values + 1).
-    """
+    segment: Array  # shape (cells,)
+    true: Array  # the true class, shape (cells,)
+    found: Array  # the prediction, F for rows without one, shape (cells,)
+    amount: Array  # the summed weights of the rows, shape (cells,)
+    shape: tuple[int, int, int]  # the number of segments, of classes K, and of values F that may be predicted
+
+    @property
+    def there(self) -> Array:
+        """Marks of the true classes that have rows, shape (segments, K)."""
+        return marks_of(self.segment, self.true, self.shape[:2])
+
+    @property
+    def undecided(self) -> bool:
+        """True if some rows with a weight have no prediction."""
+        return bool(self.amount[self.found == self.shape[2]].any())
+
+    def grids(self) -> Iterator[Array]:
+        """Yield the whole table of each segment, shape (K, F + 1)."""
+        n, k, width = self.shape[0], self.shape[1], self.shape[2] + 1
+        ends = np.searchsorted(self.segment, np.arange(n + 1))
+        for at in map(slice, ends[:-1], ends[1:]):
+            grid = np.zeros((k, width))
+            grid[self.true[at], self.found[at]] = self.amount[at]
+            yield grid
+
+
+def marks_of(row: Array, column: Array, shape: tuple[int, int]) -> Array:
+    """Return a grid with a mark at each row and column."""
+    out = np.zeros(shape, bool)
+    out[row, column] = True
+    return out
+
+
+def crossed(cases: Cases, segments: Segments) -> Crossed:
+    """Cross-tabulate true classes and predictions in each segment."""
     rows, width = cases.rows, cases.found + 1
     if segments.cells.placed is not None:  # rows of an unknown segment count in totals only
         rows = rows.filter(segments.of(rows) >= 0)
-    shape = len(segments), cases.k, width
-    cell = (rows["actual"] * width + rows["predicted"].fill_null(width - 1)).to_numpy()
+    cell = (rows["actual"].cast(pl.Int64) * width + rows["predicted"].fill_null(width - 1)).to_numpy()
     if segments.keys:
         cell = cell + segments.of(rows) * (cases.k * width)
-    counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
-    if not cases.summed:
-        return counts, counts
-    summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
-    weights = np.zeros(math.prod(shape))
-    weights[summed["cell"].to_numpy()] = summed["weight"].to_numpy()
-    return weights.reshape(shape), counts
+    shape = len(segments), cases.k, cases.found
+    at, amount = counted(cell, len(segments) * cases.k * width)
+    if cases.summed:
+        summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
+        amount = summed.sort("cell")["weight"].to_numpy()
+    place, found = np.divmod(at, width)
+    return Crossed(*np.divmod(place, cases.k), found, amount, shape)
 
 
 def scored(cases: Cases, segments: Segments, work: Callable[[Array, FullScores], None]) -> None:

@@ -4,14 +4,15 @@ Everything here is about one *block*: some whole queries. A query is its index i
 No frame library is imported here.
 """
 
+from frame_metrics.inputs.classes import Classes
 from frame_metrics.inputs.gains import Gain, OfNumber, called, gain_of, name_of, top_gain
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import FullRanking
-from frame_metrics.inputs.rows import Array, Rows, Sums, by_rank, ratio
+from frame_metrics.inputs.rows import Array, Rows, Sums, by_rank, others, ratio
 from frame_metrics.inputs.scores import ClassScores, FullScores
-from frame_metrics.inputs.tables import Classes, FullConfusion
+from frame_metrics.inputs.tables import FullConfusion
 from frame_metrics.inputs.two_rankings import TwoRankings
 from frame_metrics.inputs.weighted import Weighted
 
@@ -36,6 +37,7 @@ __all__ = [
     "called",
     "gain_of",
     "name_of",
+    "others",
     "ratio",
     "top_gain",
 ]

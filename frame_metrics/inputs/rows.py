@@ -14,6 +14,7 @@ from frame_metrics.inputs.kept import Remembers, kept, seal
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
 NONE = -1  # stands for no row of the caller's frame, so that the key is null
+DENSE = 4  # how many places of a table of all codes there may be for each code
 FEW = 4  # number of cutoffs up to which each is counted and summed separately
 
 
@@ -47,6 +48,19 @@ def marks(codes: Array, n: int) -> Array:
     return out
 
 
+def counted(codes: Array, n: int) -> tuple[Array, Array]:
+    """Return the distinct codes among 0 ... n - 1, rising, and how often each occurs, as floats.
+
+    Where ``n`` is not much more than the number of codes, they are counted in a table of all.
+    """
+    if n <= DENSE * len(codes) + 1024:
+        every = np.bincount(codes, minlength=n)
+        at = np.flatnonzero(every)
+        return at, every[at].astype(np.float64)
+    at, times = np.unique(codes, return_counts=True)
+    return at, times.astype(np.float64)
+
+
 def all_alike(codes: Array) -> bool:
     """Return True for codes of fewer than two different values."""
     return not len(codes) or bool(codes.min() == codes.max())
@@ -57,6 +71,14 @@ def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     running = np.concatenate([[0], values])  # makes numbers of booleans: these are added up several times as fast
     np.cumsum(running, out=running)
     return running[ends] - running[starts]
+
+
+def others(values: Array) -> Array:
+    """Return the sum of all values along the last axis but each one, without taking any from their sum."""
+    before, after = np.zeros(values.shape), np.zeros(values.shape)
+    before[..., 1:] = np.cumsum(values, axis=-1)[..., :-1]
+    after[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., -2::-1]
+    return before + after
 
 
 def spans(starts: Array, lengths: Array) -> Array:

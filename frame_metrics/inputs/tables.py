@@ -1,4 +1,4 @@
-"""Contingency tables of decisions and truth, of two classes or of several."""
+"""The contingency table of decisions and truth, of two classes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, NotComputableError
+from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs.kept import kept, seal, sealed
 from frame_metrics.inputs.rows import Array
 
@@ -129,120 +129,3 @@ class FullConfusion:
         tp, fp, fn, empty, up, un = counts[:6]
         size, rest = (None if np.isnan(values).any() else values for values in counts[6:])
         return cls(tp, fp, fn, empty, size, (up, un), rest)
-
-
-class Classes:
-    """The table of several classes of each segment: how often each class was predicted where each one is true.
-
-    Parameters
-    ----------
-    found : number of rows by true class and prediction, shape (n, K, F + 1). A prediction is one of F found clusters,
-        or of the classes (then F is K); the last column is for rows without a prediction.
-    seen : which classes take part, shape (n, K); None for those that are true or predicted somewhere.
-    taken : the class that each cluster stands for, -1 for none, shape (n, F); None if classes were predicted.
-    apart : the error to raise if clusters are not matched to classes; None if predictions are classes or matched.
-    """
-
-    def __init__(
-        self,
-        found: Array,
-        seen: Array | None = None,
-        taken: Array | None = None,
-        apart: FrameMetricsError | None = None,
-    ) -> None:
-        self.found, self.taken, self.apart = found, taken, apart
-        self.n, self.k = found.shape[:2]
-        self.seen = (self.actual + self.predicted > 0) if seen is None else seen
-        seal(self)
-
-    @property
-    def n_queries(self) -> int:
-        """Number of tables, one for each segment."""
-        return self.n
-
-    def drawn(self, g: int, found: Array) -> Classes:
-        """Return tables of resamples of segment ``g``; clusters stand for the same classes as in the segment.
-
-        ``found``: the counts of each resample.
-        """
-        n = len(found)
-        taken = None if self.taken is None else np.repeat(self.taken[g][None], n, axis=0)
-        return Classes(found, np.repeat(self.seen[g][None], n, axis=0), taken, self.apart)
-
-    @kept
-    def counts(self) -> Array:
-        """Rows by true and predicted class, shape (n, K, K + 1); the last column is for rows without a prediction."""
-        if self.apart is not None:
-            raise self.apart
-        if self.taken is None:
-            return self.found
-        to = np.column_stack([self.taken, np.full(self.n, -1)])  # no class: index -1, the last column
-        return np.asarray(self.found @ np.eye(self.k + 1)[to])
-
-    def pairs(self) -> tuple[Array, Array, Array, Array]:
-        """Count pairs of rows with a prediction, shape (n,) each: all; equal in class, in prediction, and in both."""
-        rows = self.found[:, :, :-1]
-        same_class, same_found = (_pairs(rows.sum(axis=axis)).sum(axis=1) for axis in (2, 1))
-        return _pairs(rows.sum(axis=(1, 2))), same_class, same_found, _pairs(rows).sum(axis=(1, 2))
-
-    @kept
-    def actual(self) -> Array:
-        """Rows of each class, shape (n, K)."""
-        return self.counts.sum(axis=2)
-
-    @kept
-    def predicted(self) -> Array:
-        """Rows predicted to be of each class, shape (n, K)."""
-        return self.counts[:, :, :-1].sum(axis=1)
-
-    @kept
-    def hits(self) -> Array:
-        """Rows of each class that were predicted rightly, shape (n, K)."""
-        return np.einsum("naa->na", self.counts[:, :, :-1])
-
-    @kept
-    def undecided(self) -> Array:
-        """Rows of each class without a prediction, shape (n, K)."""
-        return self.counts[:, :, -1]
-
-    @kept
-    def size(self) -> Array:
-        """All rows, shape (n,)."""
-        return self.actual.sum(axis=1)
-
-    @kept
-    def is_whole(self) -> bool:
-        """True if all counts are whole, so that differences of their sums are exact."""
-        return bool((self.counts == np.floor(self.counts)).all())
-
-    def rest(self, c: int) -> FullConfusion:
-        """Return the 2x2 tables of one class against the rest."""
-        return self.against_rest.part(slice(c * self.n, (c + 1) * self.n))
-
-    @kept
-    def against_rest(self) -> FullConfusion:
-        """The 2x2 tables of each class against the rest, those of the first class first, shape (K * n,)."""
-        hits, up = self.hits, self.undecided
-        if self.is_whole:
-            un = up.sum(axis=1, keepdims=True) - up
-            fp, fn = self.predicted - hits, self.actual - up - hits
-            tn = self.predicted.sum(axis=1, keepdims=True) - hits - fp - fn
-        else:  # differences of sums that are not whole would leave something where there is nothing
-            apart = self.counts[:, :, :-1] * (1 - np.eye(self.k))
-            rows = _others(self.counts[:, :, :-1]) * (1 - np.eye(self.k))
-            un, fp, fn, tn = _others(up), apart.sum(axis=1), apart.sum(axis=2), rows.sum(axis=1)
-        tp, fp, fn, tn, up, un = (cell.T.ravel() for cell in (hits, fp, fn, tn, up, un))
-        return FullConfusion(tp, fp, fn, np.zeros(len(tp)), np.tile(self.size, self.k), (up, un), tn)
-
-
-def _others(values: Array) -> Array:
-    """Return the sum of all values along the last axis but each one, without taking any from their sum."""
-    before, after = np.zeros(values.shape), np.zeros(values.shape)
-    before[..., 1:] = np.cumsum(values, axis=-1)[..., :-1]
-    after[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., -2::-1]
-    return before + after
-
-
-def _pairs(n: Array) -> Array:
-    """Return the number of pairs among ``n`` rows."""
-    return np.maximum(n * (n - 1) / 2, 0)

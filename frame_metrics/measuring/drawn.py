@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder
 from frame_metrics.measuring.rows import Inputs, class_cells, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import Units, draws, ends_drawn, often_enough, units_of
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, ends_drawn, often_enough, units_of
 from frame_metrics.stats.shares import kish_within
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
@@ -137,6 +136,7 @@ class RowDraws:
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
+        step = max(AT_ONCE // max(self.inputs.cases.k, 1), 1)
         for rows in self._together(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
             resamples = often_enough(self.resamples, rows.units.number) if self.for_ends else self.resamples
@@ -145,8 +145,9 @@ class RowDraws:
                     tick(len(often))
                     if self.group is not None:
                         often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
-                    for segment, (own, _) in rows.of.items():
-                        yield segment, made[segment](often[:, own])
+                    for part in np.split(often, range(step, len(often), step)):
+                        for segment, (own, _) in rows.of.items():
+                            yield segment, made[segment](part[:, own])
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
         """Return the inputs of metrics for the resamples of a segment, in which each resample is a segment."""
@@ -193,9 +194,9 @@ class RowDraws:
         """Yield the cells of each segment's table as units: rows of one cell are equal to the metrics."""
         table, n = self.inputs.tables, self.inputs.segments.n
         for g in np.flatnonzero(n > 1):
-            at = np.nonzero(table.found[g])
-            columns = [*at, np.ones(len(at[0]))]
-            yield Together(Units(columns, table.found[g][at]), {int(g): (slice(None), columns)})
+            *at, amount = table.cells_of(int(g))
+            columns = [*at, np.ones(len(amount))]
+            yield Together(Units(columns, amount), {int(g): (slice(None), columns)})
 
     def _rows(self, kind: type, n: int) -> Iterator[Together]:
         """Yield the rows of each segment, or of each group of segments."""
@@ -249,16 +250,13 @@ def columns_read(cases: Cases, kind: type) -> list[Array]:
 def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weight: Array) -> Made:
     """Return a function from resamples to their tables of true and predicted classes."""
     table = inputs.tables
-    shape = table.found.shape[1:]
-    cell = actual * shape[1] + predicted
+    cell = actual * (table.f + 1) + predicted
     order: Any = np.argsort(cell, kind="stable") if (cell[1:] < cell[:-1]).any() else slice(None)
-    cell = cell[order]
-    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    true, found = actual[order][starts], predicted[order][starts]
 
     def made(often: Array) -> Classes:
-        found = np.zeros((len(often), math.prod(shape)))
-        found[:, cell[starts]] = np.add.reduceat((often * weight)[:, order], starts, axis=1)
-        return table.drawn(segment, found.reshape(-1, *shape))
+        return table.drawn(segment, true, found, np.add.reduceat((often * weight)[:, order], starts, axis=1))
 
     return made
 

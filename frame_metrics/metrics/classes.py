@@ -1,7 +1,7 @@
 """Measures of several classes: the forms that measures of two classes take, and what is defined of the whole table.
 
 A row without a prediction is not right, and is in none of the predicted classes. Where clusters are predicted, measures
-of ``table.found`` and of pairs are those of the clusters themselves, whatever classes they are taken for.
+of ``table.shares`` and of pairs are those of the clusters themselves, whatever classes they are taken for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import NotComputableError, shown
-from frame_metrics.inputs import Array, Classes, ClassScores, ratio
+from frame_metrics.inputs import Array, Classes, ClassScores, others, ratio
 from frame_metrics.metrics.parameters import Count
 from frame_metrics.metrics.registry import for_classes, metric, stands_beside
 
@@ -35,10 +35,9 @@ def conditional_entropy(table: Classes) -> Array:
     Undefined: no row has a prediction.
     Source: C. E. Shannon, A mathematical theory of communication, 1948.
     """
-    joint = _joint(table)
-    given = ratio(joint, joint.sum(axis=1, keepdims=True))
-    bits = -(joint * _log2(given)).sum(axis=(1, 2))
-    return np.where(joint.any(axis=(1, 2)), np.maximum(bits, 0), np.nan)
+    joint, _, found = table.shares
+    bits = -table.total(joint * _log2(ratio(joint, found)))
+    return np.where(table.total(joint) > 0, np.maximum(bits, 0), np.nan)
 
 
 @metric(range=(1, np.inf), best=1, undefined=None)
@@ -62,16 +61,9 @@ def mutual_information(table: Classes) -> Array:
     Undefined: no row has a prediction.
     Source: C. E. Shannon, A mathematical theory of communication, 1948.
     """
-    joint = _joint(table)
-    chance = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
-    bits = (joint * _log2(ratio(joint, chance))).sum(axis=(1, 2))
-    return np.where(joint.any(axis=(1, 2)), np.maximum(bits, 0), np.nan)
-
-
-def _joint(table: Classes) -> Array:
-    """Shares of the rows with a prediction, by true class and what was predicted, 0 without any, shape (n, K, F)."""
-    decided = table.found[:, :, :-1]
-    return np.nan_to_num(ratio(decided, decided.sum(axis=(1, 2), keepdims=True)))
+    joint, true, found = table.shares
+    bits = table.total(joint * _log2(ratio(joint, true * found)))
+    return np.where(table.total(joint) > 0, np.maximum(bits, 0), np.nan)
 
 
 def _log2(share: Array) -> Array:
@@ -129,15 +121,36 @@ def _balanced_accuracy(table: Classes) -> Array:
 @for_classes("kappa")
 def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement beyond chance, mistakes weighing by how far apart the classes are in their order."""
-    places = np.cumsum(table.seen, axis=1)  # among the classes that take part
-    apart = np.abs(places[:, :, None] - places[:, None])
-    worth = {None: 1 - np.eye(table.k)[None], "linear": apart, "quadratic": apart**2}[weights]
     if weights is not None and table.undecided.any():
         raise NotComputableError(f"weights={shown(weights)} has no place for rows without a prediction; drop them")
-    wrong = (table.counts[:, :, :-1] * worth).sum(axis=(1, 2)) + table.undecided.sum(axis=1)
-    chance = (table.actual[:, :, None] * worth * table.predicted[:, None]).sum(axis=(1, 2))
-    chance = chance + table.size * table.undecided.sum(axis=1)
-    return 1 - ratio(wrong * table.size, chance)
+    decided, undecided = table.said < table.k, table.undecided.sum(axis=1)
+    places = np.cumsum(table.seen, axis=1)  # among the classes that take part
+    if weights is None:
+        worth, by_chance = table.said != table.true, (table.actual * others(table.predicted)).sum(axis=1)
+    else:
+        said = np.where(decided, table.said, table.true)
+        apart = np.abs(table.each(places, table.true) - table.each(places, said))
+        worth = apart if weights == "linear" else apart**2
+        by_chance = (_far if weights == "linear" else _squared)(table.actual, table.predicted, places)
+    wrong = table.total(table.amount * (worth * decided)) + undecided
+    return 1 - ratio(wrong * table.size, by_chance + table.size * undecided)
+
+
+def _far(actual: Array, predicted: Array, places: Array) -> Array:
+    """Sum the distances of the places of all pairs of an actual and a predicted row, shape (n,)."""
+    steps = np.diff(places, axis=1)  # each is part of the distance of what lies on either side of it
+    true, said = (np.cumsum(rows, axis=1)[:, :-1] for rows in (actual, predicted))
+    beyond, ahead = (np.cumsum(rows[:, ::-1], axis=1)[:, ::-1][:, 1:] for rows in (actual, predicted))
+    return np.asarray((steps * (true * ahead + beyond * said)).sum(axis=1))
+
+
+def _squared(actual: Array, predicted: Array, places: Array) -> Array:
+    """Sum the squared distances in the same way."""
+    total, said = actual.sum(axis=1), predicted.sum(axis=1)
+    middle = np.rint(np.nan_to_num(ratio((actual * places).sum(axis=1), total)))  # so that little is lost in rounding
+    place = places - middle[:, None]
+    squares = said * (actual * place**2).sum(axis=1) + total * (predicted * place**2).sum(axis=1)
+    return np.asarray(squares - 2 * (actual * place).sum(axis=1) * (predicted * place).sum(axis=1))
 
 
 @for_classes("mcc")
@@ -153,7 +166,7 @@ def _mcc(table: Classes) -> Array:
 @for_classes("informedness")
 def _informedness(table: Classes) -> Array:
     """Recall less fallout of each class among the decided rows, each prediction adding its own, over all rows."""
-    decided = table.counts[:, :, :-1].sum(axis=2)
+    decided = table.answered
     won = np.where(table.hits > 0, ratio(table.hits, decided), 0)
     lost = ratio(table.predicted - table.hits, decided.sum(axis=1, keepdims=True) - decided)
     gain = np.where(table.predicted > 0, table.predicted * (won - lost), 0).sum(axis=1)

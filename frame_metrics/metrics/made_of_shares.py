@@ -75,7 +75,7 @@ def _tables(k: int, *, decided: bool) -> Array:
 
 def _values(metric: Metric, tables: Array, average: str | None) -> Array:
     """Return the values of a metric of tables, NaN where undefined, shape (tables,)."""
-    table = Classes(tables, np.ones(tables.shape[:2], bool))
+    table = Classes.of_grid(tables, np.ones(tables.shape[:2], bool))
     if metric.input is Classes:
         return metric.compute(table)
     if average not in ("micro", "weighted"):

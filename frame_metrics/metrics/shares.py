@@ -14,7 +14,7 @@ SEVERAL = 3  # classes of the tables that forms for several are tried on
 
 def _tried(own: Metric, counts: Array) -> Array:
     """A metric of tables, shape (tables, K, K + 1), NaN where undefined; of two classes the second is relevant."""
-    table = Classes(counts, np.ones(counts.shape[:2], bool))
+    table = Classes.of_grid(counts, np.ones(counts.shape[:2], bool))
     return own.compute(table if own.input is Classes else table.rest(1))
 
 

@@ -206,7 +206,7 @@ class Grids:
         return 2 * [SomeClasses((MANY, 0, 0, 0, MANY, 0))]
 
     def source(self, cases: Sequence[SomeClasses]) -> Classes:
-        return Classes(np.array([case.cells for case in cases], np.float64).reshape(-1, 2, 3))
+        return Classes.of_grid(np.array([case.cells for case in cases], np.float64).reshape(-1, 2, 3))
 
 
 def family_of(metric: Metric, flags: Sequence[str] = ()) -> Family | None:

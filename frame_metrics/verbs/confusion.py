@@ -11,7 +11,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type, matched
 from frame_metrics.data.groups import Groups, groups_of
-from frame_metrics.data.segments import crossed
+from frame_metrics.data.segments import Crossed, crossed
 from frame_metrics.errors import ColumnError, check_apart, check_bool
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
@@ -58,9 +58,8 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if cases.apart is not None:
         raise cases.apart
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
-    each = zip(*(crossed(cases, segments) for segments in groups.each), strict=True)
-    counts, rows = (groups.laid(part, 0) for part in each)
-    table = _with_totals(counts if counts[:, :, -1].any() else counts[:, :, :-1])
+    each = [crossed(cases, segments) for segments in groups.each]
+    table = groups.laid([_with_totals(part, some=any(one.undecided for one in each)) for part in each], 0)
     group, predicted, actual = _rows_of(*table.shape, margins=margins)
     amounts = table[group, actual, predicted]
     names = cases.classes if cases.clusters is None else cases.clusters
@@ -70,7 +69,8 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if cases.conventions.match is None:
         taken[:, : len(names)] = np.arange(len(names))
     else:
-        taken[:, : len(names)] = matched(counts, rows.sum(axis=2) > 0, cases.conventions)
+        there = groups.laid([part.there for part in each], 0)
+        taken[:, : len(names)] = matched(table[:, :-1, : len(names) + 1], there, len(names), cases.conventions)
         columns["matched"] = _named(cases.classes, taken[group, predicted])
     columns |= {"actual": _named(cases.classes, actual), "n": (number if cases.weighted else whole)(amounts)}
     if shares:
@@ -82,10 +82,17 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.held)
 
 
-def _with_totals(counts: Array) -> Array:
-    """Append the totals: from shape (groups, K, F), by true class and prediction, to (groups, K + 1, F + 1)."""
-    counts = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
-    return np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
+def _with_totals(cells: Crossed, *, some: bool) -> Array:
+    """Return all cells, with totals appended: by true class and prediction, shape (groups, K + 1, F + 1).
+
+    ``some``: whether some rows have no prediction, which is a column of its own.
+    """
+    groups, k, found = cells.shape
+    table = np.zeros((groups, k + 1, found + 1 + some))
+    table[cells.segment, cells.true, cells.found] = cells.amount
+    table[:, -1, :-1] = table[:, :-1, :-1].sum(axis=1)
+    table[:, :, -1] = table[:, :, :-1].sum(axis=2)
+    return table
 
 
 def _payoffs(counts: Array, taken: Array) -> tuple[Array, Array]:
@@ -122,11 +129,13 @@ def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tupl
     In each group first every pair, by prediction; with ``margins`` then the totals over predictions, those over true
     classes, and the total over both. ``actual``, ``predicted``: the sizes of the table, totals included.
     """
-    said, true = (at.ravel() for at in np.indices((predicted, actual)))
-    over = 2 * (true == actual - 1) + (said == predicted - 1)  # 1 over predictions, 2 over classes, 3 over both
-    order = np.argsort(over, kind="stable")[: None if margins else np.count_nonzero(over == 0)]
-    group = np.repeat(np.arange(groups), len(order))
-    return group, np.tile(said[order], groups), np.tile(true[order], groups)
+    sizes = (predicted, actual) if margins else (predicted - 1, actual - 1)
+    said, true = (at.ravel() for at in np.indices(sizes, np.int32))
+    if margins:
+        over = 2 * (true == actual - 1) + (said == predicted - 1)  # 1 over predictions, 2 over classes, 3 over both
+        order = np.argsort(over, kind="stable")
+        said, true = said[order], true[order]
+    return np.repeat(np.arange(groups, dtype=np.int32), len(said)), np.tile(said, groups), np.tile(true, groups)
 
 
 def _over(groups: Groups, group: Array, table: Array, predicted: Array, actual: Array) -> pl.Series:
