@@ -30,9 +30,9 @@ from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.command import plain, reading
 from frame_metrics.command.plain import PlainText
-from frame_metrics.data.blocks import n_different
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import shown as shown_in_errors
+from frame_metrics.fast.codes import n_different
 from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import (
     Array,
@@ -189,7 +189,7 @@ def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
 def small_blocks(rows: int) -> Iterator[None]:
     """Cut the rows into blocks of so many, and not of some hundred thousand, and take no log for a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("BLOCK", "STRIP", "APART", "LAID"):
+        for name in ("BLOCK", "STRIP", "APART", "LAID", "JOINED"):
             _replaced(patch, name, rows)
         _replaced(patch, "SMALL", 0)
         _replaced(patch, "ONE_BY_ONE", 0)

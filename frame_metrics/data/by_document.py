@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, bad_rows
+from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import OF_ROWS, role_columns
 

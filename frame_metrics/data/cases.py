@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import codes, numbers
 from frame_metrics.data.classes import (
     are_too_many,
     class_codes,
@@ -39,6 +38,7 @@ from frame_metrics.errors import (
     about_rows,
     listed,
 )
+from frame_metrics.fast.codes import codes, numbers
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans

@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, rows_at
 from frame_metrics.data.judgments import Judged
+from frame_metrics.data.ranking_rows import Pools, RankingRows, constant
 from frame_metrics.errors import bad_rows
+from frame_metrics.fast.codes import codes
+from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.roles.columns import Columns

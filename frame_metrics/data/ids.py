@@ -7,7 +7,6 @@ from unicodedata import normalize
 
 import polars as pl
 
-from frame_metrics import threads
 from frame_metrics.data.spelling import in_quotes, nearly_equal
 from frame_metrics.errors import BadValueError, StrangeIdsError
 from frame_metrics.errors import said as told
@@ -152,22 +151,3 @@ def unlike_in_form(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[str, str, 
     if pairs := nearly_equal(ours, theirs):
         return *in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])), ALMOST
     return None
-
-
-def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
-    """Return True if ids of log and judgments should be compared as values of Python, not by hashes.
-
-    They should if there are few rows, because polars computes hashes in threads, and starting them slows small calls;
-    and if Python compares values of their types as polars does.
-    """
-    both = [log] if judgments is None else [log, judgments]
-    plain = (pl.Boolean, pl.Date, pl.Null, *TEXTS)  # no times: those of Python have no nanoseconds
-    return sum(map(len, both)) <= threads.ONE_BY_ONE and all(
-        kind.is_numeric() or isinstance(kind, plain) for table in both for kind in table.dtypes
-    )
-
-
-def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
-    """Return a hash of each id that depends on the id alone; that of a category is the hash of its text."""
-    ids = ids if ids.dtype == pl.String or not isinstance(ids.dtype, TEXTS) else ids.cast(pl.String)
-    return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars

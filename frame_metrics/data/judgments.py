@@ -13,10 +13,14 @@ import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.blocks import Pools, codes, find_duplicates, find_rankings, numbers, rows_at, to_array
 from frame_metrics.data.groups import drawing_places
-from frame_metrics.data.ids import id_hash, in_common_type, in_type_of
+from frame_metrics.data.ids import in_common_type, in_type_of
+from frame_metrics.data.ranking_rows import Pools, RankingRows, find_duplicates
 from frame_metrics.errors import BadRowsError, BadValueError, listed
+from frame_metrics.fast.codes import codes, numbers
+from frame_metrics.fast.group_rows import group_rows
+from frame_metrics.fast.join_ids import ByQuery, id_hash
+from frame_metrics.fast.take_rows import rows_at, to_array
 from frame_metrics.inputs import Array, Subtopics
 from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
@@ -48,6 +52,11 @@ class Judged:
         """The ids of all documents in the judgments, also of those that have no grade and no label yet."""
         pairs = self.pairs.select(*self.keys, "doc")
         return pairs if self.unjudged is None else pl.concat([pairs, self.unjudged.select(pairs.columns)])
+
+    @property
+    def by_query(self) -> ByQuery:
+        """The rows of ``pairs``, query by query."""
+        return ByQuery(self.names.select(self.keys), self.pool.starts, self.pool.lengths, self.order)
 
     @property
     def single(self) -> list[str]:
@@ -238,7 +247,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
     """
     values = judging(table)
     pairs = table if few else table.hstack([id_hash(table["doc"]).alias("hash")])
-    queries = find_rankings(pairs, keys, values if few else [*values, "hash"], rows=True)
+    queries = RankingRows(*group_rows(pairs, keys, values if few else [*values, "hash"], rows=True))
     again = find_duplicates(queries, pairs, keys)
     if len(again):
         repeated = pairs[again].select(*keys, "doc").unique()
@@ -249,7 +258,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
         once = np.ones(len(pairs), bool)
         once[again] = False
         pairs = pairs.filter(once)
-        queries = find_rankings(pairs, keys, values, rows=True)
+        queries = RankingRows(*group_rows(pairs, keys, values, rows=True))
     of_queries = [name for name in pairs.columns if name not in ("doc", "hash", *values)]
     names = rows_at(pairs, of_queries, queries.first_row)
     pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))

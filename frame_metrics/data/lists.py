@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import numbers
 from frame_metrics.data.log import Block, Log
+from frame_metrics.fast.codes import numbers
 from frame_metrics.inputs import Array, TwoRankings
 from frame_metrics.inputs.rows import spans
 

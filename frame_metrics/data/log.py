@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.index import Index, Names
 from frame_metrics.data.judgments import Judged
@@ -19,6 +18,7 @@ from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
+from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
@@ -266,7 +266,7 @@ class Log(WithJudgments):
             except FrameMetricsError as error:
                 other[first] = error
 
-        blocks.each_block(self._load() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
+        each_block(self._load() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
         if broken:
             with self.rows_of_the_frame():
                 raise _of_all(broken, len(self.table))

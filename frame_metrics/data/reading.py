@@ -9,18 +9,19 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import NOTHING
-from frame_metrics.data import blocks
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
-from frame_metrics.data.ids import are_few, id_hash
+from frame_metrics.data.judged_rows import lend, match
 from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.matching import lend, match
 from frame_metrics.data.origin import Origin
+from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.spelling import spelled_like
-from frame_metrics.data.stacked import systems_of
+from frame_metrics.data.systems_as_columns import systems_of
 from frame_metrics.errors import bad_rows
+from frame_metrics.fast.group_rows import group_rows
+from frame_metrics.fast.join_ids import are_few, id_hash
 from frame_metrics.hidden import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
@@ -111,11 +112,11 @@ def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.Da
 def _with_bare(
     log: pl.DataFrame,
     bare: pl.DataFrame,
-    rankings: blocks.RankingRows,
+    rankings: RankingRows,
     frame: pl.DataFrame,
     row: Array | None,
     columns: Columns,
-) -> tuple[pl.DataFrame, blocks.RankingRows]:
+) -> tuple[pl.DataFrame, RankingRows]:
     """Add the queries without results, each where its row stood in the frame.
 
     Returns the keys of all rows, and the rankings.
@@ -127,9 +128,9 @@ def _with_bare(
     return both, rankings.with_bare(bare, place if row is None else place[row])
 
 
-def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
+def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
-    again = blocks.find_duplicates(rankings, log, columns.inside)
+    again = find_duplicates(rankings, log, columns.inside)
     if len(again):
         again = _but_the_best(log, [*columns.inside, "doc"], again)
         remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
@@ -223,14 +224,14 @@ def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
     return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
 
 
-def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> blocks.RankingRows:
+def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRows:
     """Find the rankings of the log, and lay out the columns that kernels, sorting and checks read."""
     named_rows = ("rank", *OF_QUERIES)  # errors name their rows
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    return blocks.find_rankings(log, columns.inside, laid, rows=single)
+    return RankingRows(*group_rows(log, columns.inside, laid, rows=single))
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> Judged:

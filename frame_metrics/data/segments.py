@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import each_block, find_rankings
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.sorting import falling_bits, rank_order, scores_of
+from frame_metrics.fast.blocks import each_block
+from frame_metrics.fast.group_rows import group_rows
+from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.rows import counted, spans
 from frame_metrics.inputs.scores import levels
@@ -93,18 +94,18 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, FullScores],
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
     place = segments.of(rows)
     keys = ["segment"] if segments.keys else []
-    rankings = find_rankings(rows.with_columns(segment=pl.Series(place)), keys, columns)
-    place = place[rankings.first_row]
+    first, starts, lengths, _, laid_out = group_rows(rows.with_columns(segment=pl.Series(place)), keys, columns)
+    place = place[first]
 
     def block(part: slice | Array) -> None:
-        length, start = rankings.lengths[part], rankings.starts[part]
+        length, start = lengths[part], starts[part]
         one = len(length) == 1
         at = slice(int(start[0]), int(start[0] + length[0])) if one else spans(start, length)
-        values = {name: rankings.values[name][at] for name in columns}
+        values = {name: laid_out[name][at] for name in columns}
         work(place[part], _sorted_levels(values["score"], values["actual"], values.get("weight"), length))
 
-    if len(rankings.lengths):
-        each_block(rankings.lengths, block)
+    if len(lengths):
+        each_block(lengths, block)
 
 
 def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> FullScores:

@@ -9,17 +9,15 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.data.blocks import RankingRows, in_double
+from frame_metrics.data.ranking_rows import RankingRows
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
+from frame_metrics.fast.rank_order import rank_order
+from frame_metrics.fast.take_rows import in_double
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import as_grid, sums_between
+from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import ABSENT, FINITE, refuse_infinite
-
-WIDE = 1 << 16  # length of a ranking from which argsort beats sorting packed values
-STRIP = 1 << 16  # rows that are sorted at a time: they fit into the caches of a core, which a block does not
-SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,71 +186,3 @@ class Sorted:
         if (rank[last] == self.n_ret[self.n_ret > 0]).all():
             return None
         return np.where(np.isnan(rank), 0, rank).astype(np.int64)
-
-
-def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
-    """Sort the rows of each ranking of a block by falling score.
-
-    Returns
-    -------
-    The positions of the rows in rank order, None if they already are in it; tied rows are in any order. And whether
-    some scores of a ranking may be equal.
-    """
-    starts = lengths.cumsum() - lengths
-    falls, inner = score[1:] < score[:-1], starts[(starts > 0) & (starts < len(score))]
-    falls[inner - 1] = True
-    if falls.all() or (falls | (score[1:] == score[:-1])).all():
-        return None, not falls.all()
-    order, equal = np.empty(len(score), np.int64), False
-    step = max(STRIP // int(lengths.max()), 1)
-    for some in (slice(a, a + step) for a in range(0, len(lengths), step)):
-        start, many = starts[some], lengths[some]
-        rows = slice(int(start[0]), int(start[-1] + many[-1]))
-        columns, near = _descending(as_grid(score[rows], many, -np.inf))
-        columns += start[:, None]
-        even = columns.size == rows.stop - rows.start
-        order[rows] = columns.ravel() if even else columns[np.arange(columns.shape[1]) < many[:, None]]
-        equal |= near
-    return order, equal
-
-
-def _descending(score: Array) -> tuple[Array, bool]:
-    """Return the order of the columns of each row of a grid by falling score, and whether some may be equal.
-
-    Each score becomes an integer that sorts like it, and its lowest bits are replaced by the column number. So one fast
-    sort of values also gives the columns. If two neighbours agree in the remaining bits and their scores differ, the
-    replaced bits mattered, and their row of the grid is sorted again by the scores themselves.
-    """
-    n = score.shape[1]
-    if n >= WIDE:
-        return np.argsort(-score, axis=1), True
-    low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
-    key = falling_bits(score)
-    key &= ~low
-    key |= np.arange(n)
-    key.sort(axis=1)
-    order = key & low
-    key ^= order
-    near = np.flatnonzero(key.ravel()[1:] == key.ravel()[:-1])
-    near = near[near % n < n - 1] if len(near) else near  # not the last of a row with the first of the next row
-    if not len(near):
-        return order, False
-    row, column = np.divmod(near, n)
-    here = score[row, order[row, column]]
-    differ = here != score[row, order[row, column + 1]]
-    again = np.unique(row[differ])
-    order[again] = np.argsort(-score[again], axis=1, kind="stable")
-    return order, bool((differ | (here > -np.inf)).any())
-
-
-def falling_bits(score: Array) -> Array:
-    """Return integers that sort in the reverse order of the scores, from their bits; -0.0 and 0.0 give the same."""
-    key = (0.0 - score).view(np.int64)
-    key ^= (key >> 63) & SIGN
-    return key
-
-
-def scores_of(key: Array) -> Array:
-    """Return the scores from their ``falling_bits``, which are overwritten."""
-    key ^= (key >> 63) & SIGN
-    return 0.0 - key.view(np.float64)

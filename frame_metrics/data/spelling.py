@@ -8,8 +8,8 @@ from unicodedata import normalize
 
 import polars as pl
 
-from frame_metrics.data.blocks import codes
 from frame_metrics.errors import LONG, BadValueError, cut, shown
+from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import OURS, THEIRS
 from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import RankingRows, constant, find_rankings
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
+from frame_metrics.data.ranking_rows import RankingRows, constant
 from frame_metrics.errors import bad_rows, listed
+from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked
@@ -57,7 +58,7 @@ def read_values(
     if columns.answered:
         table = table.with_columns(answered_column(frame[columns.answered], columns.answered).alias("answered"))
     laid = [name for name in (*OF_QUERIES, "metric", "answered", *names) if name in table.columns]
-    grid = build_grid(table, find_rankings(table, columns.inside, laid, rows=True), columns, None)
+    grid = build_grid(table, RankingRows(*group_rows(table, columns.inside, laid, rows=True)), columns, None)
     answers = grid.of_log
     if columns.answered:
         answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.blocks import codes
 from frame_metrics.data.index import Index, Names
+from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import (
     ANSWERED,
     FACTS,

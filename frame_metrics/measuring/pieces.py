@@ -12,7 +12,6 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import CATEGORIES
 from frame_metrics.border.protocol import Gathering
-from frame_metrics.data.blocks import numbers
 from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.index import Index
@@ -21,6 +20,7 @@ from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import Facts, check_positions, check_positive_in, facts_of, positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.fast.codes import numbers
 from frame_metrics.hidden import (
     ANSWERED,
     CLUSTER,

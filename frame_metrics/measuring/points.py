@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import reached, scored
+from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 
 EQUAL = 1e-12  # values that differ by less are equal

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.data.blocks import each_block
 from frame_metrics.data.lists import RankedDocuments, lists_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, shown, told_of
+from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
 from frame_metrics.measuring.pairs import bases_of, number_if_any

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
+from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import EXPOSED, ORDER
 from frame_metrics.measuring.impressions import (
     ARM,

@@ -33,14 +33,28 @@ HOUSE: dict[str, set[str]] = {
     "roles": {"answer", "errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
     "border": {"answer", "errors", "hidden", "inputs", "metrics", "threads"},
-    "data": {"answer", "border", "errors", "hidden", "inputs", "roles", "threads"},
-    "plan": {"answer", "border", "data", "errors", "hidden", "inputs", "metrics", "roles", "stats"},
-    "measuring": {"answer", "border", "data", "errors", "hidden", "inputs", "metrics", "plan", "roles", "stats"},
+    "fast": {"answer", "inputs", "roles", "threads"},
+    "data": {"answer", "border", "errors", "fast", "hidden", "inputs", "roles", "threads"},
+    "plan": {"answer", "border", "data", "errors", "fast", "hidden", "inputs", "metrics", "roles", "stats"},
+    "measuring": {
+        "answer",
+        "border",
+        "data",
+        "errors",
+        "fast",
+        "hidden",
+        "inputs",
+        "metrics",
+        "plan",
+        "roles",
+        "stats",
+    },
     "verbs": {
         "answer",
         "border",
         "data",
         "errors",
+        "fast",
         "hidden",
         "inputs",
         "measuring",
@@ -154,7 +168,7 @@ def test_what_reads_the_table_of_values_knows_no_log() -> None:
     """Means, pairs, splits, baselines and comparisons read values by their index; log and blocks end with kernels."""
     readers = {f"measuring.{name}" for name in ("values", "results", "pairs", "split", "baseline")}
     readers |= {module for module in MODULES if module.startswith("verbs.compare.")} | {"verbs.evaluate"}
-    of_logs = {f"data.{name}" for name in ("log", "grid", "blocks", "judgments", "reading", "matching", "sorting")}
+    of_logs = {f"data.{name}" for name in ("log", "grid", "ranking_rows", "judgments", "reading", "judged_rows", "sorting")}
     assert {module: _own(module) & of_logs for module in readers if _own(module) & of_logs} == {}
     assert {"measuring.values", "verbs.compare.paired"} <= readers <= {*MODULES}
 

@@ -15,11 +15,11 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data import blocks
-from frame_metrics.data.blocks import codes
 from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
+from frame_metrics.fast.blocks import each_block
+from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, FullConfusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.baseline import is_frame
@@ -249,7 +249,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
             gains = None if ratio is None else Gains.of(ratio, start, falling, outside)
             take(Shared(i, at, start, falling, own, gains))
 
-    blocks.each_block(grid.size[together].sum(axis=1), work)
+    each_block(grid.size[together].sum(axis=1), work)
 
 
 def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import codes, to_array
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice, check_whole
+from frame_metrics.fast.codes import codes
+from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import spans
 from frame_metrics.measuring.queries import check_grades, each_ranking

@@ -1,4 +1,4 @@
-"""Sort rows by a number of theirs (a radix sort) in two steps, each small enough for the caches of a core."""
+"""Sort rows by small integers (a radix sort) in two steps, each small enough for the caches of a core."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 
-APART = 1 << 17  # rows that the first step distributes at a time, by the upper bits of their numbers, at most 8 bits
+APART = 1 << 17  # rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits
 LAID = 1 << 16  # about the least number of rows that the second step sorts at a time, by the remaining bits
 
 
-def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
-    """Sort rows by their number; rows of equal number keep their order.
+def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
+    """Sort rows by their code; rows of equal code keep their order.
 
     Parameters
     ----------
-    slot : the slot of each row, an index into ``number``, shape (rows,).
-    number : the number of each slot, of a small integer type.
-    count : the number of distinct numbers, which are 0 to ``count`` - 1.
+    slot : the slot of each row, an index into ``code``, shape (rows,).
+    code : the code of each slot, of a small integer type.
+    count : the number of distinct codes, which are 0 to ``count`` - 1.
     values : columns to sort, by name, shape (rows,) each.
 
     Returns
     -------
-    How many rows each number has, shape (count,), and the sorted columns.
+    How many rows each code has, shape (count,), and the sorted columns.
     """
     n = len(slot)
     if n <= APART:
-        own = number[slot]
+        own = code[slot]
         order = np.argsort(own, kind="stable")
         return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
     low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
@@ -39,7 +39,7 @@ def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) 
 
     def set_apart(step: int) -> None:
         rows = slice(step * APART, (step + 1) * APART)
-        own = number[slot[rows]]
+        own = code[slot[rows]]
         part = (own >> low).astype(np.uint8)
         order = np.argsort(part, kind="stable")
         many[step] = np.bincount(part, minlength=parts)

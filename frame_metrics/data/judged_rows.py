@@ -1,0 +1,59 @@
+"""Match the rows of a log with the separate judgments, by query and document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import frame_of
+from frame_metrics.data.ids import refuse_strangers
+from frame_metrics.data.judgments import Judged
+from frame_metrics.fast.join_ids import joined, joined_few
+from frame_metrics.roles.columns import Columns, judging
+
+
+def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
+    """Return the log with its ids cast to the types of the judgments, and with segment columns that only these have.
+
+    Such a column is null for a query without judgments.
+    """
+    kinds = {name: judged.pairs.get_column(name).dtype for name in (*judged.keys, "doc")}
+    others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
+    log = log.cast(others) if others else log
+    own = [key for key in judged.keys if key in log.columns]
+    if len(own) == len(judged.keys):
+        return log
+    return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
+
+
+def match(
+    log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool, few: bool
+) -> pl.DataFrame:
+    """Return the log with the grade and label of each row from the judgments, NaN for an unjudged row.
+
+    With subtopics it also gets the column "document", the number of the row's judgment.
+
+    Parameters
+    ----------
+    query : inside names of the query columns.
+    columns : the caller's names, for errors.
+    whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
+    few : whether ids are compared without hashes, see ``are_few``.
+    """
+    values = judging(judged.pairs)
+    keys = [*judged.keys, "doc"]
+    log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
+    at, judgment = joined_few(log, judged.pairs, keys) if few else joined(log, judged.pairs, judged.by_query)
+    if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
+        listed = judged.listed
+        refuse_strangers(log, listed, query, ", ".join(columns.query))
+        refuse_strangers(log, listed, ["doc"], str(columns.doc))
+    out = {name: np.full(len(log), np.nan) for name in values}
+    for name, column in out.items():
+        column[at] = judged.pairs[name].to_numpy()[judgment]
+    if judged.subtopics is not None:
+        out["document"] = np.full(len(log), -1)
+        out["document"][at] = judgment
+    return log.hstack([pl.Series(name, column) for name, column in out.items()])

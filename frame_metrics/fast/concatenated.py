@@ -1,0 +1,57 @@
+"""Several arrays as one long array, without a copy of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenated:
+    """A view of arrays of equal length as one long array, an array for each system, without a copy.
+
+    With ``step``, i * step is added to the values of array i, as to row numbers.
+    """
+
+    parts: Sequence[Array]
+    step: int = 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return np.result_type(*self.parts)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __getitem__(self, at: slice | Array) -> Array:
+        n = max(len(self.parts[0]), 1)
+        if isinstance(at, slice):
+            begin, end, _ = at.indices(len(self))
+            if end <= begin:
+                return self._part(0, slice(0))
+            some = range(begin // n, (end - 1) // n + 1)
+            held = [self._part(i, slice(max(begin - i * n, 0), end - i * n)) for i in some]
+            return held[0] if len(held) == 1 else np.concatenate(held)
+        part = at // n
+        first = int(part[0]) if len(part) else 0
+        if (part == first).all():
+            return self._part(first, at - first * n)
+        out = np.empty(len(at), self.dtype)
+        for i in np.unique(part):
+            mine = part == i
+            out[mine] = self._part(int(i), at[mine] - i * n)
+        return out
+
+    def _part(self, i: int, at: Array | slice = slice(None)) -> Array:
+        values = self.parts[i][at]
+        return values + i * self.step if self.step else values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return a copy of all values; only rare operations need it."""
+        return np.concatenate([self._part(i) for i in range(len(self.parts))]).astype(dtype or self.dtype, copy=False)

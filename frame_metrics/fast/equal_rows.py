@@ -1,0 +1,83 @@
+"""Find equal rows of frames: runs of equal keys, and for each row the first row that is equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import threads
+from frame_metrics.fast.take_rows import INDEX, places
+from frame_metrics.inputs import Array
+from frame_metrics.roles.series import TEXTS
+
+LOOKED_AT = 1 << 20  # rows that are compared at a time
+
+
+def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
+    """Return the rows where a run of equal keys begins.
+
+    None if there are 1,000 rows or more and over half of them begin a run: then equal keys hardly stand together.
+    """
+    n = len(frame)
+    if not keys or not n:
+        return np.zeros(min(n, 1), np.int64)
+    changed = reduce(np.logical_or, (differ(key.slice(1), key.slice(0, n - 1)) for key in map(frame.get_column, keys)))
+    if n >= 1000 and np.count_nonzero(changed) * 2 > n:
+        return None
+    return np.concatenate([[0], np.flatnonzero(changed) + 1])
+
+
+def differ(one: pl.Series, other: pl.Series) -> Array:
+    """Mark the rows where two columns of one type differ, bool, shape (rows,); a null equals a null."""
+    dtype = one.dtype
+    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128) and not (one.null_count() or other.null_count()):
+        return one.to_numpy() != other.to_numpy()
+    plain = dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (*TEXTS, pl.Boolean))
+    if not plain or one.null_count() or other.null_count():
+        return one.ne_missing(other).to_numpy()
+    return (one != other).to_numpy()  # no expression, which costs a small call more
+
+
+def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
+    """Return for each row the first row with the same values in some columns, shape (rows,)."""
+    n, keys = len(frame), [frame.get_column(name) for name in columns]
+    if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
+        place: dict[Any, int] = {}
+        rows = zip(*(key.to_list() for key in keys), strict=True)
+        return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
+    slot = _hash_slots(frame[list(columns)])
+    begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n, dtype=INDEX)
+    while len(row):
+        begin[slot[::-1]] = row[::-1]
+        held = begin[slot]
+        first[slice(None) if len(row) == n else row] = held
+        # Rows whose values differ from those of the first row in their slot (a hash collision) wait for the next round.
+        # That first row itself never waits, so each round settles a row at least, and the loop ends.
+        wait = np.flatnonzero(_others(keys, row, held) & (row != held))
+        row, slot = row[wait], slot[wait]
+    return first
+
+
+def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
+    """Mark the rows that differ from their counterpart in some column, bool, shape (len(row),).
+
+    Parameters
+    ----------
+    keys : the columns.
+    row, held : rows to compare: ``row[i]`` with ``held[i]``. They are compared in parts, so that little is copied.
+    """
+    out, every = np.empty(len(row), bool), len(row) == len(keys[0])
+    for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
+        one, other = part if every else places(row[part]), places(held[part])
+        out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
+    return out
+
+
+def _hash_slots(keys: pl.DataFrame) -> Array:
+    """Return a short hash of each row, below about four times the number of rows: equal for equal rows."""
+    bits = max((2 * len(keys)).bit_length(), 1)
+    return (keys.hash_rows().to_numpy() >> np.uint64(64 - bits)).view(np.int64)

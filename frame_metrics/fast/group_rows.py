@@ -1,0 +1,62 @@
+"""Lay rows with equal keys end to end, each group where its first row stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import threads
+from frame_metrics.fast.codes import numbered
+from frame_metrics.fast.equal_rows import first_alike, run_starts
+from frame_metrics.fast.radix_sort import sort_by_code
+from frame_metrics.fast.take_rows import INDEX, places, to_array
+from frame_metrics.inputs import Array
+
+
+def group_rows(
+    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, rows: bool = False
+) -> tuple[Array, Array, Array, Array | None, dict[str, Array]]:
+    """Lay the rows of each group end to end; without keys all rows are one group.
+
+    Where the rows of each group already stand together, the columns are used as they are.
+
+    Parameters
+    ----------
+    frame : the columns.
+    keys : columns whose values, together, identify a group.
+    values : columns to lay out.
+    rows : whether row numbers of the frame will be needed later.
+
+    Returns
+    -------
+    The row where each group first appears, where it begins in what is laid out, and its number of rows, shape
+    (groups,) each; the row of the frame at each place, None where both are the same or rows are not needed; and the
+    columns by name, null as NaN, shape (rows,) each.
+    """
+    n, laid_out = len(frame), {name: to_array(frame.get_column(name)) for name in values}
+    if keys and n <= threads.ONE_BY_ONE:  # a call of ten rows takes 4 % less than by the way of large logs
+        alike = first_alike(frame, keys)
+        first = np.flatnonzero(alike == np.arange(n))
+        lengths = np.bincount(alike)[first]
+        if not np.count_nonzero(alike[1:] < alike[:-1]):
+            return first, first, lengths, None, laid_out
+        order = alike.argsort(kind="stable")
+        laid_out = {name: held[order] for name, held in laid_out.items()}
+        return first, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out
+    run = run_starts(frame, keys)
+    if run is not None and (not keys or _all_differ(frame, keys, run)):
+        return run, run, np.append(run[1:], n) - run, None, laid_out
+    slot, number, first = numbered(frame, keys)
+    held = laid_out | ({"": np.arange(n, dtype=INDEX)} if rows else {})
+    lengths, laid_out = sort_by_code(slot, number, len(first), held)
+    return first, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out
+
+
+def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
+    """Return True if no two of some rows have equal keys."""
+    # A single column is several times as fast. n_unique of a frame is avoided: it runs a plan of polars, perhaps within
+    # a plan of the caller.
+    own = frame[keys[0]][places(rows)] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
+    return own.n_unique() == len(rows)
