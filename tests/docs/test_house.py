@@ -168,7 +168,8 @@ def test_what_reads_the_table_of_values_knows_no_log() -> None:
     """Means, pairs, splits, baselines and comparisons read values by their index; log and blocks end with kernels."""
     readers = {f"measuring.{name}" for name in ("values", "results", "pairs", "split", "baseline")}
     readers |= {module for module in MODULES if module.startswith("verbs.compare.")} | {"verbs.evaluate"}
-    of_logs = {f"data.{name}" for name in ("log", "grid", "ranking_rows", "judgments", "reading", "judged_rows", "sorting")}
+    kernels = ("log", "grid", "ranking_rows", "judgments", "reading", "judged_rows", "sorting")
+    of_logs = {f"data.{name}" for name in kernels}
     assert {module: _own(module) & of_logs for module in readers if _own(module) & of_logs} == {}
     assert {"measuring.values", "verbs.compare.paired"} <= readers <= {*MODULES}
 
