@@ -212,6 +212,25 @@ def ready(metric: Metric) -> Metric:
     return metric(**needed, **({"max_grade": TOP} if "max_grade" in metric.options else {}))
 
 
+# What a cell of a notebook says: annotations are texts, and names of the session are read.
+CELL = """
+from __future__ import annotations
+import numpy as np
+import frame_metrics
+from frame_metrics import Ranking
+
+FACTOR = 2.0
+
+def doubled(values: np.ndarray) -> np.ndarray:
+    return values * FACTOR
+
+@frame_metrics.metric(range=(0, 2), best=None)
+def found_below(run: Ranking, after: int = 3) -> np.ndarray:
+    '''Twice the share of the relevant results that stand below a rank.'''
+    return doubled(run.total(run.relevant * (run.rank > after)) / run.hits())
+"""
+
+
 @cache
 def made_log(seed: int = 0, queries: int = 30) -> pl.DataFrame:
     """Rankings of 1 to 12 documents with many equal scores, unjudged and negative grades, documents not retrieved."""

@@ -50,6 +50,7 @@ from frame_metrics.inputs.scores import RowsInOrder, sorted_levels
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.results import averaged, each_query
 from frame_metrics.measuring.values import Values
+from frame_metrics.metrics import carried
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
@@ -384,6 +385,23 @@ def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     read = irm.frame, call.columns, call.conventions
     every = findings(*about_grades(*read), *about_rows(*read))
     return {finding.check for finding in every if finding.severity != "fact"}
+
+
+@contextmanager
+def in_another_process(metric: str, *modules: str) -> Iterator[None]:
+    """Unpickle as a process that does not know a metric of a user's, and has not imported some modules."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(carried, "PROCESS", "another")
+        patch.delitem(REGISTRY, metric)
+        for module in modules:
+            patch.delitem(sys.modules, module)
+        read_text.cache_clear()
+        yield
+        REGISTRY.pop(metric, None)
+        for module in modules:
+            sys.modules.pop(module, None)
+        carried.described_in.cache_clear()
+    read_text.cache_clear()
 
 
 @contextmanager

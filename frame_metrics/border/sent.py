@@ -9,6 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from frame_metrics.errors import NotComputableError
+from frame_metrics.metrics.carried import functions_by
+
+NEEDED = ("frame_metrics", "numpy", "polars", "pyarrow")  # packages without which a worker measures nothing
 
 
 class Sent:
@@ -21,7 +24,8 @@ class Sent:
         return self._function(given)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Arrived, (installed(), self._dumps(self._function))
+        with functions_by(self._dumps):
+            return Arrived, (installed(), self._dumps(self._function))
 
 
 class Arrived:
@@ -37,7 +41,14 @@ class Arrived:
                 f"a worker has frame_metrics {own}, and was sent work by frame_metrics {self._version}; "
                 "install one version for both"
             )
-        function: Callable[[Any], Any] = pickle.loads(self._pickled)
+        try:
+            function: Callable[[Any], Any] = pickle.loads(self._pickled)
+        except ModuleNotFoundError as error:
+            if str(error.name).partition(".")[0] in NEEDED:
+                raise
+            raise NotComputableError(
+                f"a worker cannot import {error.name}, which a function that was sent to it reads; install it there"
+            ) from None
         return function
 
     def __call__(self, given: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, get_type_hints, overload
@@ -36,12 +36,14 @@ from frame_metrics.inputs import (
 )
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, behind, shown_as
 from frame_metrics.inputs.weighted import own
+from frame_metrics.metrics.carried import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
 # Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
+GIVEN = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
@@ -294,7 +296,12 @@ class Metric:
     __repr__ = __str__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.name, dict(self.params), self.cutoff, self.average)
+        given = self.name, dict(self.params), self.cutoff, self.average
+        return _restored, (*given, origin_of(self.kernel, self._described))
+
+    def _described(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what the decorator set, by name, and the annotations of the kernel's parameters."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in GIVEN}, dict(self.hints)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Metric) or str(self) != str(other):
@@ -453,11 +460,23 @@ def _described(values: Any) -> str:
     return f"{kind} of {values.dtype}, shape {values.shape}"
 
 
-def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: str | None) -> Metric:
-    """A metric from what is kept of it when it is pickled."""
-    if name not in REGISTRY:
-        raise UnknownNameError(f"there is no metric {shown(name)} here; import the module that defines it before")
-    return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
+def _restored(
+    name: str, params: dict[str, Any], cutoff: float | None, average: str | None, origin: tuple[Any, ...] = ()
+) -> Metric:
+    """Return a metric from what is kept of it when it is pickled; ``origin``: where its function is, see there."""
+    made = REGISTRY.get(name)
+    if made is None or not same_here(origin, made.kernel):
+        made = Metric(name, **described_in(origin[-1])) if len(origin) > 1 else _imported(name, *origin)
+    return replace(made, params=MappingProxyType(params), cutoff=cutoff, average=average)
+
+
+def _imported(name: str, module: str = OURS) -> Metric:
+    """Return the metric of this name after its module was imported; another metric of the name is not it."""
+    import_for(name, module)
+    made = REGISTRY.get(name)
+    if made is None or (made.kernel.__module__ != module and not {made.kernel.__module__, module} <= {*SESSIONS}):
+        raise unknown(name, module)
+    return made
 
 
 def try_kernel(metric: Metric) -> tuple[frozenset[str], tuple[str, ...]]:

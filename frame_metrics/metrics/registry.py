@@ -12,12 +12,12 @@ from typing import Any, Never, get_args, get_type_hints
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
+from frame_metrics.metrics.carried import OURS
 from frame_metrics.metrics.metric import BESIDE, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
 INPUTS = (*PUBLIC, *PUBLIC.values(), Classes, ClassScores)
-OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
 SESSION = "__main__"  # of a notebook, whose functions move to modules later
 
 

@@ -17,8 +17,9 @@ from polars.testing import assert_frame_equal
 
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
-from helpers import ROOT, error, made_log, output_of, script
+from helpers import CELL, ROOT, error, made_log, output_of, script
 from inside import (
+    REGISTRY,
     TIMES,
     Gathering,
     SparkFrame,
@@ -543,6 +544,19 @@ def test_what_a_cluster_does_not_do(session: Any) -> None:
     assert "give what its toArrow() returns, of the columns" in error(lambda: numbers.irm(value="value").evaluate())
     bad = spread(session, log_of_runs().with_columns(score=pl.lit(float("inf")))).frame
     assert "score: at least" in error(lambda: bad.irm(system="run", doc="doc").evaluate("rr"), BadRowsError)
+
+
+@pytest.mark.slow
+def test_a_metric_of_a_notebook(session: Any) -> None:
+    """A function of a notebook travels to the workers."""
+    log = made_log(queries=60).select("query", "doc", "score", "grade").drop_nulls("score")
+    cell: dict[str, Any] = {"__name__": "__main__"}
+    exec(CELL, cell)
+    try:
+        asked = ["found_below", cell["found_below"](after=2)]
+        check_equal(*(frame.irm.evaluate(*asked, ci=0.9) for frame in (spread(session, log).frame, log)))
+    finally:
+        del REGISTRY["found_below"]
 
 
 # The example of a job
