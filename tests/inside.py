@@ -68,7 +68,7 @@ from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
-from frame_metrics.stats.sums import rests_of, sums_of
+from frame_metrics.stats.sums import sums_and_rests, sums_of
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.audit import of_few
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
@@ -156,7 +156,6 @@ __all__ = [
     "reads",
     "registered",
     "resampled",
-    "rests_of",
     "rows_brought",
     "share_between",
     "share_of",
@@ -170,6 +169,7 @@ __all__ = [
     "straightened",
     "studentised",
     "subset_sums",
+    "sums_and_rests",
     "sums_of",
     "threads",
     "values_of",
@@ -354,16 +354,21 @@ class Cut(Pieces):
         return counted_rows(self.rows.select(columns))
 
 
-def values_of(irm: IRM[pl.DataFrame], *metrics: str, lots: int | None = None, ordered: bool = True) -> Values:
-    """Return the table of values of metrics, of the whole frame, or of its pieces, see ``Cut``."""
+def values_of(
+    irm: IRM[pl.DataFrame], *metrics: str, lots: int | None = None, ordered: bool = True, queries: bool = True
+) -> Values:
+    """Return the table of values of metrics, of the whole frame, or of its pieces, see ``Cut``.
+
+    ``queries``: whether single queries are needed, and not only means.
+    """
     asked, averages = read(metrics), ("macro", "micro", "rows")
     call = bound(irm._plan, needs_of(irm._plan, asked))
     if lots is None:
         rows = irm.frame.select(call.columns.needed)
-        return measured_of(source_of(call.reading(), rows, call.read_judgments()), asked, averages)
+        return measured_of(source_of(call.reading(), rows, call.read_judgments()), asked, averages, queries=queries)
     pieces, beside = Cut(irm.frame, lots, ordered), call.read_judgments()
     source = InPieces(call.reading(), pl.DataFrame(), beside, call.judged, pieces=pieces)
-    return measured_of(source, asked, averages)
+    return measured_of(source, asked, averages, queries=queries)
 
 
 def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:

@@ -18,6 +18,8 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import BLOCK
 
+OF_RANKINGS = ("own", "answered", "system", "segment", "query", "pair")  # fields with a value for each ranking
+
 
 class Held(Protocol):
     """The rows that hold keys."""
@@ -221,11 +223,15 @@ class Index:
             places += [place[self.segment[some]] for place in drawing_places(self.segments.values)]
         return np.lexsort(places[::-1])
 
+    def some(self, at: slice | Array) -> Index:
+        """Return the index of some rankings."""
+        each: Any = {name: getattr(self, name)[at] for name in OF_RANKINGS}
+        return replace(self, **each)
+
     def of_system(self, system: int, at: Array) -> Index:
         """Return the index of one system; ``at``: its rankings."""
-        each: Any = {name: getattr(self, name)[at] for name in ("own", "answered", "segment", "query", "pair")}
-        none, one = np.zeros(len(at), np.int64), replace(self.systems, row=self.systems.row[system : system + 1])
-        return replace(self, system=none, systems=one, **each)
+        one = replace(self.systems, row=self.systems.row[system : system + 1])
+        return replace(self.some(at), system=np.zeros(len(at), np.int64), systems=one)
 
     def with_another(self) -> Index:
         """Return the index with one more system, the last, of every pair; its numbers come from another frame."""

@@ -13,11 +13,12 @@ from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import SUMS, UNANSWERED
 from frame_metrics.inputs import Lists
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.queries import measure
-from frame_metrics.measuring.values import Values, tallies
+from frame_metrics.measuring.values import Values, summed_within, with_sums
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.checks import check_asked
@@ -25,10 +26,11 @@ from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.plan.verb import check_roles
-from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
+from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.quantiles import level_of
+from frame_metrics.threads import BLOCK
 
-FEW = 6  # with fewer rankings than this, their rows take less room than their sums
+FEW = 6  # with fewer rankings than this, their values take less room than their sums
 
 
 def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, Asked | None]:
@@ -70,21 +72,25 @@ def measured_of(
     """
     if asked is None or source.call.of_values:
         return values.measured(source, asked)
+    sums = not queries and _need_sums_alone(source, asked, averages)
     if not isinstance(source, InPieces):
         log = source.log(totals=totals)
         check_found(source.call, log, asked, averages)
-        return measure(log, asked, averages)
-    kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
+        return measure(log, asked, averages, sums=sums and _take_less_room(log))
+    kind = Summing if sums else pieces.Measuring
     return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
 
 
-def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:
-    """Return True if each piece can send sums: no average, column or error needs single rankings.
+def _take_less_room(log: Log) -> bool:
+    """Return True if sums of each cell and block take less room than values of each ranking."""
+    rankings, cells = len(log.grid.pair), len(log.index.systems) * len(log.index.segments)
+    return len(log.table) > BLOCK and rankings * BLOCK > FEW * cells * len(log.table)
 
-    Not for the ordered pieces of a file, whose rankings are kept.
-    """
+
+def _need_sums_alone(source: Source, asked: Asked, averages: Averages) -> bool:
+    """Return True if sums over rankings are enough: no average, column or error needs single ones."""
     conventions = source.call.conventions
-    if source.pieces.ordered or conventions.undefined == "raise" or conventions.propensity is not None:
+    if conventions.undefined == "raise" or conventions.propensity is not None:
         return False
     each = [name for _, metric in asked for name in averages_of(metric, averages, weighted=False)]
     return all(level_of(name) is None for name in each) and all(metric.input is not Lists for _, metric in asked)
@@ -98,13 +104,13 @@ class Summing(pieces.Measuring):
     """
 
     def kept(self, log: Log, measured: Values, *, ordered: bool) -> Answer:
-        cell, evaluated = measured.index.cell, measured.evaluated
+        cell = measured.index.cell
         many = np.bincount(cell) >= FEW
         group, n = np.where(many, np.cumsum(many) - 1, -1)[cell], int(many.sum())
-        numbers = numbers_within(tallies(measured, self.averages)[1], group[evaluated], n)
-        sums = np.concatenate([within(group, n, [evaluated]), numbers]).T.tolist()
+        here, first = np.unique(group, return_index=True)
+        sums = summed_within(measured, self.averages, group, n, first[here >= 0]).numbers.T.tolist()
         stays = group < 0
-        stays[np.unique(group, return_index=True)[1]] = True  # among them the first row, with the facts of the piece
+        stays[first] = True  # among them the first row, with the facts of the piece
         each, at = super().kept(log, measured, ordered=ordered), np.flatnonzero(stays)
         columns = {name: values[at] for name, values in each.columns.items()}
         lacking = np.bincount(group + 1, measured.unanswered, n + 1)  # of each group; first of those in none
@@ -116,10 +122,9 @@ class Summing(pieces.Measuring):
         measured, summed = super().together(index, table), table[SUMS].is_not_null().to_numpy()
         if not summed.any():
             return measured
-        measured = replace(measured, evaluated=measured.evaluated | summed)
-        of, each = tallies(measured, self.averages)
-        n = int(measured.evaluated.sum())
-        numbers = np.concatenate([np.ones((1, n)), numbers_within(each, np.arange(n), n)])
-        sums = table[SUMS].drop_nulls().explode().to_numpy()
-        numbers[:, summed[measured.evaluated]] = sums.reshape(-1, len(numbers)).T
-        return replace(measured, sums=(of, of_numbers(each, numbers[1:])), many=numbers[0])
+        alone = np.flatnonzero(measured.evaluated & ~summed)
+        group = np.full(len(summed), NONE)
+        group[alone] = np.arange(len(alone))
+        single = summed_within(measured, self.averages, group, len(alone), alone)
+        numbers = table[SUMS].drop_nulls().explode().to_numpy().reshape(-1, len(single.numbers)).T
+        return with_sums(measured, [single, replace(single, at=np.flatnonzero(summed), numbers=numbers)])

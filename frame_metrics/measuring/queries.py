@@ -17,10 +17,11 @@ from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, every, numbered, results_of, together
-from frame_metrics.measuring.values import Values, first_alike
+from frame_metrics.measuring.values import Summed, Values, first_alike, summed_in_cells, with_sums
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import judging
+from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages
 
@@ -114,10 +115,13 @@ def check_known(run: FullRanking, rel: float, log: Log) -> None:
         raise BadValueError(f"{column}: a query lists more relevant documents than it is said to have")
 
 
-def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Values:
-    """Check that the grades determine the metrics, and compute them for every ranking of a log."""
+def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
+    """Check that the grades determine the metrics, and compute them for every ranking of a log.
+
+    ``sums``: as for ``each_ranking``.
+    """
     check_grades(asked, log)
-    found = each_ranking(log, asked, averages)
+    found = each_ranking(log, asked, averages, sums=sums)
     if found.shown is None:
         return found
     # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
@@ -129,8 +133,11 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Values:
     return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=apart, by=by))
 
 
-def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values:
-    """Compute metrics for every ranking of a log or of a piece of one, block by block."""
+def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
+    """Compute metrics for every ranking of a log or of a piece of one, block by block.
+
+    ``sums``: whether of each block only the sums over the rankings of each cell are kept, see ``Summed``.
+    """
     grid, columns = log.grid, log.columns
     evaluated, unanswered = np.zeros(len(grid.pair), bool), ~log.answered
     deep = depth_of(asked)
@@ -145,7 +152,10 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values
     cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    measured = _unfilled(log, asked, averages, evaluated, unanswered)
+    conventions, room = log.conventions, 0 if sums else len(grid.pair)
+    arrays = _arrays_of(asked, averages, conventions, room) | said_of(log)
+    measured = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
+    summed: dict[int, Summed] = {}
 
     def work(block: Block) -> None:
         for name, metric in strict:
@@ -155,10 +165,17 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values
             listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
         evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too
         unanswered[block.at] &= whole.evaluated
+        into, at = measured, block.at
+        if sums:
+            numbers = np.arange(len(grid.pair))[at]
+            into, at = measured.some(at), slice(None)
+            into = replace(into, **_arrays_of(asked, averages, conventions, len(numbers)))
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             check_known(run, rel, log)
-            _fill(measured, wanted, run, block)
+            _fill(into, wanted, run, block, at)
+        if sums:
+            summed[int(numbers[0])] = summed_in_cells(into, averages, numbers)
 
     # Metrics of sets of whole lists do not need the order of results. But it is needed if some are not retrieved, or
     # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
@@ -166,8 +183,9 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Values
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
     log.each_block(work, busy=True, alike=deep is not None if ordered else None)
     shown = None if deep is None else together([listed[at] for at in sorted(listed)]) if ordered else every(log)
-    said = said_of(log) | ({} if shown is None else {"shown": shown})
-    return replace(measured, **said) if said else measured
+    if sums:
+        return with_sums(measured, [summed[at] for at in sorted(summed)])
+    return measured if shown is None else replace(measured, shown=shown)
 
 
 def said_of(log: Log) -> dict[str, Any]:
@@ -185,17 +203,21 @@ def said_of(log: Log) -> dict[str, Any]:
     return said
 
 
-def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array, unanswered: Array) -> Values:
-    """Allocate the arrays for values of metrics, and for what their averages need beside the values."""
-    n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
+def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: int) -> dict[str, Any]:
+    """Allocate the arrays for values of metrics of ``n`` rankings, and for what their averages need beside the values.
+
+    Their names are those of the fields of ``Values``.
+    """
+    of = [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     pooled = any("micro" in how or "rows" in how for *_, how in of)
-    first = first_alike(asked, log.conventions) if pooled else ()
+    first = first_alike(asked, conventions) if pooled else ()
     sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
-    counts = {i: np.empty((many, n)) for i, many in sums.items()}
-    rows = {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)}
-    weights = {i: np.empty((2, n)) for i, *_ in of} if log.conventions.propensity is not None else {}
-    values = np.full((len(asked), n), np.nan)
-    return Values(log.index, asked, values, evaluated, unanswered, counts, rows, weights)
+    return {
+        "value": np.full((len(asked), n), np.nan),
+        "counts": {i: np.empty((many, n)) for i, many in sums.items()},
+        "rows": {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)},
+        "weights": {i: np.empty((2, n)) for i, *_ in of} if conventions.propensity is not None else {},
+    }
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
@@ -208,9 +230,9 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     return of
 
 
-def _fill(measured: Values, wanted: Sequence[int], whole: FullRanking, block: Block) -> None:
-    """Compute some metrics for a block's rankings ``whole``, and store the values in ``measured``."""
-    at, run, expected = block.at, whole, whole if whole.tie is None else Expected(whole, whole.tie)
+def _fill(measured: Values, wanted: Sequence[int], whole: FullRanking, block: Block, at: slice | Array) -> None:
+    """Compute some metrics for a block's rankings ``whole``, and store the values in ``measured``, at ``at``."""
+    run, expected = whole, whole if whole.tie is None else Expected(whole, whole.tie)
     for i in wanted:
         metric = measured.asked[i][1]
         if i in measured.weights:

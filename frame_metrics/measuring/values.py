@@ -10,12 +10,25 @@ import numpy as np
 
 from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array, FullConfusion, Lists, ratio
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.lists import Results, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally, within
+from frame_metrics.stats.averages import (
+    Averages,
+    Tally,
+    averages_of,
+    numbers_within,
+    of_numbers,
+    pooled,
+    tally,
+    within,
+)
+
+# Fields with a value for each ranking, beside those of metrics.
+BESIDE_METRICS = ("evaluated", "unanswered", "weight", "cluster", "covariate", "sampling", "with_results")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +61,11 @@ class Values:
     many: Array | None = None
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
     zeros: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
+
+    def some(self, at: slice | Array) -> Values:
+        """Return the same of some rankings, without values of metrics."""
+        each: Any = {name: held[at] for name in BESIDE_METRICS if (held := getattr(self, name)) is not None}
+        return replace(self, index=self.index.some(at), **each)
 
     @property
     def columns(self) -> Columns:
@@ -126,6 +144,44 @@ def tallies(measured: Values, averages: Averages = (None,)) -> tuple[list[int], 
                 square = squared if each is weight else None
                 sums.append(tally(undefined, values, average, each, shared, ends, square))
     return of, sums
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """Sums over rankings, from which averages can be computed as from the rankings, to the last bit."""
+
+    at: Array  # a ranking that stands for each group, shape (groups,)
+    numbers: Array  # the number of evaluated rankings, then what ``numbers_within`` returns, shape (numbers, groups)
+    of: list[int]  # the metric of each tally, see ``tallies``
+    tallies: list[Tally]  # of the sums
+
+
+def summed_within(measured: Values, averages: Averages, group: Array, n: int, at: Array) -> Summed:
+    """Sum rankings within groups; ``group``: of each ranking, -1 for none; ``at``: as ``Summed`` has it."""
+    of, each = tallies(measured, averages)
+    group = group[measured.evaluated]
+    many = np.bincount(group + 1, minlength=n + 1)[1:]
+    numbers = numbers_within(each, group, n)
+    return Summed(at, np.concatenate([many[None], numbers]), of, of_numbers(each, numbers))
+
+
+def summed_in_cells(measured: Values, averages: Averages, numbers: Array) -> Summed:
+    """Sum the evaluated rankings of each system and segment; ``numbers``: of each ranking among those of all blocks."""
+    group = np.full(len(measured.evaluated), NONE)
+    _, first, group[measured.evaluated] = np.unique(
+        measured.index.cell[measured.evaluated], return_index=True, return_inverse=True
+    )
+    return summed_within(measured, averages, group, len(first), numbers[measured.evaluated][first])
+
+
+def with_sums(measured: Values, parts: Sequence[Summed]) -> Values:
+    """Return values in which rankings are summed: for those of each group one stands that is evaluated."""
+    at, numbers = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "numbers"))
+    order, stands = np.argsort(at), np.zeros(len(measured.evaluated), bool)
+    stands[at] = True
+    many, *rest = numbers[:, order]
+    sums = parts[0].of, of_numbers(parts[0].tallies, np.array(rest))
+    return replace(measured, evaluated=stands, sums=sums, many=many)
 
 
 def effective_sizes(measured: Values, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -14,7 +15,7 @@ from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_within
 from frame_metrics.stats.resampling import resampled
-from frame_metrics.stats.sums import FEW, rests_of, sum_of, sums_of
+from frame_metrics.stats.sums import FEW, sum_of, sums_and_rests, sums_of
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -197,7 +198,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     The averages (NaN for one over no query), the numbers of queries that they rest on, of undefined ones, and of as
     many with equal weights (Kish's), shape (4, tallies, n).
     """
-    rests_on, undefined, each, ends = _summed_within(tallies, group, n)
+    rests_on, undefined, sums, ends, _ = _summed_within(tallies, group, n, rests=False)
+    each = by_tally(sums, to_sum(tallies)[1])
     for i, average in enumerate(tallies):
         if average.level is not None:
             each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
@@ -221,63 +223,71 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
     The parameters are those of ``averages_within``.
     """
-    rests_on, undefined, each, ends = _summed_within(tallies, group, n)
-    sums = np.concatenate(each) if each else np.zeros((0, n))
-    order, there, first = _together(group)
-    rests = np.zeros(sums.shape)
-    for row, column, rounded in zip(rests, to_sum(tallies)[0], sums, strict=True):
-        if len(there):
-            row[there] = rests_of(column[order], first, rounded[there])
+    rests_on, undefined, sums, ends, rests = _summed_within(tallies, group, n, rests=True)
     return np.concatenate([rests_on, undefined, sums, *ends, rests])
 
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
-    """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them."""
+    """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them.
+
+    What only intervals read is left out.
+    """
     columns, edges = to_sum(tallies)
     means = sum(one.ends is not None for one in tallies)
     sizes = [len(tallies), len(tallies), len(columns), means, means]
     rests_on, undefined, sums, least, most, rests = np.split(numbers, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
     parts = zip(tallies, by_tally(sums, edges), by_tally(rests, edges), rests_on, undefined, strict=True)
+    none = np.zeros(0)
     return [
-        replace(one, columns=tuple(rows), rests=tuple(lost), defined=n, undefined=lacking, ends=one.ends and next(ends))
+        replace(
+            one,
+            columns=tuple(rows),
+            rests=tuple(lost),
+            defined=n,
+            undefined=lacking,
+            ends=one.ends and next(ends),
+            each=none,
+            weight=None if one.weight is None else none,
+        )
         for one, rows, lost, n, lacking in parts
     ]
 
 
 def _summed_within(
-    tallies: list[Tally], group: Array | None, n: int
-) -> tuple[Array, Array, list[Array], tuple[Array, Array]]:
+    tallies: list[Tally], group: Array | None, n: int, *, rests: bool
+) -> tuple[Array, Array, Array, tuple[Array, Array], Array]:
     """Sum the columns of tallies within groups.
 
     Returns
     -------
-    The numbers of queries that count, and of undefined ones, shape (tallies, n) each; the sums of each tally's columns;
-    and the least and the greatest values of each mean.
+    The numbers of queries that count, and of undefined ones, shape (tallies, n) each; the sums of the columns of all
+    tallies, shape (columns, n); the least and the greatest values of each mean; and with ``rests`` what rounding lost
+    of each sum, shape (columns, n).
     """
-    columns, edges = to_sum(tallies)
+    columns, _ = to_sum(tallies)
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
-    rests = [rest for average in tallies for rest in average.rests]
+    before = [rest for average in tallies for rest in average.rests]
     every, of = [*counted, *columns], group
-    if rests:  # beside the sums that they are of
-        nothing = np.zeros(len(rests[0]))
-        every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *rests], strict=True)]
+    if before:  # beside the sums that they are of
+        nothing = np.zeros(len(before[0]))
+        every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *before], strict=True)]
         of = None if group is None else np.tile(group, 2)
-    table, m = within(of, n, every), len(tallies)
+    table, lost = exactly_within(of, n, every) if rests else (within(of, n, every), np.zeros((0, n)))
     ends = [average.ends for average in tallies if average.ends is not None]
     least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
-    return table[:m], table[m : 2 * m], by_tally(table[2 * m :], edges), (least, most)
+    m, of_columns = len(tallies), 2 * len(tallies)
+    return table[:m], table[m:of_columns], table[of_columns:], (least, most), lost[of_columns:]
 
 
 def to_sum(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
-    """Return the columns to sum of all tallies (quantiles have none), and the end of each tally's but the last."""
+    """Return the columns to sum of all tallies (quantiles have none), and where each tally's begin, then their end."""
     summed = [() if average.level is not None else average.columns for average in tallies]
-    return [column for columns in summed for column in columns], [*accumulate(map(len, summed))][:-1]
+    return [column for columns in summed for column in columns], [0, *accumulate(map(len, summed))]
 
 
-def by_tally(sums: Array, ends: list[int]) -> list[Array]:
-    """Split the rows of sums by tally; ``ends``: as ``to_sum`` returns them."""
-    edges = [0, *ends, len(sums)]
+def by_tally(sums: Array, edges: list[int]) -> list[Array]:
+    """Split the rows of sums by tally; ``edges``: as ``to_sum`` returns them."""
     return [sums[begin:end] for begin, end in pairwise(edges)]
 
 
@@ -300,18 +310,38 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     few = not added and 0 < n_rows <= threads.SMALL
     if few and group is None:
         return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
-    out = np.full((len(columns), n), 0.0 if added else np.nan)
-    order, there, first = _together(group)
     if few:
+        out, (order, there, first) = np.full((len(columns), n), np.nan), _together(group)
         out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
+    numbers, empty = (sums_of, 0.0) if added else (partial(ufunc.reduceat, dtype=np.float64), np.nan)
+    return _each_within(group, n, columns, numbers, empty)[0]
+
+
+def exactly_within(group: Array | None, n: int, columns: Sequence[Array]) -> Array:
+    """Return the sums of columns within groups, and what rounding lost of each, shape (2, columns, n)."""
+    return _each_within(group, n, columns, sums_and_rests, 0.0, 2)
+
+
+def _each_within(
+    group: Array | None,
+    n: int,
+    columns: Sequence[Array],
+    numbers: Callable[[Array, Array], Array | tuple[Array, Array]],
+    empty: float,
+    several: int = 1,
+) -> Array:
+    """Return numbers of columns within groups, shape (several, columns, n); ``empty``: those of a group without rows.
+
+    ``numbers``: a function of a column whose groups stand together, and of the positions where they begin.
+    """
+    out, (order, there, first) = np.full((several, len(columns), n), empty), _together(group)
     held: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once
     for i, column in enumerate(columns):
         if (before := held.setdefault(id(column), i)) < i:
-            out[i] = out[before]
+            out[:, i] = out[:, before]
         elif len(there) and len(column):
-            own = column[order]
-            out[i, there] = sums_of(own, first) if added else ufunc.reduceat(own, first, dtype=np.float64)
+            out[:, i, there] = numbers(column[order], first)
     return out
 
 

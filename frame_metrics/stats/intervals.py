@@ -248,7 +248,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     of : the number of each one's cluster, shape (queries,); None without clusters.
     resamples, seed : the number of resamples, and the seed.
     """
-    columns, ends = to_sum(tallies)
+    columns, edges = to_sum(tallies)
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
     if of is not None:
         units = within(of, int(of.max()) + 1, units)
@@ -257,10 +257,10 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     if not rising:
         few = units.shape[1] < FEW and resamples <= OFTEN  # more draws would take too much memory to be kept
         sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
-        return by_tally(sums, ends)
+        return by_tally(sums, edges)
     pieces = []
     for often in draws(Units.alone(units.shape[1]), resamples, seed):
-        each = by_tally(sums_drawn(units, often), ends)
+        each = by_tally(sums_drawn(units, often), edges)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
         pieces.append(each)

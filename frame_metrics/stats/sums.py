@@ -33,30 +33,41 @@ def sums_of(values: Array, starts: Array) -> Array:
     values : shape (numbers,).
     starts : the positions at which groups begin, ascending, the first 0, shape (groups,).
     """
+    return sums_and_rests(values, starts, rests=False)[0]
+
+
+def sums_and_rests(values: Array, starts: Array, *, rests: bool = True) -> tuple[Array, Array]:
+    """Return the same sums, and what each lost when it was rounded: with it, sums of sums are as exact.
+
+    Nothing is lost where the sums are those of floats. Without ``rests`` what is lost is not computed.
+    """
+    none = np.zeros(len(starts))
     if len(values) <= FEW:
         listed, edges = values.tolist(), [*starts.tolist(), len(values)]
-        return np.array([sum_of(listed[begin:end]) for begin, end in pairwise(edges)])
+        groups = [listed[begin:end] for begin, end in pairwise(edges)]
+        sums = np.array([*map(sum_of, groups)])
+        return sums, np.array([*map(_rest_of, groups, sums.tolist())]) if rests else none
     if values.dtype.kind != "f" or not (most := max(values.max(), -values.min())) < 2.0**GREATEST:
-        return np.add.reduceat(values, starts, dtype=np.float64)  # whole numbers are exact as floats
+        return np.add.reduceat(values, starts, dtype=np.float64), none  # whole numbers are exact as floats
     parts, more = _parts(values, starts, math.frexp(most)[1])
+    high, low = parts[:2]
+    sums = high + low
     if not parts[2:].any():
-        return parts[0] + parts[1]
-    sums = [*map(math.fsum, parts.T.tolist())]
-    edges = [*starts.tolist(), len(values)]
+        back = sums - high  # what the sum has of the lower part; these differences are exact
+        return sums, (high - (sums - back)) + (low - back) if rests else none
+    listed = parts.T.tolist()  # of each group
+    sums, edges = np.array([*map(math.fsum, listed)]), [*starts.tolist(), len(values)]
+    lost = np.array([*map(_rest_of, listed, sums.tolist())]) if rests else none
     for group in np.flatnonzero(more).tolist():
-        sums[group] = sum_of(values[edges[group] : edges[group + 1]].tolist())
-    return np.array(sums)
+        own = values[edges[group] : edges[group + 1]].tolist()
+        sums[group] = sum_of(own)
+        lost[group] = _rest_of(own, sums[group]) if rests else 0
+    return sums, lost
 
 
-def rests_of(values: Array, starts: Array, sums: Array) -> Array:
-    """Return what the sums of groups lost when they were rounded: with it, sums of sums are as exact.
-
-    The parameters are those of ``sums_of``, and its sums.
-    """
-    if values.dtype.kind != "f" or len(starts) == len(values) or not np.isfinite(sums).all():
-        return np.zeros(len(starts))
-    ends = np.append(starts[1:], len(values))
-    return sums_of(np.insert(values, ends, -sums), starts + np.arange(len(starts)))
+def _rest_of(values: list[float], rounded: float) -> float:
+    """Return what the sum of numbers lost when it was rounded; 0 if it is not finite."""
+    return math.fsum([*values, -rounded]) if len(values) > 1 and math.isfinite(rounded) else 0.0
 
 
 def _parts(values: Array, starts: Array, exponent: int) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, FrameMetricsError
-from inside import Values, averaged, each_query, values_of
+from inside import Values, averaged, each_query, small_blocks, values_of
 
 METRICS = ("ndcg@3", "map", "recall", "precision@2", "num_rel")
 WEIGHTED = ("dcg@3", "precision@2", "num_rel")  # metrics that propensities go with
@@ -143,3 +143,38 @@ def test_the_table_is_enough_without_the_rows(seed: int) -> None:
         assert [*one.keys] == [*other.keys]
         assert all((one.keys[name] == other.keys[name]).all() for name in one.keys)
         assert_frame_equal(pl.DataFrame(one.columns), pl.DataFrame(other.columns), check_exact=True)
+
+
+ROLES: list[dict[str, Any]] = [
+    {"query": ["query", "system"]},
+    {"system": "system", "weight": "traffic"},
+    {"by": "system", "undefined": "zero", "unjudged_queries": "count"},
+    {"by": ["system", "day"], "margins": True},
+]
+
+
+@pytest.mark.parametrize("roles", ROLES, ids=str)
+def test_sums_of_blocks_give_the_means_of_rankings(roles: dict[str, Any]) -> None:
+    """Means are the same to the last bit whether each ranking's value is kept, or only the sums of each block."""
+    draw, roles = np.random.default_rng(len(roles)), dict(roles)
+    margins = roles.pop("margins", False)
+    each = pl.DataFrame({"query": np.repeat(np.arange(300), 4), "doc": np.tile(np.arange(4), 300)})
+    rows = each.join(pl.DataFrame({"system": ["a", "b"]}), how="cross")
+    rows = rows.filter(pl.Series(draw.random(len(rows)) < 0.8)).with_columns(
+        grade=pl.when(pl.col("query") % 7 > 0).then((pl.col("query") * 7 + pl.col("doc") * 5) % 4 - 1),
+        day=pl.col("query") % 3,
+        traffic=pl.col("query") % 4 + 0.1,
+    )
+    irm = IRM(rows.with_columns(score=pl.Series(draw.random(len(rows)))), **roles)
+    averages = ["macro", "gmean", *(["weighted"] if "weight" in roles else ["micro", "rows"])]
+
+    def answer() -> pl.DataFrame:
+        return pl.concat(
+            irm.evaluate(name, average=averages, margins=margins)
+            for name in ("f1@2", "recall", "precision@2", "num_rel")
+        )
+
+    expected = answer()
+    with small_blocks(400):
+        assert values_of(irm, "recall", queries=False).value.shape == (1, 0), "no ranking's value is kept"
+        assert_frame_equal(answer(), expected, check_exact=True)
