@@ -48,6 +48,7 @@ HOUSE: dict[str, set[str]] = {
         "plan",
         "roles",
         "stats",
+        "threads",
     },
     "verbs": {
         "answer",
