@@ -17,6 +17,7 @@ ROOMS = {
     "stats": "averages, intervals, tests, corrections; arrays only",
     "border": "frames in and out, one class for each kind; files of TREC",
     "fast": "equal rows found, numbered, sorted and joined, fast",
+    "keys": "systems, segments and queries: numbers and values",
     "data": "queries, segments, judgments joined, blocks in rank order",
     "plan": "what is asked of which columns, checked before a value is read",
     "measuring": "queries and rows measured, at once or in pieces, and joined",

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import Segments
 from frame_metrics.roles.columns import OF_ROWS, role_columns
 
 OF_DOC = ("actual", *OF_ROWS)  # facts of a document, in which the rows of all systems have to agree

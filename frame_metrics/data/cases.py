@@ -26,9 +26,7 @@ from frame_metrics.data.classes import (
     two_classes,
     unlike,
 )
-from frame_metrics.data.groups import Cells, named_as_text
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.spelling import check_positive, spelled_like
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
@@ -42,6 +40,8 @@ from frame_metrics.fast.codes import codes, numbers
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
+from frame_metrics.keys.groups import Cells, named_as_text
+from frame_metrics.keys.spelling import check_positive, spelled_like
 from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column

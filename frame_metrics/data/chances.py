@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.data.ids import in_common_type
 from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.keys.ids import in_common_type
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import chance_column, rank_column, refuse, refuse_null

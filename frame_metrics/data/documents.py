@@ -10,8 +10,8 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
-from frame_metrics.data.ids import in_common_type
 from frame_metrics.errors import BadValueError, ColumnError, listed, told_of
+from frame_metrics.keys.ids import in_common_type
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import amount_column, doc_column, refuse

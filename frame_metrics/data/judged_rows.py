@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.judgments import Judged
 from frame_metrics.fast.join_ids import joined, joined_few
+from frame_metrics.keys.ids import refuse_strangers
 from frame_metrics.roles.columns import Columns, judging
 
 

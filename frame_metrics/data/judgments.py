@@ -13,8 +13,6 @@ import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.groups import drawing_places
-from frame_metrics.data.ids import in_common_type, in_type_of
 from frame_metrics.data.ranking_rows import Pools, RankingRows, find_duplicates
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.fast.codes import codes, numbers
@@ -22,6 +20,8 @@ from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, id_hash
 from frame_metrics.fast.take_rows import rows_at, to_array
 from frame_metrics.inputs import Array, Subtopics
+from frame_metrics.keys.groups import drawing_places
+from frame_metrics.keys.ids import in_common_type, in_type_of
 from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse, refuse_nan, refuse_null

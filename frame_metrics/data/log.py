@@ -12,7 +12,6 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.grid import Grid
-from frame_metrics.data.index import Index, Names
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.origin import Origin
@@ -20,6 +19,7 @@ from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
+from frame_metrics.keys.index import Index, Names
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade

@@ -10,7 +10,6 @@ import polars as pl
 
 from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
 from frame_metrics.data.log import Log, WithJudgments
-from frame_metrics.data.spelling import SIDES, check_positive
 from frame_metrics.errors import ColumnError, shown
 from frame_metrics.hidden import (
     GROUPS,
@@ -25,6 +24,7 @@ from frame_metrics.hidden import (
     SIZES,
     SPELLED,
 )
+from frame_metrics.keys.spelling import SIDES, check_positive
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns, judging
 from frame_metrics.roles.conventions import Conventions
 

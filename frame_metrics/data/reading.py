@@ -17,13 +17,13 @@ from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
-from frame_metrics.data.spelling import spelled_like
 from frame_metrics.data.systems_as_columns import systems_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import are_few, id_hash
 from frame_metrics.hidden import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.inputs import Array
+from frame_metrics.keys.spelling import spelled_like
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse

@@ -10,13 +10,13 @@ import polars as pl
 
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import matched
-from frame_metrics.data.groups import Segments
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.rows import counted, spans
 from frame_metrics.inputs.scores import levels
+from frame_metrics.keys.groups import Segments
 
 
 def tables(cases: Cases, segments: Segments) -> Classes:

@@ -12,13 +12,13 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside, Border
-from frame_metrics.data.ids import held_in, kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, said
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ANNOTATOR, BARE, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.inputs import Array
+from frame_metrics.keys.ids import held_in, kind_of_ids, wider
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 from frame_metrics.roles.series import TEXTS, number_column, refuse

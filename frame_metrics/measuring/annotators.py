@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import as_text, drawing_places
 from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
 
 PAIR = ("annotator", "other")  # the columns that name a pair

@@ -12,10 +12,6 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
-from frame_metrics.data.groups import Segments, as_text
-from frame_metrics.data.ids import SAME_WAY, in_common_type, unlike_in_form
-from frame_metrics.data.index import Index
-from frame_metrics.data.spelling import in_quotes, nearly_equal
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -26,6 +22,10 @@ from frame_metrics.errors import (
     told_of,
 )
 from frame_metrics.inputs import Array, name_of
+from frame_metrics.keys.groups import Segments, as_text
+from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
+from frame_metrics.keys.index import Index
+from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.pairs import Pairing, all_filled
 from frame_metrics.measuring.values import Values

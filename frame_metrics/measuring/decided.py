@@ -12,13 +12,13 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
-from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import check_positions, check_positive_in, check_relevant, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, PLACED, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import Cells
 from frame_metrics.measuring.indexed import conventions_of, with_systems
 from frame_metrics.measuring.pieces import (
     check_relevant_of_pieces,

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.index import Index, Names
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import (
     ANSWERED,
@@ -26,6 +25,7 @@ from frame_metrics.hidden import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.index import Index, Names
 from frame_metrics.measuring.work import Work
 from frame_metrics.roles.columns import Columns, type_of
 from frame_metrics.roles.conventions import Conventions

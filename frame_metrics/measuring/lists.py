@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.fast.codes import codes, n_different, numbers
@@ -17,6 +16,7 @@ from frame_metrics.hidden import DOCS, RANKS
 from frame_metrics.inputs import Array, FullRanking, Lists
 from frame_metrics.inputs.lists import ROOM
 from frame_metrics.inputs.rows import spans
+from frame_metrics.keys.ids import in_common_type
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import SUMS, UNANSWERED
 from frame_metrics.inputs import Lists
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.found import check_found

@@ -13,8 +13,6 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import CATEGORIES
 from frame_metrics.border.protocol import Gathering
 from frame_metrics.data.classes import check_relevance
-from frame_metrics.data.ids import refuse_strangers
-from frame_metrics.data.index import Index
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import Facts, check_positions, check_positive_in, facts_of, positions
@@ -50,6 +48,8 @@ from frame_metrics.hidden import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.ids import refuse_strangers
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists

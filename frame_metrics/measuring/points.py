@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import reached, scored
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, FullConfusion, FullScores
+from frame_metrics.keys.groups import Segments
 
 EQUAL = 1e-12  # values that differ by less are equal
 

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import Segments, as_text, groups_of
-from frame_metrics.data.ids import in_common_type
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
+from frame_metrics.keys.groups import Segments, as_text, groups_of
+from frame_metrics.keys.ids import in_common_type
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import ByPeople, all_filled

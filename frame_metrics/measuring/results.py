@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import Groups, Segments, groups_of, segments_of
 from frame_metrics.errors import check_bool, check_choice, check_ci, check_whole
 from frame_metrics.inputs import Array, Lists
+from frame_metrics.keys.groups import Groups, Segments, groups_of, segments_of
 from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.index import Index
 from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, shown
 from frame_metrics.inputs import Array
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.pairs import number_of
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.exact import chi_square

@@ -10,9 +10,9 @@ import polars as pl
 
 from frame_metrics.answer import Answer, Spread
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.errors import BadValueError
 from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
+from frame_metrics.keys.ids import refuse_strangers
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values

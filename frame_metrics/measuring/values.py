@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array, FullConfusion, Lists, ratio
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.lists import Results, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked

@@ -12,17 +12,17 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.reading import read_log
-from frame_metrics.data.spelling import check_positive
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import Array
+from frame_metrics.keys.index import Index
+from frame_metrics.keys.spelling import check_positive
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions

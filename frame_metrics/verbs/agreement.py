@@ -11,14 +11,14 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import as_text
-from frame_metrics.data.ids import check_held
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, shown
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ANNOTATOR
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import as_text
+from frame_metrics.keys.ids import check_held
 from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.call import Call, bound

@@ -10,11 +10,11 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type, matched
-from frame_metrics.data.groups import Groups, groups_of
 from frame_metrics.data.segments import Crossed, crossed
 from frame_metrics.errors import ColumnError, check_apart, check_bool
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import Groups, groups_of
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.plan.call import bound

@@ -12,10 +12,10 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
 from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, shown
 from frame_metrics.inputs import Array, FullScores, ratio
+from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.points import EQUAL, Points, points_of

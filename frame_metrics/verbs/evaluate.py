@@ -11,9 +11,9 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.groups import groups_of
 from frame_metrics.errors import NotComputableError, check_apart, check_choice
 from frame_metrics.inputs import Array, FullConfusion, Lists
+from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read

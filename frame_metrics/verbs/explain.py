@@ -11,12 +11,12 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.ids import check_held
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
+from frame_metrics.keys.ids import check_held
 from frame_metrics.measuring.pieces import facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades

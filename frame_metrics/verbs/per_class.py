@@ -11,9 +11,9 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError, check_apart, check_choice, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
+from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.drawn import RowDraws

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import drawing_places
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import BELOW, OTHER, RATE
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.keys.groups import drawing_places
 from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, call_of, check_unclicked, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.call import bound

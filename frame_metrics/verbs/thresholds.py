@@ -12,9 +12,9 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, shown
 from frame_metrics.inputs import Array, FullConfusion
+from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
 from frame_metrics.measuring.results import number, whole

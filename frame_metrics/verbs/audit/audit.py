@@ -12,7 +12,6 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.protocol import Beside, Request
 from frame_metrics.data.cases import cases_of
-from frame_metrics.data.index import Index
 from frame_metrics.data.misread import Facts
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import (
@@ -26,6 +25,7 @@ from frame_metrics.errors import (
     shown,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.elsewhere import asked_of, measured, named_in
 from frame_metrics.measuring.split import Shares, check_split

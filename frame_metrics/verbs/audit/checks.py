@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 
-from frame_metrics.data.groups import Segments, as_text
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import Facts
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.inputs.rows import NONE, marks
 from frame_metrics.inputs.scores import FullScores, sorted_levels
+from frame_metrics.keys.groups import Segments, as_text
+from frame_metrics.keys.index import Index
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
 

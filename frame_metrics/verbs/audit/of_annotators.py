@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import as_text
 from frame_metrics.measuring.annotators import two_by_two
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.agreement import kappa, weighted_kappa

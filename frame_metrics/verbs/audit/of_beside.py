@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
-from frame_metrics.data.spelling import are_texts, nearly_equal, plain_ids, quoted
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
+from frame_metrics.keys.groups import as_text
+from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted
 from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.otherwise import Otherwise, most_otherwise, written_otherwise

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import as_text
 from frame_metrics.measuring.impressions import FEWEST
 from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import Counted, RankedBlock, Seen, check

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
+from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import Seen, check, name_of
 from frame_metrics.verbs.audit.of_spelling import folded_segments

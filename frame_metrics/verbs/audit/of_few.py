@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_metrics.data.groups import as_text
-from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
+from frame_metrics.keys.groups import as_text
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.values import Values
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled

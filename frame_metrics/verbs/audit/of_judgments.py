@@ -10,10 +10,10 @@ import polars as pl
 
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.classes import out_of_reach, shares_among
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import Facts, all_relevant, positions, undecided_shares
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 from frame_metrics.verbs.audit.checks import SURE, Counted, Seen, check, in_unit

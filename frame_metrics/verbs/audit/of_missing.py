@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.data.groups import Segments, named_as_text, segments_of
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import Segments, named_as_text, segments_of
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import About, Seen, check

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.proxies import Both, members_of, side_by_side
 from frame_metrics.metrics.names import read
 from frame_metrics.plan.call import Call

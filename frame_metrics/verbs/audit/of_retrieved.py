@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from frame_metrics.data.groups import segments_of
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.keys.groups import segments_of
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, seen_in, seen_of
 

@@ -12,11 +12,11 @@ import polars as pl
 
 from frame_metrics.data.cases import Cases, number_of, read_cases
 from frame_metrics.data.classes import UNKNOWN, distinct_values, unlike
-from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.inputs.rows import EXACT
+from frame_metrics.keys.groups import segments_of
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of

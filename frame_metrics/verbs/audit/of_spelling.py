@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import number_of
-from frame_metrics.data.index import Index
-from frame_metrics.data.spelling import (
+from frame_metrics.inputs import Array
+from frame_metrics.keys.index import Index
+from frame_metrics.keys.spelling import (
     SHOWN,
     and_more,
     apart,
@@ -25,7 +26,6 @@ from frame_metrics.data.spelling import (
     unseen,
     variants,
 )
-from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import one_of

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
+from frame_metrics.keys.groups import as_text
+from frame_metrics.keys.index import Index
 from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen_of
 from frame_metrics.verbs.audit.of_beside import queries_in_two_ways
 from frame_metrics.verbs.audit.of_judgments import place_of

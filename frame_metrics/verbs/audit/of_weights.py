@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frame_metrics.data.groups import as_text
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.weighted import of_the_list
+from frame_metrics.keys.groups import as_text
 from frame_metrics.verbs.audit.checks import SURE, Counted, RankedBlock, Seen, check
 
 FEW = 30  # the fewest results, or lists, of equal weight that an interval rests on

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text
-from frame_metrics.data.index import Index
-from frame_metrics.data.spelling import codes_alike, in_quotes, plain_ids
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import as_text
+from frame_metrics.keys.index import Index
+from frame_metrics.keys.spelling import codes_alike, in_quotes, plain_ids
 from frame_metrics.verbs.audit.checks import Seen
 
 

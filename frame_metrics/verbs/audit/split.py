@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text, drawing_places
-from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import as_text, drawing_places
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_queries, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.distances import is_rare

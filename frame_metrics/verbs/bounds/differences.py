@@ -15,13 +15,13 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, FullConfusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
 from frame_metrics.measuring.values import Values

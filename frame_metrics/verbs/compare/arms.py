@@ -11,10 +11,10 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
-from frame_metrics.data.groups import Segments, named_as_text
-from frame_metrics.data.index import Index
 from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, shown, told_of
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import Segments, named_as_text
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import name_of_saved, read_saved, same_query, same_segment
 from frame_metrics.measuring.elsewhere import unfilled
 from frame_metrics.measuring.pairs import all_filled

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import Segments
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.pairs import pairs_of
 from frame_metrics.measuring.results import UNANSWERED, labels, number, whole
 from frame_metrics.metrics.metric import Metric

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.index import Index
 from frame_metrics.inputs import Array
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, number_of
 from frame_metrics.measuring.results import number

@@ -12,9 +12,9 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import progress
-from frame_metrics.data.groups import groups_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Lists
+from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, QueryValues
 from frame_metrics.measuring.results import EvaluateOptions, averaged, number

@@ -11,9 +11,9 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
+from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.drawn import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric

@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import Segments
 from frame_metrics.errors import BadValueError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.split import MISMATCH, shares_of, units_of_queries, units_of_rows, word_for
 from frame_metrics.measuring.values import Values
 from frame_metrics.roles.columns import Columns

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.data.groups import Segments, named_as_text
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, listed, no_column, shown
 from frame_metrics.inputs import Array
+from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.measuring.split import word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.significance import LEAST

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import NOTHING, frame_of
-from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import Cells, drawing_places
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import BLOCK

@@ -7,9 +7,9 @@ from unicodedata import normalize
 
 import polars as pl
 
-from frame_metrics.data.spelling import in_quotes, nearly_equal
 from frame_metrics.errors import BadValueError, StrangeIdsError
 from frame_metrics.errors import said as told
+from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.roles.series import TEXTS
 
 SAME_WAY = "do both write ids the same way?"
