@@ -190,7 +190,7 @@ def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
 def small_blocks(rows: int) -> Iterator[None]:
     """Cut the rows into blocks of so many, and not of some hundred thousand, and take no log for a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("BLOCK", "STRIP", "APART", "LAID", "JOINED"):
+        for name in ("BLOCK", "STRIP", "APART", "LAID", "LOOKED_UP"):
             _replaced(patch, name, rows)
         _replaced(patch, "SMALL", 0)
         _replaced(patch, "ONE_BY_ONE", 0)

@@ -6,18 +6,21 @@ Hashes only find candidates. Two rows match if their ids are equal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics import threads
+from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import differ, run_starts
 from frame_metrics.fast.take_rows import places, rows_at
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import NONE, spans
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.series import TEXTS
 
-JOINED = 1 << 16  # about how many rows and judgments are joined at a time: the hash table of polars stays in cache
+SLOTS = 4  # slots for each judgment in a hash table
+LOOKED_UP = 1 << 16  # rows that are looked up at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +31,6 @@ class ByQuery:
     starts: Array  # where the rows of each query begin, shape (queries,)
     lengths: Array  # number of rows of each query, shape (queries,)
     order: Array | None  # the row at each position; None where they are the same
-
-    def rows(self, queries: Array) -> Array:
-        """Return the rows of some queries."""
-        at = spans(self.starts[queries], self.lengths[queries])
-        return at if self.order is None else self.order[at]
 
 
 def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
@@ -64,69 +62,50 @@ def joined_few(ours: pl.DataFrame, theirs: pl.DataFrame, keys: list[str]) -> tup
 
 
 def joined(ours: pl.DataFrame, theirs: pl.DataFrame, by_query: ByQuery) -> tuple[Array, Array]:
-    """Return the same, in any order, for tables of many rows, in which "hash" is the hash of each document.
-
-    If the rows of a query stand together, blocks of whole queries are joined one by one, in half the time or less.
-    """
-    query = by_query.names.columns
-    hashes, others = (_pair_hash(table, query) for table in (ours, theirs))
-    found = [np.zeros((2, 0), np.int64)]
-
-    def work(block: tuple[slice, Array | slice]) -> None:
-        rows, judgments = block
-        mine, other = hashes[rows], others[judgments]
-        likely = _likely(mine, other)
-        at, judgment = _equal(mine[likely], other)
-        at, judgment = likely[at] + rows.start, judgment if isinstance(judgments, slice) else judgments[judgment]
-        found.append(np.stack([at, judgment]))
-
-    threads.in_threads(_blocks(ours, by_query), work)
-    at, judgment = np.concatenate(found, axis=1)
-    one, other = places(at), places(judgment)
-    odd = np.any([differ(ours[key][one], theirs[key][other]) for key in (*query, "doc")], axis=0)
+    """Return the same, in any order, for tables of many rows, in which "hash" is the hash of each document."""
+    keys, order, lengths = by_query.names.columns, by_query.order, by_query.lengths
+    hashes, others = (table["hash"] for table in (ours, theirs))
+    query = _queries(ours, by_query)
+    if query is None:
+        for seed, key in enumerate(keys, start=1):
+            hashes, others = hashes ^ id_hash(ours[key], seed), others ^ id_hash(theirs[key], seed)
+    hashed, other = hashes.to_numpy(), np.maximum(others.to_numpy(), 1)  # 0 marks a free slot
+    other, at = other if order is None else other[order], np.arange(len(ours))
+    if query is None:  # then all judgments stand side by side
+        at = _likely(hashed, other)
+        query, hashed, lengths = np.zeros(len(at), np.int64), hashed[at], np.array([len(other)])
+    of, left, found = np.repeat(np.arange(len(lengths)), lengths), np.arange(len(other)), [np.zeros((2, 0), np.int64)]
+    while len(left) and len(at):
+        table = _HashTable(of[left], other[left], len(lengths))
+        hit, place, rest = table.look_up(query, hashed)
+        found.append(np.stack([at[hit], left[place]]))
+        at, query, hashed, left = at[rest], query[rest], hashed[rest], left[table.lost]
+    at, place = np.concatenate(found, axis=1)
+    judgment = place if order is None else order[place]
+    one, two = places(at), places(judgment)
+    odd = np.any([differ(ours[key][one], theirs[key][two]) for key in (*keys, "doc")], axis=0)
     return (at[~odd], judgment[~odd]) if odd.any() else (at, judgment)
 
 
-def _blocks(ours: pl.DataFrame, by_query: ByQuery) -> list[tuple[slice, Array | slice]]:
-    """Return the rows of each block, and those of the other table with the same queries.
+def _queries(ours: pl.DataFrame, by_query: ByQuery) -> Array | None:
+    """Return the number of each row's query, one more than the last for queries without judgments.
 
-    All in one block if the rows of a query do not stand together, or the judgments would be joined many times.
+    None if the rows of a query do not stand together: then numbering queries takes longer than hashes of them.
     """
-    whole: list[tuple[slice, Array | slice]] = [(slice(0, len(ours)), slice(None))]
-    names, starts = by_query.names, run_starts(ours, by_query.names.columns)
-    if starts is None or len(ours) <= JOINED:
-        return whole
-    runs = rows_at(ours, names.columns, starts)
-    at = runs.join(names.with_row_index("at"), on=names.columns, how="left", nulls_equal=True, maintain_order="left")
-    query = at["at"].fill_null(len(names)).to_numpy().astype(np.int64)
-    many = np.append(by_query.lengths, 0)[query]
-    if many.sum() > max(2 * by_query.lengths.sum(), len(ours)):
-        return whole
-    ends = np.append(starts[1:], len(ours))
-    block = (ends + many.cumsum()) // JOINED
-    first = np.flatnonzero(np.append(True, block[1:] != block[:-1]))
-    queries = (np.unique(some[some < len(names)]) for some in np.split(query, first[1:]))
-    rows = zip(starts[first].tolist(), ends[np.append(first[1:], len(ends)) - 1].tolist(), strict=True)
-    return [(slice(*some), by_query.rows(own)) for some, own in zip(rows, queries, strict=True)]
-
-
-def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
-    """Return a hash of the keys and the document of each row."""
-    mixed = frame["hash"]
-    for seed, key in enumerate(keys, start=1):
-        mixed = mixed ^ id_hash(frame[key], seed)
-    return mixed.to_numpy()
+    names, n = by_query.names, len(ours)
+    starts = run_starts(ours, names.columns)
+    if starts is None or 2 * len(starts) > n:
+        return None
+    each = codes(pl.concat([names, rows_at(ours, names.columns, starts)]), names.columns)[0][len(names) :]
+    return np.repeat(np.minimum(each, len(names)), np.diff(starts, append=n))
 
 
 def _likely(ours: Array, theirs: Array) -> Array:
-    """Return the positions in ``ours`` whose hash may be in ``theirs``, by the lowest bits of the hashes.
-
-    This fast filter leaves few rows for the join.
-    """
+    """Return the positions in ``ours`` whose hash may be in ``theirs``, by the lowest bits of the hashes."""
     low = np.uint64((1 << max(16 * len(theirs), 1024).bit_length()) - 1)
     marked = np.zeros(int(low) + 1, bool)
     marked[theirs & low] = True
-    rows: list[Array] = [np.zeros(0, np.int64)] * (len(ours) // threads.BLOCK + 1)
+    rows: list[Array] = [np.zeros(0, np.int64)] * (-(-len(ours) // threads.BLOCK) or 1)
 
     def work(block: int) -> None:
         begin = block * threads.BLOCK
@@ -136,8 +115,52 @@ def _likely(ours: Array, theirs: Array) -> Array:
     return np.concatenate(rows)
 
 
-def _equal(ours: Array, theirs: Array) -> tuple[Array, Array]:
-    """Return all pairs of positions in two arrays that have equal hashes."""
-    both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
-    pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
-    return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()
+class _HashTable:
+    """Hashes of judgments, those of a query side by side.
+
+    So rows of a query that stand together are looked up in a small part of the table, in the cache. Each judgment has
+    one slot. Of several with the same slot the last one is in the table; the others are ``lost``, and go into another.
+
+    Parameters
+    ----------
+    queries, hashes : the number of each judgment's query, ascending, and its hash, which is not 0.
+    n : number of queries.
+    """
+
+    def __init__(self, queries: Array, hashes: Array, n: int) -> None:
+        each = np.arange(len(queries))
+        self._width = SLOTS * np.bincount(queries, minlength=n + 1)
+        # A query without judgments, as that of rows of no judged query, has the last slot, which stays free.
+        self._begin = np.where(self._width > 0, self._width.cumsum() - self._width, SLOTS * len(each))
+        self._place, self._held = (np.zeros(SLOTS * len(each) + 1, kind) for kind in (np.int64, np.uint64))
+        slot = self._slots(queries, hashes)
+        self._place[slot], self._held[slot] = each, hashes
+        self.lost = np.flatnonzero(self._place[slot] != each)
+        self._twice = bool((self._held[slot[self.lost]] == hashes[self.lost]).any())
+
+    def _slots(self, queries: Array, hashes: Array) -> Array:
+        """Return the slot of each hash, by its lowest 32 bits, among the slots of its query."""
+        slot = hashes & np.uint64(0xFFFFFFFF)
+        slot *= self._width[queries].view(np.uint64)
+        slot >>= np.uint64(32)
+        return slot.view(np.int64) + self._begin[queries]
+
+    def look_up(self, queries: Array, hashes: Array) -> tuple[Array, Array, Array]:
+        """Return the rows whose hash is in the table, its place among the judgments, and the rows to look up further.
+
+        These are the rows that found another hash; and, if two judgments of a query have equal hashes, the others too.
+        """
+        blocks: list[Any] = [(np.zeros(0, np.int64),) * 3] * (-(-len(queries) // LOOKED_UP) or 1)
+
+        def work(block: int) -> None:
+            begin = block * LOOKED_UP
+            rows = slice(begin, begin + LOOKED_UP)
+            slot, own = self._slots(queries[rows], hashes[rows]), hashes[rows]
+            there = self._held[slot]
+            hit = np.flatnonzero(there == own)
+            on = (there > 0) & (self._twice | (there != own)) if len(self.lost) else there[:0]
+            blocks[block] = hit + begin, self._place[slot[hit]], np.flatnonzero(on) + begin
+
+        threads.in_threads(range(len(blocks)), work)
+        hit, place, rest = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        return hit, place, rest
