@@ -198,6 +198,14 @@ def small_blocks(rows: int) -> Iterator[None]:
 
 
 @contextmanager
+def small_parts(rows: int) -> Iterator[None]:
+    """Compute so many scores at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        _replaced(patch, "PART", rows)
+        yield
+
+
+@contextmanager
 def choices_tried(cells: int) -> Iterator[None]:
     """Let ``to_judge`` try all choices of documents up to so much work; 0: none."""
     with pytest.MonkeyPatch.context() as patch:

@@ -144,7 +144,8 @@ def read_cases(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
     cell, first = codes(frame, columns.groups)
-    out = {"cell": pl.Series(cell)} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
+    narrow = np.int8 if len(first) == 1 else np.int32 if len(first) < 1 << 31 else np.int64
+    out = {"cell": pl.Series(cell.astype(narrow))} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
     label, predicted = sides_of(frame, columns, conventions)
     if conventions.word is not None and not audited:
         some = frame[columns.count] > 0 if columns.count else None
@@ -170,7 +171,10 @@ def read_cases(
     rows = _judged(pl.DataFrame(out), frame, columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
     times = rows["count"].to_numpy() if columns.count else None
-    n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
+    if len(first) == 1 and times is None:
+        n = np.array([len(rows)])
+    else:
+        n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, apart)

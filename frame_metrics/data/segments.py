@@ -15,7 +15,7 @@ from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.rows import counted, spans
-from frame_metrics.inputs.scores import levels
+from frame_metrics.inputs.scores import PART, levels
 from frame_metrics.keys.groups import Segments
 
 
@@ -92,10 +92,15 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, FullScores],
     """
     columns = ["score", "actual", *(["weight"] if cases.summed else [])]
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
-    place = segments.of(rows)
-    keys = ["segment"] if segments.keys else []
-    first, starts, lengths, _, laid_out = group_rows(rows.with_columns(segment=pl.Series(place)), keys, columns)
-    place = place[first]
+    if segments.keys:
+        place = segments.of(rows)
+        first, starts, lengths, _, laid_out = group_rows(
+            rows.with_columns(segment=pl.Series(place)), ["segment"], columns
+        )
+        place = place[first]
+    else:
+        _, starts, lengths, _, laid_out = group_rows(rows, [], columns)
+        place = np.zeros(len(lengths), np.int64)
 
     def block(part: slice | Array) -> None:
         length, start = lengths[part], starts[part]
@@ -119,7 +124,7 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     """
     if len(length) == 1 and weight is None:
         falling, tp, fp = (values[1:] for values in reached(score, good))
-        return FullScores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
+        return FullScores(np.broadcast_to(np.int64(0), len(tp)), falling, tp, fp, 1)  # a number that takes no memory
     score = np.where(np.isnan(score), -np.inf, score + 0.0)  # 0.0 and -0.0 are one threshold, 0.0
     segment = np.repeat(np.arange(len(length)), length)
     order, _ = rank_order(score, length)
@@ -129,13 +134,14 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     return levels(segment, score, good * weight, weight, len(length))
 
 
-def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:
+def reached(score: Array, good: Array, kind: type = np.int64) -> tuple[Array, Array, Array]:
     """Count the rows with at least each distinct score.
 
     Parameters
     ----------
     score : of each row, NaN for a row without one, shape (rows,).
     good : 1 for relevant rows, 0 for others, shape (rows,).
+    kind : the type of the counts.
 
     Returns
     -------
@@ -144,56 +150,62 @@ def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:
     """
     there = ~np.isnan(score)
     known, label = (score, good) if there.all() else (score[there], good[there])
-    bits = falling_bits(known)
+    found = _reached_packed(known, label, kind) or _reached_apart(known, label == 1, kind)
+    if len(known) == len(score):
+        return found
+    falling, tp, fp = found  # rows without a score come last
+    positives = np.count_nonzero(good == 1)
+    return np.append(falling, -np.inf), np.append(tp, kind(positives)), np.append(fp, kind(len(good) - positives))
+
+
+def _reached_packed(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array] | None:
+    """Count as ``reached`` does, by sorting integers: the bits of each score with the label appended as the last bit.
+
+    Sorting values is twice as fast as sorting row numbers by them. The scores of the result are made where the keys
+    were sorted, and other arrays are of a part of the rows. None if the keys have no bit to spare; they have it where
+    scores are from -1.9 to 1.9.
+    """
+    falling = np.full(len(score) + 1, np.inf)
+    bits = falling_bits(score, falling[1:])
     low, high = (int(bits.min()), int(bits.max())) if len(bits) else (0, 0)
-    if high - low < 1 << 63:  # then each key has a bit to spare, as with scores from -1.9 to 1.9
-        bits -= low
-        falling, tp, rows = _reached_packed(bits.view(np.uint64), label == 1, low)
-    else:
-        falling, tp, rows = _reached_apart(known, label == 1)
-    if len(known) < len(score):  # rows without a score come last
-        falling = np.append(falling, -np.inf)
-        tp, rows = np.append(tp, np.count_nonzero(good == 1)), np.append(rows, len(good))
+    if high - low >= 1 << 63:
+        return None
+    bits -= low
+    ordered = bits.view(np.uint64)
+    ordered <<= np.uint64(1)
+    ordered |= good == 1
+    ordered.sort()
+    tp: Array = np.zeros(len(ordered) + 1, kind)
+    for part in _parts(len(ordered)):
+        count = np.cumsum((ordered[part] & np.uint64(1)).view(np.int64))
+        tp[part.start + 1 : part.stop + 1] = count + tp[part.start]
+    last = np.ones(len(ordered), bool)
+    for part in _parts(len(ordered) - 1):
+        last[part] = (ordered[part.start + 1 : part.stop + 1] ^ ordered[part]) > 1
+    if last.all():
+        rows: Array = np.arange(len(tp), dtype=kind)
+    else:  # some scores are equal
+        rows = np.append(kind(0), (np.flatnonzero(last) + 1).astype(kind))
+        tp, falling = tp[rows], falling[rows]
+        ordered = falling[1:].view(np.uint64)
+    for part in _parts(len(ordered)):
+        key = (ordered[part] >> np.uint64(1)).view(np.int64)
+        key += low
+        falling[part.start + 1 : part.stop + 1] = scores_of(key)
     return falling, tp, np.subtract(rows, tp, out=rows)
 
 
-def _reached_packed(bits: Array, good: Array, low: int) -> tuple[Array, Array, Array]:
-    """Count as ``reached`` does, by sorting integers: the bits of each score with the label appended as the last bit.
-
-    Sorting values is twice as fast as sorting row numbers by them.
-
-    Parameters
-    ----------
-    bits : the ``falling_bits`` of the scores, less ``low``; overwritten.
-    good : True for relevant rows.
-    low : the least of the bits.
-
-    Returns
-    -------
-    The scores, and for each the number of relevant rows, and of all rows, with at least this score.
-    """
-    bits <<= np.uint64(1)
-    bits |= good
-    ordered = pl.Series(bits).sort().to_numpy(writable=True)
-    tp, rows = np.zeros(len(ordered) + 1, np.int64), np.arange(len(ordered) + 1)
-    np.cumsum((ordered & np.uint64(1)).view(np.int64), out=tp[1:])
-    last = (ordered[1:] ^ ordered[:-1]) > 1
-    if not last.all():  # some scores are equal
-        end = np.append(np.flatnonzero(last), len(ordered) - 1)
-        ordered, reach = ordered[end], np.append(0, end + 1)
-        tp, rows = tp[reach], rows[reach]
-    ordered >>= np.uint64(1)
-    key = ordered.view(np.int64)
-    key += low
-    return np.append(np.inf, scores_of(key)), tp, rows
+def _parts(n: int) -> Iterator[slice]:
+    """Yield slices of ``n`` rows, few enough for the cache."""
+    return (slice(a, min(a + PART, n)) for a in range(0, n, PART))
 
 
-def _reached_apart(score: Array, good: Array) -> tuple[Array, Array, Array]:
+def _reached_apart(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:
     """Return the same by sorting all scores, and separately the scores of relevant rows."""
     falling, mine = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
     end = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
-    tp = np.searchsorted(-mine, -falling[end], side="right")
-    return np.append(np.inf, falling[end]), np.append(0, tp), np.append(0, end + 1)
+    tp: Array = np.append(0, np.searchsorted(-mine, -falling[end], side="right")).astype(kind)
+    return np.append(np.inf, falling[end]), tp, np.append(0, end + 1).astype(kind) - tp
 
 
 def class_scores(cases: Cases, segments: Segments) -> ClassScores:

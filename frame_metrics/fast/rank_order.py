@@ -67,9 +67,12 @@ def _descending(score: Array) -> tuple[Array, bool]:
     return order, bool((differ | (here > -np.inf)).any())
 
 
-def falling_bits(score: Array) -> Array:
-    """Return integers that sort in the reverse order of the scores, from their bits; -0.0 and 0.0 give the same."""
-    key = (0.0 - score).view(np.int64)
+def falling_bits(score: Array, out: Array | None = None) -> Array:
+    """Return integers that sort in the reverse order of the scores, from their bits; -0.0 and 0.0 give the same.
+
+    ``out``: an array of floats in whose place they are made.
+    """
+    key = np.subtract(0.0, score, out=out).view(np.int64)
     key ^= (key >> 63) & SIGN
     return key
 

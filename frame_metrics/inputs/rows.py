@@ -21,8 +21,10 @@ FEW = 4  # number of cutoffs up to which each is counted and summed separately
 def ratio(a: Array, b: Array) -> Array:
     """Return a / b, NaN where b is 0: the measure is undefined there."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient, nothing = a / b, b == 0
-    return np.where(nothing, np.nan, quotient) if np.count_nonzero(nothing) else quotient
+        quotient, nothing = np.asarray(a / b), b == 0
+    if np.count_nonzero(nothing):
+        np.copyto(quotient, np.nan, where=nothing)
+    return quotient
 
 
 def code_of(text: str) -> float:
@@ -112,6 +114,8 @@ class Segmented(Remembers):
     @kept
     def count(self) -> Array:
         """Elements of each query, shape (queries,)."""
+        if self.n_queries == 1:
+            return np.array([len(self.query)])
         return np.bincount(self.query, minlength=self.n_queries)
 
     @kept

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
 from frame_metrics.inputs.kept import Remembers, kept, seal
 from frame_metrics.inputs.rows import Array, Rows, Segmented, ratio
+
+PART = 1 << 16  # levels that are computed at a time where there are many
 
 
 class FullScores(Segmented):
@@ -31,6 +35,28 @@ class FullScores(Segmented):
         shifted[self.begins] = 0
         return shifted
 
+    def total_of(self, values: Callable[[FullScores], Array]) -> Array:
+        """Return the sum of each query's values, a function of levels, shape (queries,).
+
+        The values of one query with many levels are computed part by part, so that they take little memory.
+        """
+        if self.n_queries != 1 or len(self.tp) <= PART:
+            return self.total(values(self))
+        found = np.zeros(1)
+        for a in range(0, len(self.tp), PART):
+            at = slice(a, a + PART)
+            part = FullScores(self.query[at], self.score[at], self.tp[at], self.fp[at], 1)
+            before = [counts[a - 1] if a else 0 for counts in (self.tp, self.fp)]
+            part.above = np.append(before[0], part.tp[:-1])
+            part.pos, part.neg = part.tp - part.above, np.diff(part.fp, prepend=before[1])
+            found += part.total(values(part))
+        return found
+
+    @kept
+    def above(self) -> Array:
+        """Relevant rows with a greater score, shape (levels,)."""
+        return self.before(self.tp)
+
     @kept
     def retrieved(self) -> Array:
         """True for levels of real scores, False for the level of documents without a score, bool, shape (levels,)."""
@@ -39,7 +65,7 @@ class FullScores(Segmented):
     @kept
     def pos(self) -> Array:
         """Relevant rows with exactly this score, shape (levels,)."""
-        return self.tp - self.before(self.tp)
+        return self.tp - self.above
 
     @kept
     def neg(self) -> Array:
@@ -64,7 +90,7 @@ class FullScores(Segmented):
     @kept
     def area(self) -> Array:
         """The area under the ROC curve, NaN where no row is relevant or every row is, shape (queries,)."""
-        pairs = self.total(self.neg * (self.before(self.tp) + self.pos / 2))
+        pairs = self.total_of(lambda some: some.neg * (some.above + some.pos / 2))
         return ratio(pairs, self.positives * self.negatives)
 
     @kept

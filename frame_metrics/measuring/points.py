@@ -31,6 +31,8 @@ class Points:
     @cached_property
     def first(self) -> Array:
         """The first point of each segment that has any."""
+        if len(self.positives) == 1:
+            return np.zeros(min(len(self.segment), 1), int)
         return np.concatenate([np.zeros(min(len(self.segment), 1), int), np.flatnonzero(np.diff(self.segment)) + 1])
 
     def each(self, of_segment: Array) -> Array:
@@ -95,8 +97,9 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
 
 def _one_segment(cases: Cases, scored_only: bool) -> Points:
     """Return the points of all rows, where there is one segment and no weight: a faster way."""
-    score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy())
-    totals = tp[-1:], fp[-1:]
+    kind = np.int32 if len(cases.rows) < 1 << 31 else np.int64
+    score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy(), kind)
+    totals = tp[-1:].astype(np.int64), fp[-1:].astype(np.int64)
     if scored_only and score[-1] == -np.inf:
         score, tp, fp = score[:-1], tp[:-1], fp[:-1]
-    return Points(np.zeros(len(tp), np.int64), score, tp, fp, *totals)
+    return Points(np.broadcast_to(np.int64(0), len(tp)), score, tp, fp, *totals)

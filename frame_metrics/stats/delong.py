@@ -31,22 +31,31 @@ def area_variance(scores: FullScores) -> Array:
     Source: E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, Comparing the areas under two or more correlated receiver
     operating characteristic curves: a nonparametric approach, Biometrics 44(3), 1988.
     """
-    beats, beaten = components(scores)
-    area = scores.each(scores.area)
+    positives, negatives, area = scores.positives, scores.negatives, scores.area
+
+    def of_relevant(some: FullScores) -> Array:
+        return some.pos * (beats(some, negatives) - some.each(area)) ** 2
+
+    def of_others(some: FullScores) -> Array:
+        return some.neg * (beaten(some, positives) - some.each(area)) ** 2
+
     total = np.zeros(scores.n_queries)
-    for rows, component, n in ((scores.pos, beats, scores.positives), (scores.neg, beaten, scores.negatives)):
-        total = total + ratio(scores.total(rows * (component - area) ** 2), n * np.where(n < 2, 0, n - 1))
+    for squares, n in ((of_relevant, positives), (of_others, negatives)):
+        total = total + ratio(scores.total_of(squares), n * np.where(n < 2, 0, n - 1))
     return total
 
 
-def components(scores: FullScores) -> tuple[Array, Array]:
-    """Return the components of a relevant row, and of another row, with each score, shape (levels,) each.
+def beats(scores: FullScores, negatives: Array) -> Array:
+    """Return the component of a relevant row with each score, as ``area_variance`` defines it, shape (levels,).
 
-    They are defined in ``area_variance``.
+    ``negatives``: the number of other rows of each query.
     """
-    beats = ratio(scores.each(scores.negatives) - scores.fp + scores.neg / 2, scores.each(scores.negatives))
-    beaten = ratio(scores.tp - scores.pos / 2, scores.each(scores.positives))
-    return beats, beaten
+    return ratio(scores.each(negatives) - scores.fp + scores.neg / 2, scores.each(negatives))
+
+
+def beaten(scores: FullScores, positives: Array) -> Array:
+    """Return the component of another row; ``positives``: the number of relevant rows of each query."""
+    return ratio(scores.tp - scores.pos / 2, scores.each(positives))
 
 
 def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Array, Array]:
@@ -73,9 +82,9 @@ def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Ar
     for i, each in enumerate(score):
         scores = sorted_levels(np.zeros(len(each), np.int64), each, good * times, times, 1)
         level = np.searchsorted(-scores.score, -each)
-        beats, beaten = components(scores)
+        won, lost = beats(scores, scores.negatives), beaten(scores, scores.positives)
         area[i] = scores.area[0]
-        every[i] = np.where(good, beats[level], beaten[level]) - area[i]
+        every[i] = np.where(good, won[level], lost[level]) - area[i]
     covariance = np.zeros((len(score), len(score)))
     for side in (good, ~good):
         n = times[side].sum()

@@ -244,9 +244,10 @@ def _answer(names: Sequence[str], segments: Segments, segment: Array, *columns: 
 
 def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Array]:
     """Return the two coordinates of a curve at each point, such as fpr and tpr."""
-    recall, rows = ratio(points.tp, points.each(points.positives)), points.tp + points.fp
+    recall = ratio(points.tp, points.each(points.positives))
     if kind == "roc":
         return ratio(points.fp, points.each(points.negatives)), recall
+    rows = points.tp + points.fp
     if kind == "gain":
         return ratio(rows, points.each(points.positives + points.negatives)), recall
     precision = ratio(points.tp, rows)

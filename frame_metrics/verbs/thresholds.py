@@ -95,8 +95,8 @@ def _every(cases: Cases, asked: Asked) -> Answer:
     """Return the answer of ``thresholds``: a row for each segment and threshold."""
     segments = segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
-    values = _at_points(points, asked, cases.conventions)
-    return _rows(cases, segments, points, asked, np.where(_empty(points), np.nan, values))
+    values, empty = _at_points(points, asked, cases.conventions), _empty(points)
+    return _rows(cases, segments, points, asked, np.where(empty, np.nan, values) if empty.any() else values)
 
 
 def _at_points(points: Points, asked: Asked, conventions: Conventions) -> Array:
@@ -132,7 +132,7 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     values = _at_points(points, asked, cases.conventions)
     meets = [_meets(values[i], *limits[one]) for i, (one, _) in enumerate(asked) if one in limits]
     allowed = np.all([np.ones(len(points.tp), bool), *meets], axis=0)
-    score = values[0] * metric.sign
+    score = values[0] if metric.sign == 1 else values[0] * metric.sign
     nothing = points.positives + points.negatives == 0
     chosen, failed = [], []
     for span in points.spans():

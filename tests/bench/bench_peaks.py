@@ -15,7 +15,6 @@ from timing import apart, row, status
 QUERY = 100  # rows of each query
 MANY = (2_000_000, 20_000_000)
 PEAK = 4  # times what is read that are asked
-LONG = {"confusion": 4, "leaderboard": 4}
 
 
 def left_out_peaks() -> dict[str, str]:
@@ -53,5 +52,8 @@ def peaks(options: argparse.Namespace) -> Iterator[list[str]]:
     for rows in options.rows[:1] if options.quick else MANY:
         for name in VERBS:
             read, grown, seconds = apart(peak, name, rows, here=options.quick)
-            figures = [f"{read / 1e6:,.0f} MB read", f"{grown / 1e6:,.0f} MB, {grown / rows:.0f} a row, {seconds:.1f} s"]
+            figures = [
+                f"{read / 1e6:,.0f} MB read",
+                f"{grown / 1e6:,.0f} MB, {grown / rows:.0f} a row, {seconds:.1f} s",
+            ]
             yield row("peaks", name, rows, figures, grown / read, PEAK)

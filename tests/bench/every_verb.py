@@ -72,7 +72,9 @@ def cases_of(size: Size, *, score: bool) -> tuple[pl.DataFrame, dict[str, Any]]:
     for i in range(size.systems):
         said = np.where(rng.random(n) < 0.6, label, rng.integers(0, k, n)).astype(np.int8 if k < 100 else np.int32)
         own = {"score": label + rng.random(n) * 3} if score else {"predicted": said}
-        frames.append(one.with_columns(**{name: pl.Series(values) for name, values in own.items()}, run=pl.lit(i, pl.Int8)))
+        frames.append(
+            one.with_columns(**{name: pl.Series(values) for name, values in own.items()}, run=pl.lit(i, pl.Int8))
+        )
     frame = pl.concat(frames)
     roles: dict[str, Any] = {"classes": list(range(k))} if k > 2 else {}
     if size.systems > 1:
@@ -94,9 +96,7 @@ def read(frame: pl.DataFrame, *others: pl.DataFrame) -> int:
     return int(sum(one.estimated_size() for one in (frame, *others)))
 
 
-def of_log(
-    size: Size, call: Callable[[Any], Any], *, doc: bool = False, judged: bool = True
-) -> tuple[Call, int]:
+def of_log(size: Size, call: Callable[[Any], Any], *, doc: bool = False, judged: bool = True) -> tuple[Call, int]:
     """Return a call of a log, and the bytes that it reads; ``judged``: whether all documents are."""
     frame, own = log_of(size, doc=doc, judged=judged)
     return partial(call, IRM(frame, **own)), read(frame)
