@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
+from frame_metrics.fast.equal_rows import first_alike
 from frame_metrics.roles.columns import judging
 
+FIRST = "first"  # no rule of a caller: it takes little memory
 RULES = {
     # In float64, like all computations. Sorted, so that the order of the rows does not change the last digit. Clipped,
     # because sums are rounded, and the mean of equal grades has to be that grade.
@@ -25,17 +28,12 @@ def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFram
     ----------
     table : checked judgments.
     pair : columns that identify a document of a query (and, with subtopics, a subtopic).
-    rule : "mean", "median", "max" or "majority" (the most frequent value; of several such, the lowest).
+    rule : "mean", "median", "max" or "majority" (the most frequent value; of several such, the lowest); ``FIRST`` for
+        any of them, where the combination is not looked at.
     """
+    if rule == FIRST:
+        return table.filter(pl.Series(first_alike(table, pair) == np.arange(len(table))))
     values = judging(table)
     rest = [name for name in table.columns if name not in (*pair, *values, "annotator")]
     each = [RULES[rule](pl.col(value)).alias(value) for value in values]
     return table.group_by(pair, maintain_order=True).agg(pl.col(rest).first(), *each)
-
-
-def once_each(table: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:
-    """Keep one of the judgments that an annotator gave twice; the caller has checked that such judgments agree."""
-    own = [*pair, "annotator"]
-    if not table.select(pl.struct(own).is_duplicated().any()).item():
-        return table
-    return made_one(table, own, "max")

@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.annotators import made_one, once_each
+from frame_metrics.data.annotators import made_one
 from frame_metrics.data.ranking_rows import Pools, RankingRows, find_duplicates
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.fast.codes import codes, numbers
+from frame_metrics.fast.equal_rows import all_differ
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, id_hash
 from frame_metrics.fast.take_rows import rows_at, to_array
@@ -96,8 +97,11 @@ def read_judgments(
     pair = [*keys, "doc"]
     single = [*pair, "subtopic"] if columns.subtopic else pair
     if columns.annotator:
-        _refuse_two_grades(table, [*single, "annotator"], columns, ONCE)
-        table = each = once_each(table, single)
+        own = [*single, "annotator"]
+        if not all_differ(table, own):
+            _refuse_two_grades(table, own, columns, ONCE)
+            table = made_one(table, own, "max")
+        each = table
     if conventions.several:
         table, each = made_one(table, single, conventions.several), table
     laid = _with_subtopics if columns.subtopic else laid_out

@@ -25,10 +25,25 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     n = len(frame)
     if not keys or not n:
         return np.zeros(min(n, 1), np.int64)
-    changed = reduce(np.logical_or, (differ(key.slice(1), key.slice(0, n - 1)) for key in map(frame.get_column, keys)))
+    changed = _changed(frame, keys)
     if n >= 1000 and np.count_nonzero(changed) * 2 > n:
         return None
     return np.concatenate([[0], np.flatnonzero(changed) + 1])
+
+
+def run_numbers(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """Return the number of the run of equal keys in which each row stands, from 0, shape (rows,)."""
+    n = len(frame)
+    out = np.zeros(n, np.int32 if n < 1 << 31 else np.int64)
+    if keys and n:
+        np.cumsum(_changed(frame, keys), out=out[1:])
+    return out
+
+
+def _changed(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """Mark the rows after the first whose keys differ from those of the row before, shape (rows - 1,)."""
+    n, columns = len(frame), map(frame.get_column, keys)
+    return reduce(np.logical_or, (differ(key.slice(1), key.slice(0, n - 1)) for key in columns))
 
 
 def differ(one: pl.Series, other: pl.Series) -> Array:
@@ -60,6 +75,11 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
         wait = np.flatnonzero(_others(keys, row, held) & (row != held))
         row, slot = row[wait], slot[wait]
     return first
+
+
+def all_differ(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
+    """Return True if no two rows have the same values in some columns; it takes less memory than grouping by them."""
+    return bool((first_alike(frame, columns) == np.arange(len(frame))).all())
 
 
 def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.inputs.rows import NONE
+from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.keys.groups import as_text, drawing_places
-from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
+from frame_metrics.stats.agreement import Judgments, kappa, places_of, weighted_kappa
 
 PAIR = ("annotator", "other")  # the columns that name a pair
-JUDGED = ("document", "value", "value_right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,8 @@ class Annotated:
     @cached_property
     def codes(self) -> tuple[Array, Array]:
         """The judgments by the first annotator and by the second, numbered from 0 in the order of their values."""
-        one, other = np.split(np.unique(np.concatenate([self.one, self.other]), return_inverse=True)[1], 2)
-        return one, other
+        values = np.union1d(self.one, self.other)
+        return places_of(self.one, values), places_of(self.other, values)
 
 
 def two_by_two(each: pl.DataFrame, document: Array, value: str, references: Sequence[str] = ()) -> Annotated:
@@ -58,24 +58,40 @@ def two_by_two(each: pl.DataFrame, document: Array, value: str, references: Sequ
     value : the column of the judgments to compare, "grade" or "label".
     references : names of annotators; those who judged none of the documents are left out.
     """
-    who = drawing_places(each.select("annotator"))[0].astype(np.int64) - 1
+    who = drawing_places(each.select("annotator"))[0].astype(np.int32) - np.int32(1)
     first = np.unique(who, return_index=True)[1]
     names = [as_text(each.select("annotator"), int(row)) for row in first]
     whose = [names.index(one) for one in references if one in names]
-    place = np.array([whose.index(one) if one in whose else -1 for one in range(len(names))], np.int64)[who]
-    columns = {"document": document, "who": who, "place": place, "value": each[value].cast(pl.Float64)}
-    mine = theirs = pl.DataFrame(columns).drop_nulls("value")
-    if references:
-        mine, theirs = mine.filter(pl.col("place") < 0), mine.filter(pl.col("place") >= 0)
-    both = mine.join(theirs, on="document")
-    if not references:
-        both = both.filter(pl.col("who") < pl.col("who_right"))
+    place = np.array([whose.index(one) if one in whose else -1 for one in range(len(names))], np.int32)[who]
+    values = each[value].cast(pl.Float64).to_numpy()
+    known = np.flatnonzero(~np.isnan(values)).astype(INDEX)
+    mine, theirs = _paired(who, place, document, known, references=bool(references))
+    code = (who[mine].astype(np.int64) * (len(whose) + 1) + place[theirs] + 1) * len(names) + who[theirs]
     # Sorted, so that sums do not depend on the order of the rows.
-    both = both.sort("who", "place_right", "who_right", "value", "value_right", "document")
-    one, other, at, values, others = (both[name].to_numpy() for name in ("who", "who_right", *JUDGED))
-    new = np.diff(one * len(names) + other, prepend=-1) != 0
+    order = np.lexsort((document[mine], values[theirs], values[mine], code))
+    mine, theirs, code = mine[order], theirs[order], code[order]
+    new = np.diff(code, prepend=-1) != 0
+    one, other = who[mine[new]], who[theirs[new]]
     rows = each["row"].to_numpy()[first].astype(np.int64)
-    return Annotated(names, rows, one[new], other[new], np.cumsum(new) - 1, at, values, others)
+    pair = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return Annotated(names, rows, one, other, pair, document[mine], values[mine], values[theirs])
+
+
+def _paired(who: Array, place: Array, document: Array, rows: Array, *, references: bool) -> tuple[Array, Array]:
+    """Return the rows of either judgment of each two that are compared, shape (pairs,) each.
+
+    Parameters
+    ----------
+    who, place : the annotator of each row, and its number as a reference, -1 for none, shape (rows,) each.
+    document : the number of the document of each row, shape (rows,).
+    rows : those that have a judgment.
+    references : whether there are any; the others are then compared with them only.
+    """
+    rows = rows[np.lexsort((who[rows], document[rows]))]
+    mine, theirs = (rows[place[rows] < 0], rows[place[rows] >= 0]) if references else (rows, rows)
+    begin = np.searchsorted(document[theirs], document[mine]) if references else np.arange(1, len(mine) + 1)
+    many = np.searchsorted(document[theirs], document[mine], side="right") - begin
+    return np.repeat(mine, many), theirs[spans(begin, many)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +125,7 @@ class AnnotatorPairs:
     def units(self) -> Array:
         """Number of queries that each row of the result is about, shape (rows,)."""
         pairs, k = self.pairs, self.queries
-        seen = np.unique(pairs.pair * k + self.query[pairs.document]) // max(k, 1)
+        seen = np.unique(pairs.pair.astype(np.int64) * k + self.query[pairs.document]) // max(k, 1)
         n = np.bincount(seen, minlength=pairs.n)
         if self.alone:
             return n

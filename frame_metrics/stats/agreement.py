@@ -53,6 +53,11 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array |
     return ratio(by_chance - mean((one - other) ** 2), by_chance)
 
 
+def places_of(values: Array, distinct: Array) -> Array:
+    """Return the number of each value among the distinct ones, which are sorted."""
+    return np.searchsorted(distinct, values).astype(np.int32)
+
+
 @dataclass(frozen=True, eq=False)
 class Judgments:
     """Judgments by groups of two or more annotators; a document that two groups judged is two documents here."""
@@ -66,9 +71,14 @@ class Judgments:
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
         """The distinct values, less the least; and document, number of the value, and count, for each value of each."""
-        values, code = np.unique(self.value, return_inverse=True)
-        cells, many = np.unique(self.document * len(values) + code, return_counts=True)
-        return values - values[:1], *np.divmod(cells, len(values)), many
+        values = np.unique(self.value)
+        cells = self.document * np.int64(len(values))
+        cells += places_of(self.value, values)
+        cells.sort()
+        starts = np.flatnonzero(np.append(np.ones(min(len(cells), 1), bool), cells[1:] != cells[:-1])).astype(np.int32)
+        many, cells = np.diff(starts, append=np.int32(len(cells))), cells[starts]
+        document = (cells // max(len(values), 1)).astype(np.int32)
+        return values - values[:1], document, (cells % max(len(values), 1)).astype(np.int32), many
 
     def measures(self, times: Array) -> dict[str, Array]:
         """Return the share of equal judgments, and coefficients that no order of the annotators changes, shape (n,).

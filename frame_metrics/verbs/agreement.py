@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.annotators import FIRST
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, shown
-from frame_metrics.fast.codes import codes
+from frame_metrics.fast.equal_rows import run_numbers
 from frame_metrics.hidden import ANNOTATOR
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -73,11 +74,12 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
         against = _references(each, references)
         parts = _by_segment(each, log, source, keys)
         classes = [*np.unique(each[value])] if options.per_class and len(each) else [None]
-        compared = [_compared(part, value, log, against) for part in parts]
+        firsts = [part["row"][0] for part in parts] if len(each) else [NONE]
+        del each  # so that the judgments are held once
+        compared = [_compared(parts.pop(0), value, log, against) for _ in range(len(parts))]
         tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)
-        first = np.array([part["row"][0] for part in parts] if len(each) else [NONE])
-        rows = dict.fromkeys(keys, first[table["segment"]]) | {name: table[name].to_numpy() for name in PAIR}
+        rows = dict.fromkeys(keys, np.array(firsts)[table["segment"]]) | {name: table[name].to_numpy() for name in PAIR}
         rows = {name: log.rows(np.where(at < 0, at, at + log.n_rows)) for name, at in rows.items()}
         return Answer(rows, {name: table[name] for name in options.schema}, dict.fromkeys(PAIR, ANNOTATOR))
 
@@ -216,8 +218,8 @@ def _annotated(plan: Plan) -> Call:
     call = bound(plan, Needs(bare=True, verb=AGREEMENT))
     if call.judged is None or not call.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
-    several = call.conventions.several or "majority"  # any rule, only so that differing judgments are no error
-    return replace(call, conventions=replace(call.conventions, several=several))
+    # Differing judgments are no error, and their combination is not looked at.
+    return replace(call, conventions=replace(call.conventions, several=FIRST))
 
 
 def _each(log: Log) -> tuple[pl.DataFrame, str]:
@@ -245,8 +247,9 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
 def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> AnnotatorPairs:
     """Pair the annotators of a segment, each two of them, or each with the references."""
     judged: Any = log.judged
+    each = each.select(*judged.single, "annotator", value, "row")
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
-    query, document = codes(each, judged.keys)[0], codes(each, judged.single)[0]
+    query, document = run_numbers(each, judged.keys), run_numbers(each, judged.single)
     pairs = two_by_two(each, document, value, references)
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query
