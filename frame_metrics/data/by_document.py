@@ -32,6 +32,8 @@ class ByDocument:
     @cached_property
     def _by_segment(self) -> list[Array]:
         """The numbers of the documents of each segment."""
+        if len(self.segments) == 1:
+            return [np.arange(len(self.segment), dtype=self.place.dtype)]
         order = np.argsort(self.segment, kind="stable")
         return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
 
@@ -48,10 +50,11 @@ class ByDocument:
         The rows of one system and of the other, in one order of the documents; and the number of rows about documents
         that only one of them has. The system that is first by name comes first, whichever is the baseline.
         """
-        first, second = self.place[self._by_segment[segment]][:, sorted(pair)].T
-        both = (first >= 0) & (second >= 0)
-        alone = self.cases.rows[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
-        rows = [self.cases.rows[at[both]] for at in (first, second)]
+        documents = self._by_segment[segment]
+        first, second = (self.place[documents, system] for system in sorted(pair))
+        both, held = (first >= 0) & (second >= 0), self.cases.rows.drop("cell", "row")
+        alone = held[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
+        rows = [held[at[both]] for at in (first, second)]
         return rows, replace(self.cases, rows=alone).number()
 
 
@@ -67,28 +70,27 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
     columns, rows = cases.columns, cases.rows
     (systems, segments), cell = cases.cells.by_system(columns.system), rows["cell"].to_numpy()
     docs = role_columns(frame, columns, ("doc",))["doc"].gather(rows["row"])
-    ids = pl.DataFrame({"doc": docs, "segment": segments.place[cell]})
+    ids = pl.DataFrame({"doc": docs} | ({"segment": segments.place[cell]} if len(segments) > 1 else {}))
     code, first = codes(ids, ids.columns)
-    system = systems.place[cell]
-    _check_once(code * len(systems) + system, cases, frame)
-    place = np.full((len(first), len(systems)), -1)
-    place[code, system] = np.arange(len(rows))
+    kind = np.int32 if len(rows) < 1 << 31 else np.int64
+    place, system = np.full((len(first), len(systems)), -1, kind), systems.place.astype(np.int32)[cell]
+    place[code, system] = np.arange(len(rows), dtype=kind)
+    if np.count_nonzero(place >= 0) < len(rows):
+        _refuse_repeated(code * len(systems) + system, cases, frame)
     if len(rows) and len(systems) > 1 and not ((place >= 0).sum(axis=1) > 1).any():
         raise NotComputableError(
             f"{columns.doc}: no document has rows of two systems, and compare() pairs rows by document; "
             "are its ids those of what the systems decide about?"
         )
     _check_agreement(code, first, cases, frame)
-    return ByDocument(cases, systems, segments, place, segments.place[cell][first])
+    return ByDocument(cases, systems, segments, place, segments.place[cell[first]])
 
 
-def _check_once(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
+def _refuse_repeated(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
     """Raise for rows that repeat a document of their segment and system; ``key``: equal for these three equal."""
-    again = ~pl.Series(key).is_first_distinct().to_numpy()
-    if again.any():
-        at = np.sort(cases.rows["row"].to_numpy()[again])
-        what = "repeat a document of their system"
-        raise bad_rows(str(cases.columns.doc), at, len(frame), what, "drop them, or name a doc= that tells rows apart")
+    at = np.sort(cases.rows["row"].to_numpy()[~pl.Series(key).is_first_distinct().to_numpy()])
+    what = "repeat a document of their system"
+    raise bad_rows(str(cases.columns.doc), at, len(frame), what, "drop them, or name a doc= that tells rows apart")
 
 
 def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFrame) -> None:

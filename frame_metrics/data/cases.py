@@ -39,7 +39,7 @@ from frame_metrics.errors import (
 from frame_metrics.fast.codes import codes, numbers
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import spans
+from frame_metrics.inputs.rows import ones, spans
 from frame_metrics.keys.groups import Cells, named_as_text
 from frame_metrics.keys.spelling import check_positive, spelled_like
 from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_columns, type_of
@@ -99,13 +99,13 @@ class Cases:
     @cached_property
     def times(self) -> Array:
         """Number of rows that each one stands for, shape (rows,)."""
-        return self.rows["count"].to_numpy() if self.columns.count else np.ones(len(self.rows))
+        return self.rows["count"].to_numpy() if self.columns.count else ones(len(self.rows))
 
     @cached_property
     def each(self) -> Array:
         """The weight of each row, shape (rows,); of a row that stands for several, the weight of one of these."""
         if not self.weighted:
-            return np.ones(len(self.rows))
+            return ones(len(self.rows))
         return self.rows["each" if self.columns.count else "weight"].to_numpy()
 
     def number(self, marks: pl.Series | None = None) -> int:
@@ -144,8 +144,9 @@ def read_cases(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
     cell, first = codes(frame, columns.groups)
-    narrow = np.int8 if len(first) == 1 else np.int32 if len(first) < 1 << 31 else np.int64
-    out = {"cell": pl.Series(cell.astype(narrow))} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
+    at = np.int32 if len(frame) < 1 << 31 else np.int64
+    out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else at))}
+    out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if single else {}
     label, predicted = sides_of(frame, columns, conventions)
     if conventions.word is not None and not audited:
         some = frame[columns.count] > 0 if columns.count else None

@@ -73,11 +73,13 @@ def crossed(cases: Cases, segments: Segments) -> Crossed:
     rows, width = cases.rows, cases.found + 1
     if segments.cells.placed is not None:  # rows of an unknown segment count in totals only
         rows = rows.filter(segments.of(rows) >= 0)
-    cell = (rows["actual"].cast(pl.Int64) * width + rows["predicted"].fill_null(width - 1)).to_numpy()
+    shape, every = (len(segments), cases.k, cases.found), len(segments) * cases.k * width
+    kind, narrow = (pl.Int32, np.int32) if every < 1 << 31 else (pl.Int64, np.int64)
+    cell = (rows["actual"].cast(kind) * width + rows["predicted"].cast(kind).fill_null(width - 1)).to_numpy()
     if segments.keys:
-        cell = cell + segments.of(rows) * (cases.k * width)
-    shape = len(segments), cases.k, cases.found
-    at, amount = counted(cell, len(segments) * cases.k * width)
+        first = (segments.place * (cases.k * width)).astype(narrow)[rows["cell"].to_numpy()]
+        cell = np.add(first, cell, out=first)
+    at, amount = counted(cell, every)
     if cases.summed:
         summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
         amount = summed.sort("cell")["weight"].to_numpy()

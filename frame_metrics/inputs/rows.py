@@ -56,11 +56,19 @@ def counted(codes: Array, n: int) -> tuple[Array, Array]:
     Where ``n`` is not much more than the number of codes, they are counted in a table of all.
     """
     if n <= DENSE * len(codes) + 1024:
-        every = np.bincount(codes, minlength=n)
+        every = np.zeros(n, np.int64)
+        step = max(n, 1 << 16)  # so that little is copied
+        for begin in range(0, len(codes), step):
+            every += np.bincount(codes[begin : begin + step], minlength=n)
         at = np.flatnonzero(every)
         return at, every[at].astype(np.float64)
     at, times = np.unique(codes, return_counts=True)
     return at, times.astype(np.float64)
+
+
+def ones(n: int) -> Array:
+    """Return a one for each of ``n`` rows, read-only and in the memory of a single number."""
+    return np.broadcast_to(np.float64(1), n)
 
 
 def all_alike(codes: Array) -> bool:

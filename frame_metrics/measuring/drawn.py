@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from frame_metrics.border.progress import progress
 from frame_metrics.data.cases import Cases
@@ -239,18 +238,18 @@ def columns_read(cases: Cases, kind: type) -> list[Array]:
     """Return the columns that metrics with this kind of input read: the true class, then predictions or scores."""
     rows = cases.rows
     if kind is Classes:
-        read = [rows["predicted"].fill_null(cases.found).cast(pl.Int64)]
+        read = [rows["predicted"].fill_null(cases.found)]
     elif kind is FullScores:
         read = [rows["score"].fill_null(-np.inf)]
     else:
         read = [rows[f"score:{i}"] for i in range(cases.k)]
-    return [column.to_numpy() for column in (rows["actual"].cast(pl.Int64), *read)]
+    return [column.to_numpy() for column in (rows["actual"], *read)]
 
 
 def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weight: Array) -> Made:
     """Return a function from resamples to their tables of true and predicted classes."""
     table = inputs.tables
-    cell = actual * (table.f + 1) + predicted
+    cell = actual.astype(np.int64) * (table.f + 1) + predicted
     order: Any = np.argsort(cell, kind="stable") if (cell[1:] < cell[:-1]).any() else slice(None)
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
     true, found = actual[order][starts], predicted[order][starts]

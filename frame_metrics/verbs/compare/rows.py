@@ -13,6 +13,7 @@ from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
+from frame_metrics.inputs.scores import PART
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.drawn import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
@@ -44,6 +45,8 @@ from frame_metrics.verbs.compare.differences import (
 from frame_metrics.verbs.compare.inferred import POWER
 from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
+
+MARKS = np.array([0, 1, np.nan])  # what a row is to a share: against it, for it, or no part of it
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
@@ -97,7 +100,7 @@ def _opposed(cases: Cases, rows: pl.DataFrame, asked: Asked, options: CompareOpt
 def _stacked(cases: Cases, rows: Sequence[pl.DataFrame], asked: Asked) -> Inputs:
     """Return the inputs of metrics for several systems on the same rows; each system is a segment."""
     number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
-    stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
+    stacked = pl.concat([frame.with_columns(cell=pl.lit(i, pl.Int8)) for i, frame in enumerate(rows)], how="diagonal")
     segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), n))
     return inputs_of(replace(cases, rows=stacked), segments, [metric for _, metric in asked])
 
@@ -201,9 +204,7 @@ class RowComparison:
 
     def _counted(self, share: Array, sign: int) -> Row:
         """Count wins, ties and losses over rows, and compute the effect size, for a metric that is a share of rows."""
-        actual, predicted = self._seen(Classes)
-        times, each = self._once(self.cases.times), self._once(self.cases.each)
-        mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
+        mine, other, each, times = self._marked(share)
         differs = np.nan_to_num(mine - other)
         order = np.lexsort((times, each, differs))  # so that sums do not depend on where rows stand
         about = order[~np.isnan(mine)[order]]
@@ -216,6 +217,25 @@ class RowComparison:
             (spread,) = deviation(differs[about, None], each[about], times[about])
             row["effect_size"] = float(ratio(np.average(differs[about], weights=heavy), spread))
         return row
+
+    def _marked(self, share: Array) -> tuple[Array, Array, Array, Array]:
+        """Return what rows are to a share by the system and by its baseline, their weight, and their number.
+
+        Rows are those of equal marks, unless they have weights. Shape (rows,) each.
+        """
+        actual, predicted = self._seen(Classes)
+        times, each = self._once(self.cases.times), self._once(self.cases.each)
+        if self.cases.weighted:
+            mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
+            return mine, other, each, times
+        counts = np.zeros(len(MARKS) ** 2)
+        for part in (slice(a, a + PART) for a in range(0, len(actual), PART)):
+            one, two = (marks(share, actual[part], side[part], self.cases.k) for side in predicted)
+            code = np.nan_to_num(one, nan=2) * len(MARKS) + np.nan_to_num(two, nan=2)
+            counts += np.bincount(code.astype(np.int64), times[part], len(counts))
+        some = np.flatnonzero(counts)
+        mine, other = MARKS[some // len(MARKS)], MARKS[some % len(MARKS)]
+        return mine, other, np.ones(len(some)), counts[some]
 
     def _decided(self) -> Array:
         """Return the 2x2 table of rows with a decision, by true class and prediction."""
