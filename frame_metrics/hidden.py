@@ -16,8 +16,8 @@ OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are
 OWN, ANSWERED, RESULTS, EVALUATED, PLACED = "\0own", "\0answered", "\0results", "\0evaluated", "\0placed"
 SYSTEM, UNANSWERED = "\0system", "\0unanswered"
 # Of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows, the sums
-# of the weights of its results and of their squares.
-VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
+# of the weights of its results and of their squares; with ``value=``, whether it has no number.
+VALUE, COUNT, ROWS, WEIGHTS, ABSENT = "\0value:", "\0count:", "\0rows:", "\0weights:", "\0absent:"
 # Roles of queries: the columns with the values of a role, and that of clusters, which have their names.
 SAID = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
 CLUSTER = "\0cluster"
@@ -60,5 +60,7 @@ INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0exam
 EXPOSED = "\0exposed"  # the denominator of the click rate: impressions, expected clicks, or examined results
 # Of a document at two ranks: its click rate at the higher one, and its rate and rank at the lower one.
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
+
+THERE = "\0there"  # marks the documents to judge of a piece, which has a row for its facts if it has none
 
 TEXT_OF_PANEL = "\0panel"  # values as texts, while their panel is drawn

@@ -6,7 +6,8 @@ import importlib.util
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
@@ -18,6 +19,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+import frame_metrics
 from frame_metrics import IRM, FrameMetricsError, Metric
 
 ROOT = Path(__file__).parents[1]
@@ -288,3 +290,34 @@ class Terminal(io.TextIOWrapper):
 
     def isatty(self) -> bool:
         return True
+
+
+# Spark
+
+SPARK_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.maxResultSize": "1m",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.session.timeZone": "Europe/Paris",
+}
+STARTS_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of a machine that runs for a minute
+
+
+@contextmanager
+def spark_session(kind: str) -> Iterator[Any]:
+    """A session of Spark on this machine, "classic" or of "connect", whose tasks may fail once."""
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", str(Path(frame_metrics.__file__).parents[1]))
+        settings = " ".join(f"--conf {name}={value}" for name, value in SPARK_SETTINGS.items())
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"{settings} --driver-java-options '{STARTS_FAST}' pyspark-shell")
+        builder = SparkSession.builder
+        named = builder.master("local[2, 2]") if kind == "classic" else builder.remote("local[2, 2]")
+        session = named.getOrCreate()
+        yield session
+        session.stop()

@@ -7,7 +7,7 @@ import polars as pl
 
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
-from frame_metrics.data.log import Log
+from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.ranking_rows import RankingRows, constant
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.fast.group_rows import group_rows
@@ -25,7 +25,12 @@ APART = (
 
 
 def read_values(
-    frame: pl.DataFrame, columns: Columns, conventions: Conventions, metric: Array | None, n: int
+    frame: pl.DataFrame,
+    columns: Columns,
+    conventions: Conventions,
+    metric: Array | None,
+    n: int,
+    piece: Piece | None = None,
 ) -> tuple[Log, Array, Array]:
     """Check the columns, and find the value of every metric for every ranking.
 
@@ -36,6 +41,7 @@ def read_values(
     conventions : those of the call, for undefined values.
     metric : the number of each row's metric, shape (rows,); None if each column of values is a metric.
     n : number of metrics.
+    piece : facts about the whole frame, if this is a piece of it; None if it is whole.
 
     Returns
     -------
@@ -58,7 +64,8 @@ def read_values(
     if columns.answered:
         table = table.with_columns(answered_column(frame[columns.answered], columns.answered).alias("answered"))
     laid = [name for name in (*OF_QUERIES, "metric", "answered", *names) if name in table.columns]
-    grid = build_grid(table, RankingRows(*group_rows(table, columns.inside, laid, rows=True)), columns, None)
+    rankings, of = RankingRows(*group_rows(table, columns.inside, laid, rows=True)), piece or Piece(None)
+    grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
     answers = grid.of_log
     if columns.answered:
         answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import Answer
+from frame_metrics.data.index import Index
+from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, said, shown
-from frame_metrics.inputs import Array
+from frame_metrics.hidden import ABSENT, TIMES
+from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import said_of
+from frame_metrics.measuring.spread import Finish, spread_of
 from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.checks import check_average
-from frame_metrics.plan.source import Source, check_shared
+from frame_metrics.plan.source import InPieces, Source, check_shared
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import TEXTS, refuse
 from frame_metrics.stats.averages import Averages
@@ -100,36 +105,125 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> V
 
     Parameters
     ----------
-    source : the rows.
+    source : the rows, in memory or in pieces.
     asked : the metrics; None for all that there are.
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
     """
-    columns, where = source.call.columns, "value="
-    held, code = _of_columns(columns.value), None
-    if columns.metric:
-        held, code = _of_rows(source.table, columns)
-        where = columns.metric
+    held, number = _held(source)
     if not held and not audited:
-        raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
-    at = places(held if asked is None else asked, held, where)
-    log, values, absent = read_values(source.table, columns, source.call.conventions, code, len(held))
+        raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
+    if isinstance(source, InPieces):
+        return gathered_of(_work(source, held, number, asked), source)
+    found = _read(source, len(held), number)[1]
     if not audited:
-        check_shared(log.index)
-    asked, every, answered = held if asked is None else asked, np.ones(values.shape[1], bool), log.answered
-    found = Values(log.index, asked, values[at], every, ~answered, absent=absent[at], **said_of(log))
-    if source.call.conventions.unanswered == "drop":
+        check_shared(found.index)
+    return _of(found, held, asked)
+
+
+def per_query_of(source: InPieces, asked: Asked | None, finish: Finish) -> Answer:
+    """Return an answer that is made of the numbers of single queries where the rows are; see ``spread_of``."""
+    return spread_of(_work(source, *_held(source), asked), source, finish)
+
+
+def _where(columns: Columns) -> str:
+    """Return the option or the column that names the metrics, for errors."""
+    return columns.metric or "value="
+
+
+def _held(source: Source) -> tuple[Asked, dict[str, int] | None]:
+    """Return all metrics of a frame, and the number of the metric that each text means, if a column names them."""
+    columns = source.call.columns
+    return _of_texts(source, columns) if columns.metric else (_of_columns(columns.value), None)
+
+
+def _of(found: Values, held: Asked, asked: Asked | None) -> Values:
+    """Return the values of the metrics that are asked for, of those of all that there are, ``held``."""
+    wanted, absent = held if asked is None else asked, found.absent
+    at = places(wanted, held, _where(found.columns))
+    found = replace(found, asked=wanted, value=found.value[at], absent=None if absent is None else absent[at])
+    if found.conventions.unanswered == "drop":
+        answered = found.index.answered
         return replace(without(found, ~answered), evaluated=answered)
     return found
 
 
-def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
-    """Return the metrics that the column of metrics names, by first appearance, and the number of each row's metric."""
+def _read(source: Source, n: int, number: dict[str, int] | None, piece: Piece | None = None) -> tuple[Log, Values]:
+    """Read the numbers of rows in memory, or of a piece.
+
+    Parameters
+    ----------
+    source : the rows.
+    n : number of metrics.
+    number : the number of the metric that each text means; None if each column of values is a metric.
+    piece : see ``read_log``.
+    """
+    columns, code = source.call.columns, None
+    if number is not None:
+        code = _texts(source.table, columns).replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    log, values, absent = read_values(source.table, columns, source.call.conventions, code, n, piece)
+    every = np.ones(values.shape[1], bool)
+    return log, Values(log.index, [], values, every, ~log.answered, absent=absent, **said_of(log))
+
+
+@dataclass(frozen=True, eq=False)
+class Saved(Measuring):
+    """The numbers of each ranking of a piece. Metrics are sent as texts, as some are a name and no more."""
+
+    held: Sequence[str]  # all metrics of the frame
+    number: dict[str, int] | None  # see ``_read``
+    wanted: Sequence[str] | None  # those that are asked for; None for all
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        log, found = _read(source, len(self.held), self.number, piece)
+        answer = self.kept(log, found, ordered=ordered)
+        absent = found.absent if found.absent is not None else ()
+        marks = {f"{ABSENT}{i}": pl.Series(np.ascontiguousarray(one)) for i, one in enumerate(absent)}
+        return replace(answer, columns=answer.columns | marks)
+
+    def together(self, index: Index, table: pl.DataFrame) -> Values:
+        held = _named(self.held)
+        absent = table.select(f"{ABSENT}{i}" for i in range(len(held))).to_numpy().T
+        found = replace(Measuring.together(replace(self, asked=held), index, table), absent=absent)
+        return _of(found, held, None if self.wanted is None else _named(self.wanted))
+
+
+def _named(texts: Sequence[str]) -> Asked:
+    """Return metrics by their texts; a worker need not know one of the caller's to give its numbers its name."""
+    return unfilled([(text, metric_of(text)) for text in texts])
+
+
+def _work(source: InPieces, held: Asked, number: dict[str, int] | None, asked: Asked | None) -> Saved:
+    """Return the work for each piece of a frame; raise for a metric of which it has no numbers."""
+    if not held:
+        raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
+    if asked is not None:
+        places(asked, held, _where(source.call.columns))
+    wanted = None if asked is None else [name for name, _ in asked]
+    work: Saved = work_of(Saved, source, [], (None,), [name for name, _ in held], number, wanted)
+    return work
+
+
+def _texts(table: pl.DataFrame, columns: Columns) -> pl.Series:
+    """Return the column of metrics as texts; raise for other values."""
     column, text = str(columns.metric), table[str(columns.metric)]
     if not isinstance(text.dtype, (*TEXTS, pl.Null)):
         raise BadValueError(f"{column}: a metric is a text, and this column is {said(text.dtype)}; rename it")
     refuse(column, text.is_null(), "have no metric", "drop them, or give them one")
-    text = text.cast(pl.String)
+    return text.cast(pl.String)
+
+
+def _of_texts(source: Source, columns: Columns) -> tuple[Asked, dict[str, int]]:
+    """Return the metrics that the column of metrics names, by first appearance, and the number of each text's metric.
+
+    Rows of a cluster have no order: there they are in the order of their names.
+    """
+    table = source.table
+    if isinstance(source, InPieces):
+        named = [str(columns.metric), *([columns.k] if columns.k else [])]
+        table = source.pieces.counted(named).drop(TIMES).drop_nulls(named[0])  # of nulls a piece has the error
+        table = table if source.pieces.ordered else table.sort(named)
+    text = _texts(table, columns)
     names = text.unique(maintain_order=True).to_list()
     read_as = {name: metric_of(name) for name in names}
     _check_cutoffs(text, table, columns, read_as)
@@ -137,8 +231,7 @@ def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
     for name, metric in read_as.items():
         held.setdefault(metric, (name, metric))
     number = {metric: i for i, metric in enumerate(held)}
-    code = text.replace_strict(names, [number[read_as[name]] for name in names], return_dtype=pl.Int64)
-    return unfilled(list(held.values())), code.to_numpy()
+    return unfilled(list(held.values())), {name: number[metric] for name, metric in read_as.items()}
 
 
 def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.log import Block, Log
+from frame_metrics.answer import Answer
+from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, shown
-from frame_metrics.hidden import INSIDE
+from frame_metrics.fast.codes import codes
+from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import own
+from frame_metrics.measuring.pieces import check_relevant_of_pieces, facts, gather, work_of
+from frame_metrics.measuring.work import Work
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.source import Source
+from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
 from frame_metrics.roles.roles import names_as_text
@@ -23,6 +27,7 @@ from frame_metrics.roles.series import refuse
 
 ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
+SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 FEWEST = 10  # clicks from which on a log without a row that was not clicked has lost these
 
 
@@ -140,3 +145,30 @@ def _check_constant(log: Log, table: pl.DataFrame) -> None:
         what = f"have another value than the first row of their {', '.join(log.columns.query)}"
         with log.rows_of_the_frame():
             refuse(name, differs, what, "query_text= names what is the same in an impression")
+
+
+@dataclass(frozen=True, eq=False)
+class ClickCounts(Work):
+    """Counts of impressions and clicks of each query and document at each rank; they are added up over pieces."""
+
+    named: tuple[str, ...]  # the columns of segment, system, query and document
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        log = source.log(piece=piece)
+        rows = rows_of(log, source, self.named).group_by(*self.named, RANK, maintain_order=True)
+        summed = [*SUMMED, *([CHANCE] if log.conventions.propensity is not None else [])]
+        each = rows.agg(pl.sum(*summed), pl.min(ROW))
+        at = log.rows(each[ROW].to_numpy().astype(np.int64))
+        keys = dict.fromkeys((*self.named, ORDER) if ordered else self.named, at)
+        return Answer(keys, each.select(RANK, *summed).to_dict() | facts(log, len(each), self))
+
+
+def rows_of_pieces(source: InPieces) -> pl.DataFrame:
+    """Return the counts of all pieces, in the order of the frame; if it has no order, sorted by the keys."""
+    columns = source.call.columns
+    named = (*columns.by, *(columns.query_text or columns.query), str(columns.doc))
+    work = work_of(ClickCounts, source, named)
+    table, _ = gather(work, source)
+    check_relevant_of_pieces(table, work)
+    table = table.sort(ORDER if ORDER in table.columns else named, nulls_last=True, maintain_order=True)
+    return table.with_columns(pl.Series(ARM, codes(table, columns.by)[0])).with_row_index(ROW)

@@ -59,8 +59,9 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
             "the rows of both into one frame with system="
         )
     work = work_of(Comparing, source, asked, (None,), ())
-    if baseline is None and work.systems is None and not work.call.columns.shape.per_system:
-        raise NotComputableError("baseline=None compares all pairs of systems, and which there are is not known here")
+    if baseline is None and work.unnumbered:  # which systems there are is a question of its own to a cluster
+        column = str(work.columns.system)
+        work = replace(work, systems=source.pieces.counted([column])[column].sort(nulls_last=True))
     bases = work.names.to_list() if baseline is None else bases_of(baseline, work.names)
     return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
 

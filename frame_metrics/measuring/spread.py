@@ -17,22 +17,20 @@ from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
 from frame_metrics.measuring.work import in_first, in_type
-from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces
 
 Finish = Callable[[Values], Answer]
 
 
-def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
+def spread_of(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answer:
     """Return an answer with the functions that compute values of single queries where the rows are, see ``Spread``.
 
     Parameters
     ----------
+    work : the work for each piece.
     source : the frame.
-    asked : the metrics.
     finish : makes the rows of the result from the values of some queries; it can be pickled.
     """
-    work = pieces.work_of(pieces.Measuring, source, asked, (None,))
     pieces.check_judgments(work, source)
     pieces.check_scale(work, source)
     alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``

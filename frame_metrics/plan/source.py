@@ -171,6 +171,14 @@ def source_of(call: Call, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
     return Source(call, unfolded.table, beside, unfolded.judged, unfolded, proxy)
 
 
+def judgments_alone(source: Source) -> Source:
+    """Return the source for a verb that reads only the separate judgments: a frame in pieces is not read for it."""
+    if not isinstance(source, InPieces):
+        return source
+    nothing = pl.DataFrame(schema=source.pieces.types(source.call.columns.needed))
+    return source_of(source.call, nothing, source.beside)
+
+
 def at_once(call: Call, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
     source = source_of(call, rows, beside, piece=piece)

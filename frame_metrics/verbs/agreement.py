@@ -26,7 +26,7 @@ from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.declared import AGREEMENT
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.source import Source, answer_of, judgments_alone
 from frame_metrics.roles.columns import judging
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments
@@ -69,6 +69,7 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
     check_apart(keys, (*PAIR, *options.schema))
 
     def compute(source: Source) -> Answer:
+        source = judgments_alone(source)
         log = source.log()
         each, value = _each(log)
         against = _references(each, references)
@@ -87,7 +88,7 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
         kind = types[ANNOTATOR]
         return dict.fromkeys(PAIR, kind.inner if call.unfolds and isinstance(kind, pl.List) else kind) | options.schema
 
-    return answer_of(call, compute, schema, keys=keys)
+    return answer_of(call, compute, schema, keys=keys, in_pieces=True)
 
 
 def _texts(given: Any) -> list[str]:
@@ -196,6 +197,7 @@ def disagreements(plan: Plan) -> Any:
     check_apart(keys, WHERE)
 
     def compute(source: Source) -> Answer:
+        source = judgments_alone(source)
         log = source.log()
         each, value = _each(log)
         pair = log.judged.single  # type: ignore[union-attr]
@@ -210,7 +212,7 @@ def disagreements(plan: Plan) -> Any:
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
-    return answer_of(call, compute, lambda _: WHERE, keys=keys)
+    return answer_of(call, compute, lambda _: WHERE, keys=keys, in_pieces=True)
 
 
 def _annotated(plan: Plan) -> Call:

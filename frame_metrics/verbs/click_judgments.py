@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
-from frame_metrics.fast.codes import codes
-from frame_metrics.hidden import EXPOSED, ORDER
+from frame_metrics.hidden import EXPOSED
 from frame_metrics.measuring.impressions import (
     ARM,
     CHANCE,
@@ -24,12 +22,12 @@ from frame_metrics.measuring.impressions import (
     RANK,
     ROW,
     SHOWN,
+    SUMMED,
     call_of,
     check_unclicked,
     rows_of,
+    rows_of_pieces,
 )
-from frame_metrics.measuring.pieces import check_relevant_of_pieces, facts, gather, work_of
-from frame_metrics.measuring.work import Work
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import CLICK_JUDGMENTS
@@ -39,7 +37,6 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 
 ClickModel = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
-SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 
 
 def click_judgments(
@@ -64,7 +61,7 @@ def click_judgments(
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            log, rows = None, _gathered(source)
+            log, rows = None, rows_of_pieces(source)
         else:
             log = source.log()
             rows = rows_of(log, source, keys)
@@ -85,33 +82,6 @@ def click_judgments(
         return Answer(held, counts, table=rows if log is None else None)
 
     return answer_of(apart, compute, lambda _: RESULT, keys=keys, in_pieces=True)
-
-
-@dataclass(frozen=True, eq=False)
-class ClickCounts(Work):
-    """Counts of impressions and clicks of each query and document at each rank; they are added up over pieces."""
-
-    named: tuple[str, ...]  # the columns of segment, system, query and document
-
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(piece=piece)
-        rows = rows_of(log, source, self.named).group_by(*self.named, RANK, maintain_order=True)
-        summed = [*SUMMED, *([CHANCE] if log.conventions.propensity is not None else [])]
-        each = rows.agg(pl.sum(*summed), pl.min(ROW))
-        at = log.rows(each[ROW].to_numpy().astype(np.int64))
-        keys = dict.fromkeys((*self.named, ORDER) if ordered else self.named, at)
-        return Answer(keys, each.select(RANK, *summed).to_dict() | facts(log, len(each), self))
-
-
-def _gathered(source: InPieces) -> pl.DataFrame:
-    """Return the counts of all pieces, in the order of the frame; if it has no order, sorted by the keys."""
-    columns = source.call.columns
-    named = (*columns.by, *(columns.query_text or columns.query), str(columns.doc))
-    work = work_of(ClickCounts, source, named)
-    table, _ = gather(work, source)
-    check_relevant_of_pieces(table, work)
-    table = table.sort(ORDER if ORDER in table.columns else named, nulls_last=True, maintain_order=True)
-    return table.with_columns(pl.Series(ARM, codes(table, columns.by)[0])).with_row_index(ROW)
 
 
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:

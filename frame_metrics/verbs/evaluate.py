@@ -18,6 +18,7 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
     ANSWERED,
@@ -115,7 +116,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
         values.check_layout(named, options.layout)
         return schema(named or (), options, wide, call)
 
-    return answer_of(call, compute, types, keys=call.columns.groups)
+    return answer_of(call, compute, types, keys=call.columns.groups, in_pieces=True)
 
 
 def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
@@ -186,7 +187,10 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.spreads:
-            return spread_of(source, asked or (), partial(each_query, layout=layout, answers=True))
+            finish = partial(each_query, layout=layout, answers=True)
+            if call.of_values:
+                return values.per_query_of(source, asked, finish)
+            return spread_of(work_of(Measuring, source, asked or (), (None,)), source, finish)
         measured = measured_of(source, asked)
         if layout == "wide" and call.of_values:
             check_wide([*(name for name, _ in measured.asked), *ANSWERED], call.columns, ())
@@ -197,4 +201,4 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
         own = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
         return own | ANSWERED
 
-    return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=not call.of_values)
+    return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -16,13 +16,22 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import BELOW, OTHER, RATE
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import drawing_places
-from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, call_of, check_unclicked, rows_of
+from frame_metrics.measuring.impressions import (
+    CLICKED,
+    RANK,
+    ROW,
+    SHOWN,
+    call_of,
+    check_unclicked,
+    rows_of,
+    rows_of_pieces,
+)
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import PROPENSITIES
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.resampling import percentiles, resampled
 
 Estimator = Literal["pivot", "adjacent", "all_pairs"]
@@ -46,27 +55,46 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        log = source.log()
-        rows = rows_of(log, source, keys)
-        check_unclicked(rows, log.columns)
-        check_relevant(log)
-        rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
-        each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))
-        other = each.rename({RANK: BELOW, RATE: OTHER})
-        some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(estimator, pl.lit(True))
-        pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right")
-        pairs = pairs.filter(pl.col(RANK) < pl.col(BELOW), some).sort(RANK, BELOW, maintain_order=True)
-        segments = rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).drop_nulls(RANK)
+        rows, at_rows = _shown(source, keys)
+        check_unclicked(rows, call.columns)
+        some = rows if k is None else rows.filter(pl.col(RANK) <= k)
+        pairs = _pairs(some, keys, estimator)
+        segments = some.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).drop_nulls(RANK)
         segments = segments.sort(*by, ROW, nulls_last=True)
         tables = [pl.DataFrame(schema=RESULT)]
         for i in range(len(segments)):
             mine = pairs.join(segments[[i]], on=list(by), how="semi", nulls_equal=True) if by else pairs
             tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), estimator, options))
-        at = np.repeat(log.rows(segments[ROW].to_numpy().astype(np.int64)), [len(one) for one in tables[1:]])
+        first = segments[ROW].to_numpy().astype(np.int64)
+        at = np.repeat(first if at_rows is None else at_rows(first), [len(one) for one in tables[1:]])
         table = pl.concat(tables)
-        return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
+        of = rows if at_rows is None else None
+        return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT}, table=of)
 
-    return answer_of(apart, compute, lambda _: RESULT, keys=by)
+    return answer_of(apart, compute, lambda _: RESULT, keys=by, in_pieces=True)
+
+
+def _shown(source: Source, keys: Sequence[str]) -> tuple[pl.DataFrame, Callable[[Array], Array] | None]:
+    """Return the shown results, or their counts in all pieces; and what maps their rows to rows of the frame.
+
+    None for counts: the answer's keys are rows of these.
+    """
+    if isinstance(source, InPieces):
+        return rows_of_pieces(source), None
+    log = source.log()
+    rows = rows_of(log, source, keys)
+    check_relevant(log)
+    return rows, log.rows
+
+
+def _pairs(rows: pl.DataFrame, keys: Sequence[str], estimator: str) -> pl.DataFrame:
+    """Return a row for each document of a query that was shown at two compared ranks, with its click rates there."""
+    rate = (pl.sum(CLICKED) / pl.sum(SHOWN)).alias(RATE)
+    each = rows.group_by(*keys, RANK, maintain_order=True).agg(rate)
+    other = each.rename({RANK: BELOW, RATE: OTHER})
+    some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(estimator, pl.lit(True))
+    pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right")
+    return pairs.filter(pl.col(RANK) < pl.col(BELOW), some).sort(RANK, BELOW, maintain_order=True)
 
 
 def _of_segment(

@@ -16,7 +16,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import (
+    IRM,
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    NotComputableError,
+    UnknownNameError,
+)
 from helpers import pairwise_cases
 from inside import LazyPolars, always_a_progress_bar
 
@@ -422,6 +430,64 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
 
 
 @pytest.mark.slow
+def _numbers(metrics: list[str] | None = None) -> pl.DataFrame:
+    """Numbers of two systems on 400 queries, some not answered; with names a row for each metric, else two columns."""
+    draw = np.random.default_rng(5)
+    rows = pl.DataFrame({"q": np.repeat(np.arange(400), 2), "system": ["a", "b"] * 400, "rr": draw.random(800)})
+    rows = rows.with_columns(ap=pl.when(pl.col("rr") > 0.1).then(1 - pl.col("rr")), answered=pl.col("rr") > 0.2)
+    rows = rows.filter(pl.Series(draw.random(800) < 0.9)).sample(fraction=1, shuffle=True, seed=1)
+    if metrics is None:
+        return rows
+    keys = ["q", "system", "answered"]
+    return rows.rename({"rr": metrics[0], "ap": metrics[1]}).unpivot(
+        metrics, index=keys, variable_name="metric", value_name="value"
+    )
+
+
+@pytest.mark.parametrize("unanswered", [None, "drop"])
+@pytest.mark.parametrize("form", ["columns", "rows", "rows of no metric of ours"])
+def test_saved_numbers_in_pieces(form: str, unanswered: str | None, stored: Any) -> None:
+    """Numbers that were computed elsewhere are read piece by piece, of metrics that are a name and no more too."""
+    names = {"columns": None, "rows": ["rr", "ap"], "rows of no metric of ours": ["mine", "yours@5"]}[form]
+    both = stored(_numbers(names).sort("q", maintain_order=True))
+    roles: dict[str, Any] = {"value": ["rr", "ap"] if names is None else "value", "system": "system", "query": "q"}
+    _same(lambda irm: irm.evaluate(ci=0.9, resamples=20), both, 15_000, **roles, unanswered=unanswered)
+    _same(lambda irm: irm.per_query(), both, 15_000, **roles, unanswered=unanswered)
+    asked = names or ["rr", "ap"]
+    _same(lambda irm: irm.per_query(*asked[::-1], layout="wide"), both, 15_000, **roles, unanswered=unanswered)
+    _same(lambda irm: irm.compare(asked[1], permutations=20), both, 15_000, **roles, unanswered=unanswered)
+
+
+def _spoilt() -> dict[str, tuple[pl.DataFrame, str]]:
+    """Numbers that are refused, and a part of the error."""
+    rows = _numbers(["rr", "ap"]).sort("q", maintain_order=True)
+    first = pl.int_range(pl.len()) == 400
+    return {
+        "twice": (pl.concat([rows, rows[300:301]]), "a metric of "),
+        "no metric": (rows.with_columns(metric=pl.when(~first).then("metric")), "no metric .row 400.; drop them"),
+        "infinite": (rows.with_columns(value=pl.when(first).then(float("inf")).otherwise("value")), "infinite"),
+        "no rows": (rows.head(0), "the frame has no rows"),
+        "apart": (rows.filter((pl.col("q") < 200) == (pl.col("system") == "a")), "and no other system has"),
+        "cutoffs": (rows.with_columns(k=7), "stands beside k = 7"),
+    }
+
+
+@pytest.mark.parametrize("name", _spoilt())
+def test_saved_numbers_that_are_refused_in_pieces(name: str, stored: Any) -> None:
+    """What is wrong with numbers in memory is wrong with them in pieces."""
+    rows, said = _spoilt()[name]
+    for frame in stored(rows):
+        with pytest.raises(FrameMetricsError, match=said):
+            frame.irm(query="q", value="value", system="system", memory=15_000).evaluate("rr").lazy().collect()
+
+
+def test_saved_numbers_of_another_metric_in_pieces(stored: Any) -> None:
+    """A metric without numbers is an error that names those that there are."""
+    _, file = stored(_numbers(["rr", "ap"]))
+    with pytest.raises(UnknownNameError, match="has no numbers of 'f1'; it has"):
+        file.irm(query="q", value="value", system="system", memory=15_000).evaluate("f1").collect()
+
+
 def test_systems_of_an_enum_in_pieces(stored: Any) -> None:
     """A piece knows the systems by their texts, whatever numbers their type gives them."""
     log = _log().with_columns(pl.col("system").cast(pl.Enum(["c", "x", "a", "b"])))
@@ -757,7 +823,7 @@ def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
     """A verb that reads all rows at once says how much is allowed, and the way out."""
     large = _scanned(_log(), tmp_path).irm(query="q", system="system", value="score", by="doc", memory=SMALL)
     with pytest.raises(NotComputableError, match=r"whole frame at once.*a quarter of the memory.*memory="):
-        large.evaluate().collect()
+        large.audit().collect()
 
 
 @pytest.mark.parametrize("memory", ["2 gigs", "", 0, -5, True, 1.5, "GB"])

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
-from helpers import CELL, ROOT, error, made_log, output_of, script
+from helpers import CELL, ROOT, error, made_log, output_of, script, spark_session
 from inside import (
     REGISTRY,
     TIMES,
@@ -93,33 +93,11 @@ def test_pieces_of_nothing() -> None:
 # With Spark
 
 
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.maxResultSize": "1m",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "3",
-    "spark.sql.session.timeZone": "Europe/Paris",
-}
-STARTS_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of a machine that runs for a minute
-
-
 @pytest.fixture(scope="module", params=["classic", "connect"])
 def session(request: pytest.FixtureRequest) -> Iterator[Any]:
     """A session of Spark, of one kind or the other, whose tasks may fail once."""
-    from pyspark.sql import SparkSession
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("PYTHONPATH", str(Path(frame_metrics.__file__).parents[1]))
-        settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
-        patch.setenv("PYSPARK_SUBMIT_ARGS", f"{settings} --driver-java-options '{STARTS_FAST}' pyspark-shell")
-        builder = SparkSession.builder
-        named = builder.master("local[2, 2]") if request.param == "classic" else builder.remote("local[2, 2]")
-        session = named.getOrCreate()
+    with spark_session(request.param) as session:
         yield session
-        session.stop()
 
 
 def spread(session: Any, table: pl.DataFrame, partitions: int = 3) -> SparkFrame:
@@ -242,7 +220,6 @@ def test_workers_import_no_pandas(session: Any) -> None:
     """A task reads and gives rows without pandas."""
 
     def work(piece: pl.DataFrame) -> pl.DataFrame:
-        import sys
 
         return pl.DataFrame({"pandas": ["pandas" in sys.modules], "own": ["frame_metrics" in sys.modules]})
 
@@ -541,7 +518,8 @@ def test_what_a_cluster_does_not_do(session: Any) -> None:
     irm = frame.irm(query="query", score="score", grade="grade", system="run")
     assert "leave ties= out" in error(lambda: irm(doc=None, ties="order").evaluate("rr"))
     numbers = spread(session, pl.DataFrame({"query": ["a", "b"], "value": [0.5, 1.0]})).frame
-    assert "give what its toArrow() returns, of the columns" in error(lambda: numbers.irm(value="value").evaluate())
+    (said,) = SparkFrame(numbers.irm(value="value").audit()).read(["message"])["message"]
+    assert "give what its toArrow() returns, of the columns" in said
     bad = spread(session, log_of_runs().with_columns(score=pl.lit(float("inf")))).frame
     assert "score: at least" in error(lambda: bad.irm(system="run", doc="doc").evaluate("rr"), BadRowsError)
 

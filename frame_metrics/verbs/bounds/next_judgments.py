@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log
+from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice, check_whole
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.take_rows import to_array
+from frame_metrics.hidden import ORDER, SYSTEM, THERE
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.inputs.rows import spans
+from frame_metrics.inputs.rows import NONE, spans
+from frame_metrics.measuring.pieces import facts, gather, work_of
 from frame_metrics.measuring.queries import check_grades, each_ranking
+from frame_metrics.measuring.work import Work
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.metrics.parameters import plain
@@ -24,7 +28,7 @@ from frame_metrics.plan.checks import check_asked, one_of
 from frame_metrics.plan.declared import TO_JUDGE
 from frame_metrics.plan.needs import RANKED, Needs, needs_of
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
@@ -72,6 +76,8 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     check_apart(keys, result)
 
     def compute(source: Source) -> Answer:
+        if isinstance(source, InPieces):
+            return _highest(source, keys, n, way)
         log = source.log(single=True)
         check_grades(asked, log)
         table = _unjudged(log, asked)
@@ -79,13 +85,64 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
             every, table = table, _moving(table, log, asked, baseline, max_grade, n)
             if table.is_empty():
                 _check_looked_at(every, log, asked[0][0])
-        table = table.sort(*FIRST[way], descending=[*FIRST[way].values()], nulls_last=True).head(n or len(table))
-        grid, ranking = log.grid, table["ranking"].to_numpy()
-        named = log.index.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
-        named[str(columns.doc)] = log.rows(table["row"].to_numpy().astype(np.int64))
-        return Answer({name: named[name] for name in keys}, {name: table[name].cast(result[name]) for name in result})
+        table = _first(table, way, n)
+        return Answer(_keys(table, log, keys), {name: table[name].cast(result[name]) for name in result})
 
-    return answer_of(call, compute, lambda types: {key: types[key] for key in keys} | result)
+    return answer_of(call, compute, lambda types: {key: types[key] for key in keys} | result, in_pieces=True)
+
+
+def _first(table: pl.DataFrame, way: JudgingWay, n: int | None, *more: str) -> pl.DataFrame:
+    """Return the first documents to judge; ``more``: columns that break ties in the place of the row."""
+    first = {name: down for name, down in FIRST[way].items() if name != "row" or not more}
+    down = [*first.values(), *(False for _ in more)]
+    return table.sort(*first, *more, descending=down, nulls_last=True).head(n or len(table))
+
+
+def _keys(table: pl.DataFrame, log: Log, keys: Sequence[str]) -> dict[str, Any]:
+    """Return the rows that hold the keys of documents: of their segment and query, and last of the document."""
+    ranking = table["ranking"].to_numpy()
+    named = log.index.key_rows(segment=log.grid.segment[ranking], query=log.grid.query[ranking])
+    named[keys[-1]] = log.rows(table["row"].to_numpy().astype(np.int64))
+    return {name: named[name] for name in keys}
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged(Work):
+    """The unjudged documents of a piece that stand highest."""
+
+    named: Sequence[str]  # the key columns of the result
+    n: int
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        log = source.log(single=True, piece=piece)
+        table = _first(_unjudged(log, []), "depth", self.n)
+        keys = _keys(table, log, self.named)
+        keys |= {ORDER: keys[self.named[-1]]} if ordered else {}
+        fact, size = facts(log, max(len(table), 1), self), len(table)
+        there = pl.Series(THERE, np.arange(max(size, 1)) < size)
+        rows = {name: np.append(at, np.full(max(1 - size, 0), NONE)) for name, at in keys.items()}
+        found = {name: table[name].cast(kind).extend_constant(None, max(1 - size, 0)) for name, kind in FOUND.items()}
+        nowhere = pl.Series(SYSTEM, [None] * max(size, 1), dtype=pl.Int64)  # a document is of no one system
+        return Answer(rows, found | {THERE: there, SYSTEM: nowhere} | fact)
+
+
+def _highest(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingWay) -> Answer:
+    """Return the unjudged documents that stand highest in all pieces; rows of a cluster break ties by their keys."""
+    if way != "depth":
+        raise NotComputableError(
+            "to_judge() weighs each judgment against those of all other queries, and the rows are not all here; pass "
+            "way='depth' and n= for what stands highest, or give it the rows of some queries"
+        )
+    if n is None:
+        raise NotComputableError(
+            "to_judge() without n= has a row for each unjudged document, and the rows are not all here; pass n=, how "
+            "many documents you will judge"
+        )
+    table, _ = gather(work_of(Unjudged, source, keys, n), source)
+    place = (ORDER,) if source.pieces.ordered else tuple(keys)
+    table = _first(table.filter(THERE), way, n, *place)
+    rows = np.arange(len(table))
+    return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in FOUND}, table=table)
 
 
 def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:

@@ -44,4 +44,4 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
             return arm_rows_compared(source, asked or (), options)
         return arms_compared(measured_of(source, asked), options, saved)
 
-    return answer_of(call, compute, schema, in_pieces=not plan.of_values)
+    return answer_of(call, compute, schema, in_pieces=True)

@@ -48,7 +48,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
 
     by_document = kind == "rows" and options.against is None
     schema = schema_of(call.columns, options)
-    return answer_of(call, compute, schema, in_pieces=not plan.of_values, documents=by_document)
+    return answer_of(call, compute, schema, in_pieces=True, documents=by_document)
 
 
 def paired_by_row(call: Call) -> Call:

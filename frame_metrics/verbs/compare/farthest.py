@@ -78,7 +78,7 @@ def farthest(
             measured.index.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.index.held
         )
 
-    return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=not plan.of_values)
+    return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=True)
 
 
 def _interval(

@@ -70,7 +70,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         return {name: types[name] for name in call.columns.groups} | COLUMNS
 
-    return answer_of(call, compute, schema, in_pieces=not plan.of_values)
+    return answer_of(call, compute, schema, in_pieces=True)
 
 
 def _check(call: Call, asked: Asked) -> None:

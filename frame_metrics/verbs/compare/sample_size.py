@@ -224,7 +224,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
         segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
-    return answer_of(call, compute, schema_of(call.columns, options, schema), in_pieces=not plan.of_values)
+    return answer_of(call, compute, schema_of(call.columns, options, schema), in_pieces=True)
 
 
 def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
