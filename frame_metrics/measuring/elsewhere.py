@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.index import Index
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, said, shown
 from frame_metrics.hidden import ABSENT, TIMES
+from frame_metrics.keys.index import Index
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import said_of
 from frame_metrics.measuring.spread import Finish, spread_of
