@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
+from frame_metrics.data.facts import Facts
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.origin import Origin
+from frame_metrics.data.rank_scores import by_looks, called_positions
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
@@ -22,40 +24,10 @@ from frame_metrics.inputs import Array, FullRanking, Pool
 from frame_metrics.keys.index import Index, Names
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import largest_grade
-
-
-class WithJudgments:
-    """A log, or the facts about its pieces, of which checks read the judgments."""
-
-    columns: Columns
-    conventions: Conventions
-    judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
-
-    @property
-    def judgments(self) -> pl.DataFrame:
-        """The table with grades and labels."""
-        raise NotImplementedError
-
-    @property
-    def judges_itself(self) -> bool:
-        """True where grades and labels stand in the log, and not in a table of their own."""
-        return bool(self.columns.grade or self.columns.label)
-
-    @cached_property
-    def top_grade(self) -> float:
-        """The largest grade, NaN if there is none."""
-        return largest_grade(self.judgments["grade"]) if "grade" in self.judgments.columns else np.nan
-
-    @cached_property
-    def graded(self) -> bool:
-        """True if a positive grade other than 1 exists, so that grades are more than relevant or not."""
-        grade = self.judgments.get_column("grade", default=pl.Series([0]))
-        return bool(((grade > 0) & (grade != 1)).any())
 
 
 @dataclass(frozen=True, eq=False)
-class Log(WithJudgments):
+class Log(Facts):
     """A log, checked, with its rankings found and its judgments joined."""
 
     table: pl.DataFrame  # the checked columns; each has the name of its role
@@ -103,6 +75,27 @@ class Log(WithJudgments):
             return self.judged.pairs
         systems = len(self.columns.shape.per_system)
         return self.table.head(len(self.table) // systems) if systems else self.table
+
+    @property
+    def row_counts(self) -> tuple[int, int, int]:
+        lengths = self.grid.rankings.lengths
+        return int(lengths.max(initial=0)), int(lengths.sum()), len(np.unique(self.grid.query))
+
+    @property
+    def document_groups(self) -> set[float]:
+        none = pl.Series([], dtype=pl.Float64)
+        return {*self.table.get_column(f"{EXTRA}group=", default=none).drop_nulls().unique()}
+
+    @property
+    def rank_scores(self) -> list[str]:
+        named = called_positions(self.columns)
+        ranks = self.scores_by_looks[0] if named else ()
+        return [name for name in named if name in ranks]
+
+    @property
+    def scores_by_looks(self) -> tuple[set[str], set[str]]:
+        """The score columns with a name of ranks whose values look like ranks, and those whose values do not."""
+        return by_looks(self.columns, self.grid, lambda: self.index.system_names)
 
     @property
     def n_rows(self) -> int:

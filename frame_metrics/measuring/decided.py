@@ -13,7 +13,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
 from frame_metrics.data.log import Piece
-from frame_metrics.data.misread import check_positions, check_positive_in, check_relevant, positions_in
+from frame_metrics.data.misread import check_positive_in, check_relevant
+from frame_metrics.data.rank_scores import check_positions, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, PLACED, SYSTEM, TIMES

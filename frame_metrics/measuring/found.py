@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import Facts, found_query, has_single_rows, n_rows, single_rows, sizes
+from frame_metrics.data.misread import found_query, has_single_rows, n_rows, single_rows
 from frame_metrics.errors import MistakenColumnError
 from frame_metrics.inputs import FullRanking, FullScores
 from frame_metrics.measuring.queries import each_ranking
@@ -15,7 +16,7 @@ from frame_metrics.plan.call import Call
 from frame_metrics.stats.averages import Averages
 
 
-def check_found(call: Call, log: Log | Facts, asked: Asked, averages: Averages = (None,)) -> None:
+def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None,)) -> None:
     """Raise for means over queries that were only found by name, if values of all rows may be meant.
 
     So it is if no query has two rows, whatever the metrics; and for a metric of the scores of two classes, if no
@@ -34,9 +35,9 @@ def check_found(call: Call, log: Log | Facts, asked: Asked, averages: Averages =
         pooled = not any(metric.input is FullRanking or metric.k for _, metric in asked)
         raise MistakenColumnError(single_rows(log, pooled=pooled), check="queries of one row", n=n_rows(log))
     name = next((name for name, metric in asked if metric.input is FullScores and metric.average is None), None)
-    if name is not None and not any(averages) and sizes(log)[2] > 1:  # of one query, both values are the same
+    if name is not None and not any(averages) and log.row_counts[2] > 1:  # of one query, both values are the same
         said = found_query(log, name, _of_one_class(log) if isinstance(log, Log) else 0)
-        raise MistakenColumnError(said, check="query found by name", n=sizes(log)[2])
+        raise MistakenColumnError(said, check="query found by name", n=log.row_counts[2])
 
 
 def _of_one_class(log: Log) -> int:

@@ -13,9 +13,11 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import CATEGORIES
 from frame_metrics.border.protocol import Gathering
 from frame_metrics.data.classes import check_relevance
+from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.misread import Facts, check_positions, check_positive_in, facts_of, positions
+from frame_metrics.data.misread import check_positive_in, facts_of
+from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.fast.codes import numbers
@@ -208,7 +210,7 @@ def check_whole(table: pl.DataFrame, work: Measuring) -> Facts:
     facts = facts_of_pieces(table, work)
     check_shared_of_pieces(table, work)
     check_positive_in(table, work.call.conventions.word)
-    check_positions(positions(facts))
+    check_positions(facts.rank_scores)
     check_grades(work.asked, facts)
     return facts
 
@@ -218,7 +220,7 @@ def facts_of_pieces(table: pl.DataFrame, work: Work) -> Facts:
     judging, grades = work.call.judged or work.columns, {GRADE: "grade"}
     grades |= {LABELLED: "label"} if table[LABELLED].any() else {}
     facts = table.select(*(pl.col(name).alias(own) for name, own in grades.items()), *FACTS)
-    return Facts(facts, work.columns, conventions_of(work, table), str(judging.grade or judging.label))
+    return FactsOfPieces(facts, work.columns, conventions_of(work, table), str(judging.grade or judging.label))
 
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import check_level, out_of_reach
+from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import Facts, groups, has_negatives, undecided_shares
+from frame_metrics.data.misread import undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError, shown
 from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
@@ -39,7 +40,7 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
     refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
 
-def check_grades(asked: Asked, log: Log | Facts, *, some: bool = False) -> None:
+def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
     """Raise for a metric that the grades of a log do not determine.
 
     ``some``: whether the log has only some of the grades, so that counts in errors say "at least".
@@ -64,10 +65,10 @@ def check_grades(asked: Asked, log: Log | Facts, *, some: bool = False) -> None:
     _check_groups(asked, log)
 
 
-def _check_groups(asked: Asked, log: Log | Facts) -> None:
+def _check_groups(asked: Asked, log: Facts) -> None:
     """Raise for a metric of a group (``group=``) without documents."""
     for name, metric in asked:
-        if "group=" in metric.columns and code_of(metric.params["of"]) not in groups(log):
+        if "group=" in metric.columns and code_of(metric.params["of"]) not in log.document_groups:
             raise BadValueError(f"{name}: no document belongs to {shown(metric.params['of'])} in {log.columns.group}")
 
 
@@ -76,7 +77,7 @@ def _takes_level(metric: Metric) -> bool:
     return "relevant" in metric.reads and "rel" not in metric.params
 
 
-def _top_grade(log: Log | Facts) -> str:
+def _top_grade(log: Facts) -> str:
     """Return the largest grade as errors show it."""
     return log.conventions.in_words(log.top_grade)
 
@@ -86,7 +87,7 @@ def lacks_scale(metric: Metric) -> bool:
     return "max_grade" in metric.reads and metric.params.get("max_grade") is None
 
 
-def check_ideal(asked: Asked, log: Log | Facts) -> None:
+def check_ideal(asked: Asked, log: Facts) -> None:
     """Raise for a metric of the ideal ranking if ``n_relevant=`` only counts relevant documents.
 
     No error if their grades are known to be 1: no grade of the log is another positive one, and ``rel`` is at most 1.
@@ -100,7 +101,7 @@ def check_ideal(asked: Asked, log: Log | Facts) -> None:
             )
 
 
-def _out_of_reach(asked: Asked, log: Log | Facts) -> set[float]:
+def _out_of_reach(asked: Asked, log: Facts) -> set[float]:
     """Return the values of ``rel`` of metrics that no grade reaches, although some grade is positive."""
     table = log.judgments
     rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
@@ -197,7 +198,7 @@ def said_of(log: Log) -> dict[str, Any]:
     if columns.team:
         said["with_results"] = log.with_results
     if (columns.arm or columns.team) and log.judges_itself:
-        said["zeros"] = has_negatives(log)
+        said["zeros"] = log.has_negatives
     if log.judged is not None and "sampling" in log.judged.names.columns:
         said["sampling"] = log.said_of_judgments("sampling")
     return said

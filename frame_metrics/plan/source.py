@@ -13,8 +13,8 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
+from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
@@ -49,7 +49,7 @@ class Source:
         if piece is None:
             check_shared(log.index)
             check_positive(log.spelled, conventions.word)
-            if named := positions(log):
+            if named := log.rank_scores:
                 check_positions(named)
         return log
 

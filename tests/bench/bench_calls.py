@@ -1,15 +1,21 @@
-"""Python calls that a small call makes: the package's own, those of other packages, and what travels between modules.
+"""Python calls that a small call makes, and the walk of a reader who follows it.
 
 Frames of comprehensions are not counted, since newer Pythons have none. A second call is counted, so that what is
-remembered is remembered. Run it alone: ``python tests/bench/bench_calls.py``, with ``--list`` for each function.
+remembered is remembered. A reader reads each function once, where it is first called: a return is a file that was left
+before, a climb a function in a file that imports the file of its caller. Run it alone:
+``python tests/bench/bench_calls.py``, with ``--list`` for each function, in the order of the walk.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,7 +24,8 @@ import polars as pl
 
 import frame_metrics
 
-PACKAGE = str(Path(frame_metrics.__file__).parent)
+PACKAGE = Path(frame_metrics.__file__).parent
+COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 LOG = pl.DataFrame(
     {
         "query": [1, 1, 1, 2, 2, 2],
@@ -32,6 +39,7 @@ ALONE, RUN, QRELS = LOG.drop("system", "doc"), LOG.select("query", "doc", "score
 KEPT, JUDGED, ARMS = ALONE.irm(), RUN.irm().judge(QRELS), LOG.irm(arm="system")
 CALLS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: KEPT.evaluate("ndcg@10"),
+    "evaluate rr": lambda: KEPT.evaluate("rr"),
     "irm, evaluate": lambda: ALONE.irm().evaluate("ndcg@10"),
     "judged, evaluate": lambda: JUDGED.evaluate("ndcg@10"),
     "irm, judge, evaluate": lambda: RUN.irm().judge(QRELS).evaluate("ndcg@10"),
@@ -41,28 +49,48 @@ CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
-def counted(call: Callable[[], Any]) -> tuple[Counter[str], int, int]:
-    """Return how often each of our functions is called, the calls of others, and the switches between our modules."""
-    own: Counter[str] = Counter()
-    others = switches = 0
-    stack: list[str] = []
+@dataclass
+class Counted:
+    """What a call calls."""
+
+    own: Counter[tuple[str, str]] = field(default_factory=Counter)  # by file and function, in order of the first calls
+    callers: dict[tuple[str, str], str] = field(default_factory=dict)  # the file that first calls each function
+    others: int = 0  # calls of other packages
+    deepest: int = 0
+
+    @property
+    def files(self) -> list[str]:
+        """The file of each function."""
+        return [file for file, _ in self.own]
+
+    @property
+    def returns(self) -> int:
+        """Number of times that a file is opened again, after another one."""
+        return sum(file != last and file in self.files[:at] for at, (last, file) in enumerate(pairwise(self.files), 1))
+
+    @property
+    def climbs(self) -> set[tuple[str, str]]:
+        """The functions in a file that imports the file that calls them."""
+        return {one for one, caller in self.callers.items() if one[0] != caller and caller in imported(one[0])}
+
+
+def counted(call: Callable[[], Any]) -> Counted:
+    """Return what the second of two calls calls."""
+    found, stack = Counted(), [""]
 
     def note(frame: FrameType, event: str, arg: Any) -> None:
-        nonlocal others, switches
         code = frame.f_code
-        if event == "call":
-            if code.co_name in ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"):
-                stack.append(stack[-1] if stack else "")
-                return
-            if code.co_filename.startswith(PACKAGE):
-                own[f"{code.co_filename[len(PACKAGE) + 1 :]}:{code.co_qualname}"] += 1
-                switches += bool(stack) and stack[-1] != code.co_filename
-                stack.append(code.co_filename)
-            else:
-                others += 1
-                stack.append(stack[-1] if stack else "")
-        elif event == "return" and stack:
-            stack.pop()
+        inside = code.co_filename.startswith(str(PACKAGE)) and code.co_name not in COMPREHENSIONS
+        if event == "call" and inside:
+            file = str(Path(code.co_filename).relative_to(PACKAGE))
+            found.own[file, code.co_qualname] += 1
+            found.callers.setdefault((file, code.co_qualname), stack[-1])
+            stack.append(file)
+            found.deepest = max(found.deepest, len(stack) - 1)
+        elif event == "call":
+            found.others += code.co_name not in COMPREHENSIONS
+        elif event == "return" and inside:
+            stack[1:] = stack[1:-1]
 
     call()
     sys.setprofile(note)
@@ -70,7 +98,22 @@ def counted(call: Callable[[], Any]) -> tuple[Counter[str], int, int]:
         call()
     finally:
         sys.setprofile(None)
-    return own, others, switches
+    return found
+
+
+@cache
+def imported(file: str) -> set[str]:
+    """Return the files that a file imports, and those that these import."""
+    found, left = set[str](), [file]
+    while left:
+        for node in ast.walk(ast.parse((PACKAGE / left.pop()).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("frame_metrics"):
+                folder = PACKAGE.joinpath(*str(node.module).split(".")[1:])
+                paths = [folder.with_suffix(".py"), *(folder / f"{alias.name}.py" for alias in node.names)]
+                new = {str(path.relative_to(PACKAGE)) for path in paths if path.exists()} - found
+                found |= new
+                left += new
+    return found
 
 
 def main() -> None:
@@ -79,12 +122,12 @@ def main() -> None:
     listed = parser.parse_args().list
     for name, call in CALLS.items():
         if listed in (None, name):
-            own, others, switches = counted(call)
-            modules = len({one.partition(":")[0] for one in own})
-            reach = f"{len(own)} functions, {modules} modules, {switches} switches"
-            print(f"{name}: {own.total()} own ({reach}), {others} of others")
-            for function, times in own.most_common() if listed else ():
-                print(f"  {times:4} {function}")
+            found = counted(call)
+            reach = f"{len(found.own)} functions, {len({*found.files})} files, depth {found.deepest}"
+            walk = f"{found.returns} returns, {len(found.climbs)} climbs"
+            print(f"{name}: {found.own.total()} own ({reach}, {walk}), {found.others} of others")
+            for (file, function), times in found.own.items() if listed else ():
+                print(f"  {times:4} {file}:{function}{', a climb' if (file, function) in found.climbs else ''}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.protocol import Beside, Request
 from frame_metrics.data.cases import cases_of
-from frame_metrics.data.misread import Facts
+from frame_metrics.data.facts import FactsOfPieces
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import (
     BadValueError,
@@ -129,7 +129,7 @@ class _Looking:
         if columns.value:
             numbers = measured(source, None, audited=True)
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.value, strict=True)}
-            index, facts = numbers.index, Facts(pl.DataFrame(), columns, conventions, "")
+            index, facts = numbers.index, FactsOfPieces(pl.DataFrame(), columns, conventions, "")
             every = about(facts, index, numbers, metrics=", ".join(values))
             return self._with_arms(findings(*every, *self._turned(index)), index, numbers.cluster, values)
         if not columns.query:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 
+from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import Facts
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.inputs.rows import NONE, marks
@@ -277,7 +277,7 @@ AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
 class Counted:
     """A log, and what was counted in its rankings."""
 
-    log: Log | Facts  # the log, or the facts about its pieces
+    log: Facts  # the log, or the facts about its pieces
     index: Index  # the system, the segment and the query of each ranking
     # By name, shape (rankings,) each: ``AMOUNTS``; how often a ranking has what each check of blocks looks for; and
     # "size", the documents in the collection, "weight" and "cluster", of the query, where known.

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import Facts
 from frame_metrics.keys.index import Index
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP, About, Counted, Keys, Seen, cells_in_words, check, in_unit
@@ -93,7 +93,7 @@ OF_JUDGED = (
 )
 
 
-def about(log: Log | Facts, index: Index, subject: Any, **words: str) -> list[About]:
+def about(log: Facts, index: Index, subject: Any, **words: str) -> list[About]:
     """Return subjects of checks: the systems and segments of a log, their names, and ``subject``.
 
     Parameters
@@ -108,7 +108,7 @@ def about(log: Log | Facts, index: Index, subject: Any, **words: str) -> list[Ab
     return [About(keys, words), *about_names(index.columns, index.cells.values), About(subject, words)]
 
 
-def _words(log: Log | Facts) -> dict[str, Any]:
+def _words(log: Facts) -> dict[str, Any]:
     """Return the words to fill in the messages of checks of a log."""
     columns, conventions = log.columns, log.conventions
     not_relevant = " and are not relevant; bpref, infap and unjudged='drop' treat them as not judged"

@@ -10,18 +10,18 @@ import polars as pl
 
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.classes import out_of_reach, shares_among
+from frame_metrics.data.facts import GradeFacts
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import Facts, all_relevant, positions, undecided_shares
+from frame_metrics.data.misread import all_relevant, undecided_shares
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import largest_grade
 from frame_metrics.verbs.audit.checks import SURE, Counted, Seen, check, in_unit
 
 
 @dataclass(frozen=True, eq=False)
-class Grades:
-    """The grades of rows without a query and without labels, with the attributes by which checks read a ``Log``."""
+class Grades(GradeFacts):
+    """The grades of rows without a query and without labels."""
 
     table: pl.DataFrame  # one column, "grade"
     conventions: Conventions
@@ -33,18 +33,13 @@ class Grades:
         """The table with the column of grades."""
         return self.table
 
-    @property
-    def top_grade(self) -> float:
-        """The largest grade, NaN if there is none."""
-        return largest_grade(self.table["grade"])
-
     def marked(self, marks: pl.Series) -> Seen:
         """Count the marked rows, among those with a grade; the example is the first of them."""
         n, of = (number_of(self.times, some, len(marks)) for some in (marks, self.table["grade"].is_not_null()))
         return Seen(n, of, f"row {marks.arg_true()[0]}" if n and self.numbered else None)
 
 
-def grades_in_words(judged: Log | Facts | Grades) -> dict[str, str]:
+def grades_in_words(judged: GradeFacts) -> dict[str, str]:
     """Return the words about grades, and about the metrics that they do not determine."""
     conventions, alone = judged.conventions, isinstance(judged, Grades)
     return {
@@ -135,7 +130,7 @@ def positions_given_as_scores(counts: Counted) -> Seen:
     """{columns.score} counts up from 1 or 0 in each ranking, as a rank does, so every metric raises an error: name it
     with rank=, or rename the column if it is a score
     """
-    return Seen(len(counts.index) if positions(counts.log) else 0, len(counts.index))
+    return Seen(len(counts.index) if counts.log.rank_scores else 0, len(counts.index))
 
 
 @check("warning", "rankings")
