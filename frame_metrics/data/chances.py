@@ -64,15 +64,13 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
 def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
     """Return the log with the weight of each result as the column "ratio": 1 / propensity, or target / propensity.
 
-    Without ``propensity=`` the log is returned as it is. Documents that were not shown have the ratio 1.
+    Documents that were not shown have the ratio 1.
 
     Raises
     ------
     BadRowsError
         A result that was shown has no propensity.
     """
-    if conventions.propensity is None:
-        return log
     shown = log["rank" if "rank" in log.columns else "score"].is_not_null()
     said = [(role, getattr(conventions, role)) for role in CHANCES]
     logged, *target = [_of_rows(role, one, log, columns, shown) for role, one in said if one is not None]

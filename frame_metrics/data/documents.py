@@ -37,8 +37,6 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
         A frame has no column of documents, or no document was ever chosen.
     """
     chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
-    if chosen is None and catalogue is None:
-        return conventions
     if chosen is not None and not isinstance(chosen, str):
         chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
@@ -110,8 +108,6 @@ def _chosen(said: Any, doc: str) -> pl.DataFrame:
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
     """Return the log with the facts of its documents that metrics read, as extra columns."""
     said, about = conventions.popularity, columns.about
-    if not about:
-        return log
     if isinstance(said, pl.DataFrame):
         log = _with_table(log, said, str(columns.doc))
     elif SURPRISE in about:

@@ -53,7 +53,7 @@ def read_log(
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
-    results, bare = _results(frame, columns)
+    results, bare = _results(frame, columns) if BARE in frame.columns else (frame, NOTHING)
     log = checked(
         results,
         columns,
@@ -62,12 +62,13 @@ def read_log(
         positive=conventions.positive,
         scale=conventions.scale,
     )
-    log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
+    log = log if conventions.propensity is None else with_ratio(log, columns, conventions)
+    log = with_documents(log, columns, conventions) if columns.about else log
     systems = None
     if columns.shape.per_system and not columns.threshold and later:  # then systems differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
-    log, row, repeated = _first_places(log, columns, conventions)
+    log, row, repeated = (log, None, None) if later else _first_places(log, columns)
     apart, whole = systems is None, piece is None
     log, bare, judged = _judged(log, bare, columns, judgments, conventions, row, apart=apart, whole=whole)
     if columns.relevant:
@@ -81,7 +82,7 @@ def read_log(
         _check_repeated(rankings, log, columns, alone=alone)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
-    keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
+    keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns) if len(bare) else (log, rankings)
     of = piece or Piece(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
     every = conventions.unjudged_queries == "count" or not (judging.label or judging.grade or columns.relevant)
@@ -103,8 +104,6 @@ def _sides(frame: pl.DataFrame, columns: Columns, held: pl.DataFrame, judged: Co
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split the rows into results and the rows that stand for queries without results, the latter checked."""
-    if BARE not in frame.columns:
-        return frame, NOTHING
     without = frame[BARE].fill_null(False)
     return frame.filter(~without), checked_keys(frame, columns).filter(without)
 
@@ -121,8 +120,6 @@ def _with_bare(
 
     Returns the keys of all rows, and the rankings.
     """
-    if not len(bare):
-        return log, rankings
     place = frame[ORIGIN].to_numpy()
     both = pl.concat([log.select(columns.inside), bare.select(columns.inside)])
     return both, rankings.with_bare(bare, place if row is None else place[row])
@@ -242,16 +239,14 @@ def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | N
     return laid_out(table, keys, columns, own=np.arange(len(log)) if row is None else row, few=few)
 
 
-def _first_places(
-    log: pl.DataFrame, columns: Columns, conventions: Conventions
-) -> tuple[pl.DataFrame, Array | None, str | None]:
+def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:
     """With ``duplicates="first"``, keep the row with the best rank or score of each document of a ranking.
 
     Returns
     -------
     The rows that are left; their row numbers, None if none was dropped; and the query of the first dropped row.
     """
-    if not columns.doc or conventions.duplicates != "first":
+    if not columns.doc:
         return log, None, None
     system, by, query = columns.key_names
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]

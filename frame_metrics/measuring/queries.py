@@ -45,8 +45,10 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
 
     ``some``: whether the log has only some of the grades, so that counts in errors say "at least".
     """
-    grade = log.judgment_name
-    lost = _out_of_reach(asked, log)
+    grade, lost = log.judgment_name, set[float]()
+    if judging(log.judgments) == ["grade"]:  # the values of ``rel`` that no grade reaches, although one is positive
+        rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
+        lost = {rel for rel in rels if out_of_reach(log.judgments["grade"], rel)}
     shares = undecided_shares(log) if any(_takes_level(metric) for _, metric in asked) else 0
     for name, metric in asked:
         if lacks_scale(metric):
@@ -61,15 +63,10 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
             raise NotComputableError(f"{name}: {log.conventions.unreached(grade, rel, log.top_grade)}")
         if shares and _takes_level(metric):
             check_level(shares, grade, name, some=some)
-    check_ideal(asked, log)
-    _check_groups(asked, log)
-
-
-def _check_groups(asked: Asked, log: Facts) -> None:
-    """Raise for a metric of a group (``group=``) without documents."""
-    for name, metric in asked:
         if "group=" in metric.columns and code_of(metric.params["of"]) not in log.document_groups:
             raise BadValueError(f"{name}: no document belongs to {shown(metric.params['of'])} in {log.columns.group}")
+    if log.columns.n_relevant:
+        check_ideal(asked, log)
 
 
 def _takes_level(metric: Metric) -> bool:
@@ -99,13 +96,6 @@ def check_ideal(asked: Asked, log: Facts) -> None:
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or pass n_relevant=None to take the ideal from the listed rows"
             )
-
-
-def _out_of_reach(asked: Asked, log: Facts) -> set[float]:
-    """Return the values of ``rel`` of metrics that no grade reaches, although some grade is positive."""
-    table = log.judgments
-    rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
-    return {rel for rel in rels if judging(table) == ["grade"] and out_of_reach(table["grade"], rel)}
 
 
 def check_known(run: FullRanking, rel: float, log: Log) -> None:

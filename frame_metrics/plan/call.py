@@ -63,8 +63,10 @@ class Call:
 
     def reading(self) -> Call:
         """Return the call with the frames of propensities, popularity and catalogue read, as polars."""
-        lists = self.needs is not None and self.needs.lists
-        conventions = tables_of(self.conventions, self.columns, lists=lists)
+        conventions = self.conventions
+        if conventions.popularity is not None or conventions.catalogue is not None:
+            lists = self.needs is not None and self.needs.lists
+            conventions = tables_of(conventions, self.columns, lists=lists)
         if conventions.propensity is not None:
             by = [name for name in self.columns.by if name not in self.columns.shape.from_judgments]
             read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}

@@ -45,10 +45,13 @@ class Source:
     def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
         """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.call.columns, self.call.conventions
-        log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
+        judgments = None if self.judged is None else self.qrels()
+        log = read_log(self.table, columns, conventions, judgments, piece=piece, **asked)
         if piece is None:
-            check_shared(log.index)
-            check_positive(log.spelled, conventions.word)
+            if columns.system:
+                check_shared(log.index)
+            if log.spelled:
+                check_positive(log.spelled, conventions.word)
             if named := log.rank_scores:
                 check_positions(named)
         return log
@@ -109,7 +112,7 @@ def answer_of(
     unreadable : returns the answer for an error about the data; None to raise it.
     """
 
-    def run(rows: pl.DataFrame | Pieces) -> Answer:
+    def or_unreadable(rows: pl.DataFrame | Pieces) -> Answer:
         try:
             return read(rows)
         except FrameMetricsError as error:
@@ -140,6 +143,7 @@ def answer_of(
     needed = call.columns.needed
     classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
     check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
+    run = read if unreadable is None else or_unreadable
     return call.plan.border.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
 
 
