@@ -458,9 +458,7 @@ class IRM(Generic[Frame]):
                 check_column(f"judge: {name}", value, several=name == "query")
         given = {name: names_as_text(value) for name, value in given.items()}
         if sampling is not None and proxy is None:
-            raise ColumnError(
-                f"sampling={shown(sampling)} is of queries that people judged beside a machine; name proxy="
-            )
+            raise ColumnError(f"sampling={shown(sampling)} requires proxy=, the judgments of a machine; name it too")
         if proxy is not None:
             given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:

@@ -62,7 +62,7 @@ class UnknownVerbError(UnknownNameError, AttributeError):
 
 
 class ColumnError(FrameMetricsError):
-    """A column that is needed and not there, or that plays a part it cannot play."""
+    """A required column is missing, or has an impossible role."""
 
     of_call = False
 
@@ -185,7 +185,7 @@ def _in_one_form(text: str) -> str:
 
 def did_you_mean(choice: Any) -> str:
     """Return the hint that names a choice."""
-    return f"; did you mean {shown(choice)}{', with its blanks' * (str(choice) != str(choice).strip())}?"
+    return f"; did you mean {shown(choice)}{', including the spaces' * (str(choice) != str(choice).strip())}?"
 
 
 def listed(items: Iterable[Any]) -> str:
@@ -351,7 +351,7 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
     for role, column in parts:
         if column in played and {role, played[column]} != {"cluster", "query"}:  # the queries of one user
             also = "named twice" if played[column] == role else f"the {played[column]} too"
-            raise ColumnError(f"{role}={shown(column)} is {also}; a column plays one part")
+            raise ColumnError(f"{role}={shown(column)} is {also}; a column can have only one role")
         played[column] = role
 
 
@@ -404,7 +404,7 @@ def about_the_call() -> Iterator[None]:
 
 @contextmanager
 def told_of(what: str) -> Iterator[None]:
-    """Let errors say that they are about something beside the frame, whose rows are not those of the frame."""
+    """Prefix errors with the name of the other input, whose rows are not those of the frame."""
     try:
         yield
     except FrameMetricsError as error:

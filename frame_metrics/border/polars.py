@@ -215,7 +215,7 @@ def _files_of(plan: pl.LazyFrame) -> Unchanged:
     """Return the files that a plan reads, as they were at the first call for this plan."""
     key = id(plan)
     if key not in _FILES or _FILES[key][0]() is not plan:
-        told = re.findall(r"SCAN \[(.*)\]", plan.explain(optimized=False))  # the first of each scan, if it is of many
+        told = re.findall(r"SCAN \[(.*)\]", plan.explain(optimized=False))  # the first of each scan, if there are many
         files = Unchanged([*_paths(plan._ldf.visit()), *(name for names in told for name in names.split(", "))])
         _FILES[key] = weakref.ref(plan, lambda _: _FILES.pop(key, None)), files
     return _FILES[key][1]

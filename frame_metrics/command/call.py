@@ -161,14 +161,12 @@ class CommandLine:
             "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
                 held and margin is None
             ),
-            "--margin is of --not-worse-than, which is not said": (
-                margin is not None and not held and self.name == "evaluate"
-            ),
+            "--margin requires --not-worse-than": (margin is not None and not held and self.name == "evaluate"),
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
             "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (
                 len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
             ),
-            "--saved-system is of saved numbers, and no file of them is named": said.get("saved_system") and not saved,
+            "--saved-system requires a file of saved numbers": said.get("saved_system") and not saved,
             "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
             "--not-worse-than reads p-values; leave out --per-query": held and said.get("per_query"),
             "--junit writes what gates say, and there is none; name one, as --fail-under": said.get("junit")

@@ -169,7 +169,7 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
     parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
     told = {
         ROLES: "Columns called query, score, label, grade and predicted need no flag, with a query also rank and doc; "
-        "--no-query, --no-score ... set one aside, and --no-by, --no-system ... undo a setting of the file. Repeat a "
+        "--no-query, --no-score ... leave one out, and --no-by, --no-system ... undo a setting of the file. Repeat a "
         "flag for several columns.",
         CONVENTIONS: "Repeat a flag for several values. Numbers, true and false are read as such; put text that looks "
         "like one in double quotes, as --positive '\"1\"'.",

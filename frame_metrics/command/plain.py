@@ -94,7 +94,7 @@ class PlainText:
             if len(found) < len(pairs):
                 names = [name for name, _ in pairs]
                 twice = next(name for name in names if names.count(name) > 1)
-                raise _Wrong(f"the name {twice!r} stands twice in one object")
+                raise _Wrong(f"the name {twice!r} occurs twice in one object")
             return found
 
         try:
@@ -107,7 +107,7 @@ class PlainText:
         except _Wrong as error:
             raise BadValueError(f"{self.name}{f', line {number}' * (self.kind == 'jsonl')}: {error}") from None
         except RecursionError:
-            raise self.wrong(number, "lists or objects stand too deep in each other") from None
+            raise self.wrong(number, "the nesting of lists or objects is too deep") from None
 
     # what frames do not show
 
@@ -237,7 +237,7 @@ class PlainText:
                 if line > 1:
                     self._check_numbers(line, dict(zip(header, cells, strict=False)), types)
             if odd := next((number for number, line in enumerate(self.lines(), 1) if line.count('"') % 2), None):
-                raise self.wrong(odd, "a quote stands in a cell; double it, and put the cell in quotes")
+                raise self.wrong(odd, "unescaped quote in a cell; double it, and put the cell in quotes")
             return
         self._check_alike()
         for number, found in self.objects():

@@ -102,7 +102,7 @@ class InputFiles:
             raise FrameMetricsError(f"{name}: there {what}{_no_input(name)}")
         formats = sorted({self._format(one, format_of(one)) for one in files})
         if len(formats) > 1:
-            raise FrameMetricsError(f"{name}: the files are of several formats, {listed(formats)}; name one kind")
+            raise FrameMetricsError(f"{name}: the files have several formats, {listed(formats)}; name one kind")
         for one in files:
             yield self._scan(one, one, formats[0], _partition(name, one))
 

@@ -54,7 +54,7 @@ class _Parser(argparse.ArgumentParser):
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
             its = [command for command in COMMANDS if name.replace("-", "_") in options_of(command)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
-            way = f"it is of {', '.join(its)}" if its else RETIRED.get(name.removeprefix("no-"), hint)
+            way = f"it is an option of {', '.join(its)}" if its else RETIRED.get(name.removeprefix("no-"), hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
             told.append(f"{self.prog}: there is no option {flag}; {way}")
         return "\n".join(told)

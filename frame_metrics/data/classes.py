@@ -298,7 +298,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
     try:
         return pl.Series(list(values), dtype=dtype, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        raise BadValueError(f"classes={shown(list(values))} are of several types; give them one") from None
+        raise BadValueError(f"classes={shown(list(values))} have several types; give them one") from None
 
 
 def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:

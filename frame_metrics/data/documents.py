@@ -100,7 +100,7 @@ def _chosen(said: Any, doc: str) -> pl.DataFrame:
     table = table.with_columns(often).group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)
     if not len(some):
-        raise BadValueError("popularity=: no document was ever chosen, and a share of nothing says nothing")
+        raise BadValueError("popularity=: all popularities are 0; at least one document must have been chosen")
     share = pl.max_horizontal(CHOSEN, pl.lit(some.min())) / some.sum()
     return table.with_columns((0 - share.log(2)).alias(SURPRISE))
 

@@ -51,7 +51,7 @@ def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> Non
         for average in averages_of(metric, averages, weighted=True):
             if average not in ("macro", "weighted"):
                 raise NotComputableError(
-                    f"{name}: {average!r} is no mean over queries, and only means are prediction-powered; pass "
+                    f"{name}: proxy= supports only macro and weighted means, and not {average!r}; pass "
                     "average='macro' in evaluate(), or judge() without proxy="
                 )
     if call.proxy is not None:
@@ -93,7 +93,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
         by = listed([name for name in source.call.columns.by if name in source.call.columns.shape.from_judgments])
         here, same = (f" in the same {by}", f"give both frames one {by} for each query, ") if by else ("", "")
         raise BadValueError(
-            f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged{here}, as "
+            f"proxy: {both.lost[0]} queries judged by people have no judgment of the machine{here}, as "
             f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
         )
     people, chance = both.people, both.people.chance

@@ -163,7 +163,7 @@ def check_delong(asked: Asked, call: Call, method: str | None) -> None:
         return
     for name, metric in asked:
         if metric.of_area is None:
-            raise NotComputableError(f"{name} has no interval by DeLong, which is of roc_auc and gini; {BOOTSTRAP}")
+            raise NotComputableError(f"{name} has no interval by DeLong, but roc_auc and gini have one; {BOOTSTRAP}")
     for role in ("weight", "cluster"):
         if column := call.columns.single.get(role):
             raise NotComputableError(

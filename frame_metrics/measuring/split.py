@@ -64,7 +64,7 @@ def check_split(split: Any, columns: Columns) -> None:
         raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
     if columns.arm is None:
         instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
-        raise ColumnError(f"split= is of the arms of a test; name their column with arm={instead}")
+        raise ColumnError(f"split= requires arm=, the arms of a test; name their column with arm={instead}")
 
 
 def units_of_rows(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:

@@ -25,7 +25,7 @@ def _defined(run: FullRanking, values: Array) -> Array:
 def _discount(rank: Array, discount: Discount, base: float) -> Array:
     if callable(discount):
         if base != 2:
-            raise BadValueError("discount= is a function, and base= is of a logarithm; give one of them")
+            raise BadValueError("discount= is a function, and base= requires a logarithm; give one of them")
         return called("discount", discount, np.maximum(rank, 1), rising=False)
     return (
         1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)

@@ -106,8 +106,8 @@ def _checked(call: Call, needs: Needs) -> Call:
     """Return a call; raise for metrics that the verb cannot compute."""
     if needs.lists and not (needs.verb is not None and needs.verb.takes_lists):
         raise NotComputableError(
-            "catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment "
-            "together, and of no single query: evaluate() has them, and compare() for systems"
+            "catalogue_coverage, distributional_coverage and catalogue_gini have one value for all lists of a segment "
+            "together, and none for a single query: use evaluate(), or compare() for systems"
         )
     return call
 

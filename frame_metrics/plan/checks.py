@@ -104,7 +104,7 @@ def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -
     conventions, decided = call.conventions, call.columns.predicted or call.conventions.threshold is not None
     if metric.off_policy and conventions.target_propensity is None:
         raise ColumnError(
-            f"{name} is of another policy than the one that was logged: name propensity= and target_propensity=, the "
+            f"{name} requires the chances of two policies: name propensity= and target_propensity=, the "
             "chances with which each of them places a result"
         )
     if metric.off_policy and "micro" in averages and metric.k is None:
@@ -138,7 +138,8 @@ def _check_reads(name: str, metric: Metric, call: Call) -> None:
     sized = conventions.collection_size is not None or columns.collection_size
     if metric.input is Classes:
         raise NotComputableError(
-            f"{name} is of the rows of a segment, and of no query; pass query=None, or name it with by="
+            f"{name} has one value for the rows of a segment, and none for a query; pass query=None, or name "
+            "its column with by="
         )
     if metric.of_subtopics and not judgments.subtopic:
         raise ColumnError(
@@ -175,7 +176,9 @@ def _check_lists(name: str, metric: Metric, call: Call, averages: Averages) -> N
     """Raise for a metric of sets of lists that cannot be computed with these columns and conventions."""
     conventions = call.conventions
     if any(averages):
-        raise NotComputableError(f"{name} is of all lists together, and no average over queries; pass average=None")
+        raise NotComputableError(
+            f"{name} has one value for all lists together, and no average over queries; pass average=None"
+        )
     if "catalogue" in metric.reads and conventions.catalogue is None:
         raise NotComputableError(
             f"{name} counts what no list shows too, and so needs catalogue=: the number of documents that could be "
@@ -187,9 +190,9 @@ def _check_lists(name: str, metric: Metric, call: Call, averages: Averages) -> N
             "stand in the first places; pass ties=None, or 'order'"
         )
     if conventions.propensity is not None:
-        raise NotComputableError(f"{name} adds up over no results, so that nothing is weighted; pass propensity=None")
+        raise NotComputableError(f"{name} cannot be weighted by propensity=; pass propensity=None")
     if conventions.variant(metric)[1]:
-        raise NotComputableError(f"{name} is of what is shown, judged or not; pass unjudged=None")
+        raise NotComputableError(f"{name} counts what is shown, judged or not; pass unjudged=None")
 
 
 def check_parameters(name: str, metric: Metric) -> None:

@@ -30,7 +30,7 @@ TESTS: dict[Compared, dict[str, Sequence[str]]] = {
     "rows": {MID_P: (), "mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
     "rows of arms": {"delong": (), "bootstrap": BOTH},
 }
-_ARMS = " is of arms with queries of their own, and {} the same ones"
+_ARMS = " requires queries of each arm's own, and {} the same ones"
 _USE_ARMS = "use ab_test() for units that were assigned to arms at random, or change() for two periods"
 _NO_ARMS = {
     "arm": Refused(
@@ -39,9 +39,11 @@ _NO_ARMS = {
     )
 }
 ONE = "pass one of them"
-_EACH_QUERY = Excludes("test correction over ci", " is of the difference of means", "pass per_query=False", "per_query")
+_EACH_QUERY = Excludes(
+    "test correction over ci", " applies to the difference of means", "pass per_query=False", "per_query"
+)
 _LOOKS = (
-    Excludes("first_look", " is of several looks", "pass looks='any'", without="looks"),
+    Excludes("first_look", " requires several looks", "pass looks='any'", without="looks"),
     Excludes("looks", " has its own test", "leave {beside} out, or pass looks=None", "test"),
     Excludes(
         "strata",
@@ -49,7 +51,7 @@ _LOOKS = (
         "pass one of them, or cut the covariate into a few groups, and pass these as one more column of strata",
         "covariate",
     ),
-    Excludes("strata", " is of a single look, and cannot be used with {beside}", ONE, "looks"),
+    Excludes("strata", " requires a single look, and cannot be used with {beside}", ONE, "looks"),
 )
 _MARGIN = (
     Excludes("margin", " cannot be used with {beside}, which is no system that could lose", ONE, "against"),
@@ -93,8 +95,8 @@ _WITH_QUERY = Excludes(
     "pass query=None to pool them, or compare systems without against=",
 )
 _OF_QUERIES = (
-    Excludes("looks", " is of the means of queries, and there is none", "name query="),
-    Excludes("covariate strata", " is of queries, and there is none", "name query="),
+    Excludes("looks", " requires query=", "name the column of queries"),
+    Excludes("covariate strata", " requires query=", "name the column of queries"),
 )
 COMPARE = Verb(
     name="compare",
@@ -212,7 +214,7 @@ INTERLEAVING = Verb(
 )
 SIMILARITY = Verb(
     name="similarity",
-    excludes=(Excludes("average ci margins", " is of means", "pass per_query=False", "per_query"),),
+    excludes=(Excludes("average ci margins", " applies to means", "pass per_query=False", "per_query"),),
     kinds={
         "queries": of(
             "queries",

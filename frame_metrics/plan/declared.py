@@ -42,7 +42,7 @@ EVALUATE = Verb(
     name="evaluate",
     takes_lists=True,
     means=True,
-    excludes=(Excludes("method", " is that of an interval", "pass ci=0.95 too", without="ci", cause=BadValueError),),
+    excludes=(Excludes("method", " requires ci=", "pass ci=0.95 too", without="ci", cause=BadValueError),),
     kinds={
         "queries": of("queries", RANKED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
         "proxies": of(
@@ -92,7 +92,7 @@ PROPENSITIES = Verb(
 )
 _ANNOTATED = {
     "by": Refused(
-        " is of results, and annotators are compared over all judgments",
+        " belongs to the results, and annotators are compared over all judgments",
         "pass by=None, and name a column of the judgments, as in agreement(by='device')",
     ),
     **dict.fromkeys(UNITS.split(), Refused(": annotators are compared document by document, and queries are drawn")),
@@ -143,7 +143,7 @@ _OF_CURVES = (
     *(Excludes("levels", _LEVELS, compared.ONE, one, cause=BadValueError) for one in ("points", "interpolated")),
     Excludes(
         "ci",
-        " is of the mean over queries, and {beside} gives each its own",
+        " applies to the mean over queries, and {beside} gives each its own",
         compared.ONE,
         "per",
         cause=BadValueError,

@@ -92,7 +92,7 @@ class _Making:
             name = unused(f"{called} of {name}", there)
         elif name in self.columns or self._is_played(name, role):
             raise ColumnError(
-                f"{said} would be called {name!r}, as another column that plays a part; give it a name of its own, "
+                f"{said} would be called {name!r}, as another column that has a role; give it a name of its own, "
                 "with .alias(), or .rename() in pandas"
             )
         self.columns[name] = values

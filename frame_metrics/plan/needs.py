@@ -57,7 +57,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
         form = metric.of_classes
         _check_sets(name, plan)
         if metric.input is TwoRankings:
-            raise NotComputableError(f"{name} compares two rankings, without judgments; ask similarity({name!r})")
+            raise NotComputableError(f"{name} compares two rankings, without judgments; use similarity({name!r})")
         if metric.input is Lists:
             each.append(Needs(query=True, order=metric.k is not None, lists=True))
         elif metric.input is FullRanking or metric.k is not None:

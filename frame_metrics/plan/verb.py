@@ -28,7 +28,7 @@ ROLES = tuple(role for role in Roles.__annotations__ if role not in RESOURCES)
 class Refused:
     """The reason why something cannot be used, and the way out."""
 
-    why: str  # goes on from what was given: " is of results", or ": what is counted here are the rows"
+    why: str  # goes on from what was given: " belongs to results", or ": what is counted here are the rows"
     way: str = ""  # in the place of leaving it out
 
     def error(self, name: str, given: Any) -> FrameMetricsError:
@@ -43,7 +43,7 @@ class Excludes:
     """Options that cannot be used: beside another one, or without another one."""
 
     options: str  # names with spaces between, each as "name" or "name=value"
-    why: str  # goes on from the option: " is of means"; {beside} stands for the other one
+    why: str  # goes on from the option: " applies to means"; {beside} stands for the other one
     way: str
     beside: str = ""  # the option that excludes these; "" for always
     without: str = ""  # the option without which these say nothing
@@ -170,4 +170,4 @@ def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
             takes = next(OF_WHAT[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
             those = OF_WHAT[rows_of(plan)]  # type: ignore[arg-type]
             way = f"pass {name}={' or '.join(map(shown, values))}, or leave it out"
-            raise NotComputableError(f"{name}={shown(given)} is of {takes}, and these are {those}; {way}")
+            raise NotComputableError(f"{name}={shown(given)} applies to {takes}, and these are {those}; {way}")

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING
 
 from frame_metrics.measuring.split import MISMATCH
 from frame_metrics.metrics.elsewhere import metric_of
-from frame_metrics.report.cells import ALPHA, EQUAL, number_text, p_text, plain_text, sign_of
-from frame_metrics.report.words import LONGEST, at_text, counted_of, level_text, name_of, no_more, range_of, signed_text
+from frame_metrics.report.cells import ALPHA, EQUAL, number_text, plain_text, sign_of
+from frame_metrics.report.words import (
+    LONGEST,
+    at_text,
+    counted_of,
+    level_text,
+    name_of,
+    no_more,
+    p_words,
+    range_of,
+    signed_text,
+)
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
 if TYPE_CHECKING:
@@ -39,11 +49,13 @@ def _values(said: Said) -> str:
 
 
 def _tested(said: Said) -> str:
-    return f"; p {p_text(said.p_adjusted)}{_after(said)}"
+    return f"; {p_words(said.p_adjusted)}{_after(said)}"
 
 
 def _after(said: Said) -> str:
-    return f" after {said.correction}" if said.correction else ""
+    """Return words for the correction of a p-value, "" for none."""
+    several = "several" if said.n_tests is None else f"{said.n_tests:,}"
+    return f", corrected for {several} comparisons" if said.correction else ""
 
 
 def _as_planned(said: Said) -> str:
@@ -60,14 +72,16 @@ def _not_told(said: Said) -> str:
     if (said.ci_low or 0) > 0 or (said.ci_high or 0) < 0:
         shows = _tested(said)  # only the interval shows a difference, as when many pairs are tested
     elif said.mde:
-        shows = f"; {counted_of(said)} would show {number_text(said.mde)} in four of five tests{_of_tests(said)}"
+        above = f"only differences above about {number_text(said.mde)} are likely to show{_of_tests(said)}"
+        shows = f"; with {counted_of(said)}, {above}"
     shows += _as_planned(said)
     return f"{name} and {base} cannot be told apart{at}: {_values(said)} ({_apart(said)}){shows}."
 
 
 def _of_tests(said: Said) -> str:
     """Return words for the tests that ``mde`` is of, if they are others than that of the sentence."""
-    single = "" if said.correction in (None, "max_t") else " of this pair alone"  # mde of others has no correction
+    # mde of other tests has no correction
+    single = "" if said.correction in (None, "max_t") else " in a test of this pair alone"
     return f"{single}{level_text(said)}"
 
 
@@ -105,7 +119,7 @@ def not_worse(said: Said) -> str:
         return ""
     margin, name, base = f"{said.margin:g}", name_of(said.system), name_of(said.baseline)
     known = f"{name} is not worse than {base} by more than {margin} in {said.metric}"
-    sure = f" (p {p_text(said.p_not_worse)})"
+    sure = f" ({p_words(said.p_not_worse)})"
     if said.p_not_worse is None:
         return f"Whether {known} cannot be told: {unknown_why(vars(said))}."
     if said.p_not_worse < ALPHA:

@@ -185,7 +185,7 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
     """Return the values of metrics with intervals; those that have none are noted."""
     irm, names = work.irm, [name for name, _ in asked]
     why = {
-        "what is of all lists together has none: of queries that are drawn again some come twice": [
+        "metrics of all lists together have none: of queries that are drawn again some come twice": [
             name for name, metric in asked if metric.input is Lists
         ],
         "an error that chance makes greater has none: look at if_calibrated": [
@@ -234,7 +234,7 @@ def _curves(content: Content, work: Calls, call: Any, depth: int | None) -> dict
     if content.query:
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.class_scores:
-        reason = "these are of the scores of one class; name their column with score=, and the class with positive="
+        reason = "these require the scores of one class; name their column with score=, and the class with positive="
         work.absent.append({"section": "curves and the best threshold", "reason": reason})
     if columns.score is None or columns.class_scores:
         return {}

@@ -9,11 +9,12 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import ALPHA, p_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, plain_text, sign_of
 from frame_metrics.report.of_periods import OfPeriods, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
+from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import FLIPPED
 from frame_metrics.stats.outstanding import LEAST as LEAST_JUDGED
 from frame_metrics.verbs.compare.farthest import farthest
@@ -177,7 +178,7 @@ class OfSegments(Stated):
         if not row["n_segments"]:
             yield self._not_looked_for(self._too_few())
         elif row["p_value"] >= ALPHA:
-            nothing.append(f"a segment that stands out (p {p_text(row['p_value'])})")
+            nothing.append(f"a segment that stands out ({p_words(row['p_value'])})")
         else:
             yield self._standing(row, pair)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text
+from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
 from frame_metrics.report.differing import difference, lost, not_worse, reversal
 from frame_metrics.report.words import (
     LONGEST,
@@ -15,6 +15,7 @@ from frame_metrics.report.words import (
     level_text,
     name_of,
     of_system,
+    p_words,
     range_of,
     signed_text,
 )
@@ -32,6 +33,7 @@ class Said:
     offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
     split: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     level: float | None = None  # of the interval of a difference
+    n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
     least: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few: str | None = None  # words for these units
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
@@ -202,10 +204,11 @@ def _segment(said: Said) -> str:
     text = signed_text if apart else number_text
     between = "" if said.ci_low is None else f" ({range_of(said, signed=apart)})"
     of = f"{said.metric} minus that of {name_of(said.baseline)} is" if apart else said.metric
-    sure = "" if said.p_adjusted is None else f" (p {p_text(said.p_adjusted)})"
+    sure = "" if said.p_adjusted is None else f" ({p_words(said.p_adjusted)})"
     whose = "" if said.system is None else f" for {name_of(said.system)}"
     values = f"{of} {text(said.value)}{between}, {text(said.baseline_value)} over all"
-    return f"{said.of} stands out{whose}: {values}{sure}."
+    side = "high" if (said.difference or 0) > 0 else "low"
+    return f"{said.of} is unusually {side}{whose}: {values}{sure}."
 
 
 def _moved(said: Said) -> str:
@@ -217,17 +220,17 @@ def _from_to(said: Said) -> str:
 
 
 def _trend(said: Said) -> str:
-    return f"{_moved(said)} steadily, on a line {_from_to(said)} ({said.of}; p {p_text(said.p_adjusted)})."
+    return f"{_moved(said)} steadily, on a line {_from_to(said)} ({said.of}; {p_words(said.p_adjusted)})."
 
 
 def _break(said: Said) -> str:
     levels = f"{number_text(said.value)} from then on, {number_text(said.baseline_value)} before"
-    return f"{_moved(said)} at or near {said.of}: {levels} (p {p_text(said.p_adjusted)})."
+    return f"{_moved(said)} at or near {said.of}: {levels} ({p_words(said.p_adjusted)})."
 
 
 def _either(said: Said) -> str:
     how = f"at once near {said.of} or step by step"
-    return f"{_moved(said)}, {how}, {_from_to(said)} (p {p_text(said.p_adjusted)})."
+    return f"{_moved(said)}, {how}, {_from_to(said)} ({p_words(said.p_adjusted)})."
 
 
 def _best(said: Said) -> str:

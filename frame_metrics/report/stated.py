@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
 # Fields of a sentence that are no columns.
-INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers", "split", "level", "least", "few")
+INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers", "split", "level", "n_tests", "least", "few")
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
@@ -80,6 +80,7 @@ class Stated:
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
         at = self.content.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compared.get("ci")}
+        fixed |= {"n_tests": row.get("n_tests")}
         return Said(**{**figures, "about": about, **fixed, **more})
 
     def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Said]:

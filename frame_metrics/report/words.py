@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from frame_metrics.border.shown import rounded_down
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text
 
 if TYPE_CHECKING:
     from frame_metrics.report.sentences import Said
@@ -28,6 +28,12 @@ def name_of(system: Any) -> str:
 def of_system(said: Said) -> str:
     """Return words for whose the figures are; "" without systems."""
     return "" if said.system is None else f" of {name_of(said.system)}"
+
+
+def p_words(p: float | None) -> str:
+    """Return a p-value in words, as "p = 0.02" or "p < 0.001"."""
+    text = p_text(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def range_of(said: Said, *, signed: bool = False) -> str:

@@ -118,7 +118,7 @@ def check_arms(columns: Columns, compared: Mapping[str, Any], split: Any) -> Non
     for name in ("covariate", "strata"):
         if name in compared and columns.arm is None:
             raise BadValueError(
-                f"{name}={shown(compared[name])} is of arms with queries of their own; name their column with "
+                f"{name}={shown(compared[name])} requires arms with queries of their own; name their column with "
                 f"arm={f' in the place of system={columns.system!r}' if columns.own_rows else ''}"
             )
 

@@ -180,7 +180,7 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
         yield f"scale= is about words that are grades, and {other}"
     if roles.get("several") in ("mean", "median") and judging is not columns and judging.label:
         way = "pass 'majority' or 'max', or name it with grade="
-        yield f"several={roles['several']!r} is of grades, and {judging.label} is a label; {way}"
+        yield f"several={roles['several']!r} applies to grades, and {judging.label} is a label; {way}"
 
 
 def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:

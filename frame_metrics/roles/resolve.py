@@ -360,7 +360,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     for role, value in (named | several | sized).items():
         for column in _several(value):
             if column == "":
-                raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
+                raise ColumnError(f"{role}='': column names must not be empty; rename it")
             if column not in there:
                 raise ColumnError(
                     f"{role}={shown(column)}: there is no such column among {listed(available)}{hint(role, column)}"
@@ -447,11 +447,12 @@ def absent(
     aside = [role for role in pair if role in roles]
     if aside:
         way = f"leave {aside[0]}=None out, or name its column, one of {listed(available)}"
-        return f"{aside[0]}=None sets the {aside[0]} aside, and it is needed; {way}"
+        return f"{aside[0]}=None was passed, but this call needs the {aside[0]}; {way}"
     for role in pair:
         other = next((name for name, value in roles.items() if name in COLUMNS and role in _several(value)), None)
         if other and role in available:
-            return f"the column {role!r} is the {other}, and a column plays one part; name the {role} with {role}="
+            only = "a column can have only one role"
+            return f"the column {role!r} is the {other}, and {only}; name the {role} with {role}="
         if role in available and ROLES[role].found:
             return f"the column {role!r} does not fit the others, and was not found; pass {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
@@ -537,7 +538,7 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
 def _of_judgments(role: str, given: Any, available: list[str], in_log: str | None = None) -> str:
     """Return the judgments' column of a role: as given, else by the log's name, else by the role's name."""
     if given == "":
-        raise ColumnError(f"judge: {role}='': a column without a name plays no part; rename it")
+        raise ColumnError(f"judge: {role}='': column names must not be empty; rename it")
     if given is not None and given not in available:
         raise ColumnError(f"judge: {role}={shown(given)} is not among {listed(available)}{closest(given, available)}")
     for name in (in_log, role) if given is None else (given,):

@@ -20,7 +20,7 @@ def check_scale(scale: Any) -> None:
         raise BadValueError(f"scale={shown(scale)} is not a mapping from words to grades, as {{'good': 2, 'bad': 0}}")
     kinds = {kind_of_word(word) for word in scale}
     if len(kinds) > 1:
-        raise BadValueError(f"scale=: the words {listed(scale)} are of several types; give them that of the column")
+        raise BadValueError(f"scale=: the words {listed(scale)} have several types; give them that of the column")
     for word, grade in scale.items():
         if grade is not None and not _is_exact(grade):
             raise BadValueError(f"scale=: the grade of {word!r} is {shown(grade)}, and no number; None is not judged")

@@ -70,7 +70,7 @@ def click_judgments(
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.query_text in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
-                f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
+                f"{', '.join(columns.query)}: no document occurs twice in one query, so that no rate can be "
                 "counted; if each value is one impression, pass the column of the search text as query_text="
             )
         each = each.with_columns(grade=pl.when(pl.col("impressions") >= min_impressions).then("grade"))

@@ -77,7 +77,7 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
         played = _played(plan)
         then = f"next: {_next(plan, played)}"
     except Exception as error:  # whatever the frame, its repr is no place for an error
-        then = f"first settle: {error}"
+        then = f"not ready: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {kind_of(frame)}{rows}{_judged(judgments)}"
     parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in played.items()]

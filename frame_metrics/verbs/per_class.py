@@ -109,7 +109,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
     pooled.check_cases(asked, cases, ())
     for name, metric in asked:
         if metric.input not in (FullConfusion, FullScores):
-            raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
+            raise NotComputableError(f"{name} has one value for all classes together; use evaluate()")
     inputs = pooled.inputs_of(cases, segments_of(cases.cells), [metric for _, metric in asked])
     if cases.binary and any(metric.input is FullScores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")

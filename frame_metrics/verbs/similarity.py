@@ -78,7 +78,7 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
     for name, metric in read(metrics):
         if metric.of_two is None:
             known = sorted([*OF_TWO, *(one.name for one in metrics_of(TwoRankings))])
-            raise NotComputableError(f"{name} is of judgments, and similarity() reads none; it has {listed(known)}")
+            raise NotComputableError(f"{name} reads judgments, and similarity() has none; it has {listed(known)}")
         asked.append((name, metric.of_two))
     return asked
 

@@ -81,7 +81,7 @@ def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
     """Raise for a metric that is not computed from the 2x2 table at a threshold."""
     for name, metric in asked:
         if metric.input is not FullConfusion or metric.k is not None:
-            raise NotComputableError(f"{name} is no measure of the 2x2 table, which a threshold makes")
+            raise NotComputableError(f"{name} cannot be computed from a threshold")
         check_parameters(name, metric)
         if metric.average is not None or {"rel", "judged_only"} & set(metric.params):
             raise NotComputableError(f"{name}: gm_, rel= and judged_only= are for the results of queries")

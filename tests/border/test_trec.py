@@ -920,10 +920,14 @@ def test_names_of_columns_that_are_numbers(tmp_path: Path) -> None:
 def test_a_column_plays_one_part(tmp_path: Path, make: Any) -> None:
     frame = make({**RUN_COLUMNS, "grade": [1, 1, 1]})
     for write, options, message in (
-        (frame_metrics.write_run, {"query": "doc"}, "doc='doc' is the query too; a column plays one part"),
-        (frame_metrics.write_run, {"run": "doc"}, "run='doc' is the doc too; a column plays one part"),
-        (frame_metrics.write_run, {"score": "query"}, "score='query' is the query too; a column plays one part"),
-        (frame_metrics.write_qrels, {"doc": "grade"}, "grade='grade' is the doc too; a column plays one part"),
+        (frame_metrics.write_run, {"query": "doc"}, "doc='doc' is the query too; a column can have only one role"),
+        (frame_metrics.write_run, {"run": "doc"}, "run='doc' is the doc too; a column can have only one role"),
+        (
+            frame_metrics.write_run,
+            {"score": "query"},
+            "score='query' is the query too; a column can have only one role",
+        ),
+        (frame_metrics.write_qrels, {"doc": "grade"}, "grade='grade' is the doc too; a column can have only one role"),
     ):
         with pytest.raises(ColumnError) as caught:
             write(frame, tmp_path / "file.txt", **options)

@@ -45,6 +45,13 @@ NOT_SO: dict[str, tuple[str, str]] = {
     r"\bcalled otherwise\b": ("has another name", "otherwise is read as else"),
     r"\band else (those|that|the)\b": ("otherwise they come from ...", "else asks for a verb"),
 }
+# The same for messages: for all texts of the package that are no docstrings.
+NOT_IN_MESSAGES = {
+    r"\b(is|are) of (?!(the )?(same|equal|another|no|one) )": "applies to, requires, belongs to, is an option of",
+    r"\bsay \w+=": "pass x=",
+    r"\bplays? (one|no|a) part\b": "has a role",
+    r"\bsets? .* aside\b": "is passed as None",
+}
 OPENERS = ("What", "Which", "Whether", "How", "Where")  # a docstring opens with a noun or a verb
 BREAK = r'(?:[\s"#]|\bf")+'  # between two words: the end of a line, of a comment's or of a text's too
 
@@ -71,6 +78,26 @@ def test_texts_have_the_usual_words(path: Path) -> None:
         f"line {line}: {phrase!r}; write: {usual} ({why})"
         for pattern, (usual, why) in NOT_SO.items()
         for line, phrase in places(pattern, text)
+    ]
+    assert not found, "\n".join([str(path), *found])
+
+
+def messages(path: Path) -> list[tuple[int, str]]:
+    """Return line and text of every text of a module that is no docstring."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in alone)
+    return [(node.lineno, node.value) for node in nodes if isinstance(node.value, str)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_messages_have_the_usual_words(path: Path) -> None:
+    """Messages say what applies, what is required and what to pass."""
+    found = [
+        f"line {line}: {text!r}; write: {usual}"
+        for line, text in messages(path)
+        for pattern, usual in NOT_IN_MESSAGES.items()
+        if re.search(pattern, text)
     ]
     assert not found, "\n".join([str(path), *found])
 

@@ -171,7 +171,9 @@ def test_a_role_that_is_not_there_is_an_error_that_names_the_likely_column(role:
 
 def test_a_role_that_is_set_aside_and_needed_is_an_error() -> None:
     """It says so, and not that there is no such column."""
-    assert error(lambda: log().irm(query=None).evaluate("rr")).startswith("query=None sets the query aside")
+    assert error(lambda: log().irm(query=None).evaluate("rr")).startswith(
+        "query=None was passed, but this call needs the query"
+    )
     assert value(log().irm(query=None)(query="query"), "rr") == value(log().irm, "rr")
 
 
@@ -187,9 +189,9 @@ def test_what_is_found_stands_in_the_repr(roles: dict[str, Any]) -> None:
 
 def test_a_repr_is_no_error() -> None:
     """Nor where a frame has two columns for one part, or cannot be planned."""
-    both = "first settle: both 'label' and 'grade' are columns; name the one to use, as label='label', or both"
+    both = "not ready: both 'label' and 'grade' are columns; name the one to use, as label='label', or both"
     assert repr(log(grade=1).irm) == f"IRM of a polars.DataFrame\n{both}"
-    assert repr(log().lazy().select("nothing").irm).startswith("IRM of a polars.LazyFrame\nfirst settle: ")
+    assert repr(log().lazy().select("nothing").irm).startswith("IRM of a polars.LazyFrame\nnot ready: ")
 
 
 @pytest.mark.parametrize("ties", ["worst", "expected"])

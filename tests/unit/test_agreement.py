@@ -285,7 +285,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     assert "no column says who judged" in error(plain.irm().judge(plain.drop("score")).disagreements)
     irm = judged({"human": [1, 0], "model": [1, 1]})
     assert "reference='Human' is none of the annotators; did you mean 'human'?" in error(lambda: irm.agreement("Human"))
-    assert "by=['score'] is of results" in error(irm(score=None, by="score").agreement)
+    assert "by=['score'] belongs to the results" in error(irm(score=None, by="score").agreement)
     for role in ("weight", "cluster"):
         assert f"{role}='score': annotators are compared document by" in error(
             irm(score=None, **{role: "score"}).agreement

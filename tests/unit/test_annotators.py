@@ -197,12 +197,13 @@ def test_labels_are_made_one_by_majority_or_max() -> None:
         (
             {"several": "mean"},
             ColumnError,
-            "several='mean' is of grades, and label is a label; pass 'majority' or 'max', or name it with grade=",
+            "several='mean' applies to grades, and label is a label; pass 'majority' or 'max', or name it with grade=",
         ),
         (
             {"several": "median"},
             ColumnError,
-            "several='median' is of grades, and label is a label; pass 'majority' or 'max', or name it with grade=",
+            "several='median' applies to grades, and label is a label; pass 'majority' or 'max', or name it with "
+            "grade=",
         ),
         (
             {"several": "most"},
@@ -220,8 +221,8 @@ def test_labels_are_made_one_by_majority_or_max() -> None:
             ColumnError,
             "judge: annotator='rater' is not among 'query', 'doc', 'who', 'label'",
         ),
-        ({"annotator": "doc"}, ColumnError, "annotator='doc' is the doc too; a column plays one part"),
-        ({"annotator": "query"}, ColumnError, "annotator='query' is the query too; a column plays one part"),
+        ({"annotator": "doc"}, ColumnError, "annotator='doc' is the doc too; a column can have only one role"),
+        ({"annotator": "query"}, ColumnError, "annotator='query' is the query too; a column can have only one role"),
         (
             {"annotator": LABELS["who"]},
             BadValueError,

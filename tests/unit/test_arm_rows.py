@@ -159,15 +159,16 @@ def test_every_kind_of_frame_and_order_of_rows(kind: str) -> None:
 
 REFUSALS = r"""
 rows(made(0), "roc_auc", "recall", covariate="w")
-    NotComputableError: covariate='w' is of queries, and there is none; name query=
+    NotComputableError: covariate='w' requires query=; name the column of queries
 rows(made(0), "roc_auc", "recall", test="randomization")
-    NotComputableError: test='randomization' is of queries, and there is none; name query=, or pass test= as one of
-        'delong', 'bootstrap'
+    NotComputableError: test='randomization' applies to queries, and there is none; name query=, or pass test= as
+        one of 'delong', 'bootstrap'
 rows(made(0), "roc_auc", "recall", test="delong", cluster="user")
     NotComputableError: test='delong' takes every row as independent, and user says which belong together; pass
         test='bootstrap', or cluster=None
 rows(made(0), "roc_auc", "recall", test="delong")
-    NotComputableError: recall has no test by DeLong, which is of roc_auc and gini of two classes; pass test='bootstrap'
+    NotComputableError: recall has no test by DeLong, which applies to roc_auc and gini of two classes; pass
+        test='bootstrap'
     but: rows(made(0), "roc_auc", test="delong")
     but: rows(made(0), "roc_auc", "recall", test="bootstrap", cluster="user")
 rows(made(0), "roc_auc", "recall", against="chance")

@@ -518,7 +518,7 @@ SHARED.sample_size(detect=0.1)
     but: SHARED(arm=None, system="arm").sample_size(detect=0.1)
     but: SHARED(cluster="user").sample_size(detect=0.1)
 SHARED(arm=None, system="arm").sample_size(detect=0.1, split="equal")
-    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
+    ColumnError: split= requires arm=, the arms of a test; name their column with arm= in the place of system='arm'
     but: SHARED(cluster="user").sample_size(detect=0.1, split="equal")
 SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9})
     BadValueError: split={'A': 0.9} is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
@@ -556,13 +556,13 @@ arms(score=["score", "before"])
         place of arm= for the systems within each
     but: arms(score="score")
 arms(by="arm")
-    ColumnError: by='arm' is the arm too; a column plays one part
+    ColumnError: by='arm' is the arm too; a column can have only one role
 arms(arm=["arm", "user"])
     BadValueError: arm=['arm', 'user'] is not the name of a column
     but: arms(arm="arm", by="weight")
 ARMS.irm(arm="arm").compare("dcg@1")
-    ColumnError: arm='arm' is of arms with queries of their own, and compare() pairs what systems did for the same ones;
-        use ab_test() for units that were assigned to arms at random, or change() for two periods
+    ColumnError: arm='arm' requires queries of each arm's own, and compare() pairs what systems did for the same
+        ones; use ab_test() for units that were assigned to arms at random, or change() for two periods
     but: ARMS.irm(arm="arm").ab_test("dcg@1")
     but: ARMS.irm(arm="arm").change("dcg@1")
 arms(paired=False)
@@ -609,8 +609,8 @@ SAME.irm(query="query", arm="arm").ab_test("rr")
 arms(per_query=True)
     UnknownNameError: ab_test() has no option 'per_query'
 arms(test="wilcoxon")
-    NotComputableError: test='wilcoxon' is of pairs, and ab_test() pairs none; pass test= as one of 'randomization',
-        't', 'z', 'bootstrap'
+    NotComputableError: test='wilcoxon' applies to pairs, and ab_test() pairs none; pass test= as one of
+        'randomization', 't', 'z', 'bootstrap'
 ARMS.irm(arm="arm").change("dcg@1", test="tukey")
     UnknownNameError: test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with
         intervals that hold together; leave test= out
@@ -622,16 +622,16 @@ arms(test="welsh")
     UnknownNameError: test='welsh' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap',
         'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher'
 ARMS.irm(system="arm").compare("dcg@1", test="z")
-    NotComputableError: test='z' is of arms, whose verb is ab_test(); pass test= as one of 'randomization', 't',
-        'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
+    NotComputableError: test='z' applies to arms, whose verb is ab_test(); pass test= as one of 'randomization',
+        't', 'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
     but: arms(test="z")
 arms(covariate="befor")
     ColumnError: covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before',
         'weight'; did you mean 'before'?
 arms(covariate="user")
-    ColumnError: covariate='user' is the cluster too; a column plays one part
+    ColumnError: covariate='user' is the cluster too; a column can have only one role
 arms(covariate="arm")
-    ColumnError: covariate='arm' is the arm too; a column plays one part
+    ColumnError: covariate='arm' is the arm too; a column can have only one role
 arms(ARMS.with_columns(before=pl.lit(None, pl.Float64)), covariate="before")
     BadRowsError: before: 116 of 116 rows have no covariate (rows 0, 1, 2); give every row one, as the mean where there
         is none
@@ -667,14 +667,14 @@ ARMS.irm(query="query", arm="arm").ab_test("dcg", baseline=ARMS.irm.per_query("d
     but: ARMS.irm(arm="arm").per_query("dcg").irm(value="value", arm="arm").ab_test(baseline="A")
     but: ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
 ARMS.irm(query="query", system="arm").audit(split={"A": 0.5, "B": 0.5})
-    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
+    ColumnError: split= requires arm=, the arms of a test; name their column with arm= in the place of system='arm'
     but: ARMS.irm(query="query", arm="arm").audit(split={"A": 0.5, "B": 0.5})
     but: ARMS.irm(arm="arm").audit(split="equal", baseline=ARMS.irm(arm="arm").per_query("dcg"))
 ARMS.irm(system="arm").report(metrics="dcg", split="equal")
-    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
+    ColumnError: split= requires arm=, the arms of a test; name their column with arm= in the place of system='arm'
 ARMS.irm(system="arm").summary("dcg", covariate="before")
-    BadValueError: covariate='before' is of arms with queries of their own; name their column with arm= in the place of
-        system='arm'
+    BadValueError: covariate='before' requires arms with queries of their own; name their column with arm= in the
+        place of system='arm'
     but: ARMS.irm(arm="arm").summary("dcg", covariate="before")
 """
 

@@ -229,13 +229,13 @@ def test_level() -> None:
 
 REFUSED = """
 ARMS.ab_test(correction="max_t", test="t")
-    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, or exchange the
-        units of arms, and test='t' exchanges none; pass test='randomization', or pass correction='holm'
+    NotComputableError: correction='max_t' applies to tests that flip the signs of differences of queries, or
+        exchange the units of arms, and test='t' exchanges none; pass test='randomization', or pass correction='holm'
     but: ARMS.ab_test(correction="max_t", test="randomization")
     but: ARMS.ab_test(correction="holm", test="t")
 ARMS.ab_test(correction="max_t", looks="any")
-    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, or exchange the
-        units of arms, and looks='any' exchanges none; pass correction='holm'
+    NotComputableError: correction='max_t' applies to tests that flip the signs of differences of queries, or
+        exchange the units of arms, and looks='any' exchanges none; pass correction='holm'
     but: ARMS.ab_test(correction="holm", looks="any")
 ARMS.ab_test(correction="max_t", covariate="x")
     NotComputableError: correction='max_t' permutes units over all arms, which covariate='x' cannot be used with; pass
@@ -243,16 +243,16 @@ ARMS.ab_test(correction="max_t", covariate="x")
     but: ARMS.ab_test(correction="holm", covariate="x")
     but: ARMS.ab_test(correction="max_t")
 ARMS(cluster="user").ab_test(correction="max_t")
-    NotComputableError: correction='max_t' permutes units over all arms, and 9 units are of several; pass
+    NotComputableError: correction='max_t' permutes units over all arms, and 9 units are in several; pass
         correction='holm'
     but: ARMS(cluster="user").ab_test(correction="holm")
 ARMS(cluster="user").change(correction="max_t")
-    NotComputableError: correction='max_t' permutes units over all periods, and 9 units are of several; pass
+    NotComputableError: correction='max_t' permutes units over all periods, and 9 units are in several; pass
         correction='holm'
     but: ARMS(cluster="user").change(correction="holm")
 ROWS.ab_test("accuracy", correction="max_t")
-    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, or exchange the
-        units of arms, and ab_test() exchanges none here; pass correction='holm'
+    NotComputableError: correction='max_t' applies to tests that flip the signs of differences of queries, or
+        exchange the units of arms, and ab_test() exchanges none here; pass correction='holm'
     but: ROWS.ab_test("accuracy", correction="holm")
 """
 

@@ -216,7 +216,7 @@ asked(text=pl.col("doc"))
         names what is the same in an impression
 LOG.irm(**ROLES).click_judgments()
 LOG.irm(**ROLES).click_judgments(query_text="search")
-    ColumnError: search: no document stands twice in one query, so that no rate can be counted; if each value is one
+    ColumnError: search: no document occurs twice in one query, so that no rate can be counted; if each value is one
         impression, pass the column of the search text as query_text=
 LOG.irm(**ROLES).judgments("coec", of="text")
     UnknownVerbError: there is no irm.judgments; it is irm.click_judgments()
@@ -235,8 +235,8 @@ LOG.irm(**ROLES).click_judgments(query_text=pl.col("text"))
 LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).click_judgments(query_text="text")
     ColumnError: rank=['rank', 'again'] are ranks of several systems, and a result was clicked at one; name that
 LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").click_judgments(query_text="text")
-    ColumnError: click_judgments() reads what was shown where: rank=None sets the rank aside, and it is needed; leave
-        rank=None out, or name its column, one of 'search', 'text', 'doc', 'place', 'clicked'
+    ColumnError: click_judgments() reads what was shown where: rank=None was passed, but this call needs the rank;
+        leave rank=None out, or name its column, one of 'search', 'text', 'doc', 'place', 'clicked'
 LOG.irm(**ROLES).judge(LOG, grade="clicked").click_judgments(query_text="text")
     ColumnError: click_judgments() reads the clicks of the log, and judgments stand beside it; ask for it before
         judge(), and pass relevant=None

@@ -526,9 +526,9 @@ log(users=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
     ColumnError: cluster='user': there is no such column among 'query', 'score', 'grade', 'users'; did you mean 'users'?
 log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr")
 log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr", ci=0.9)
-    ColumnError: by='user' is the cluster too; a column plays one part
+    ColumnError: by='user' is the cluster too; a column can have only one role
 log(user=[1, 1, 2]).irm(cluster="user", weight="user").evaluate("rr")
-    ColumnError: cluster='user' is the weight too; a column plays one part
+    ColumnError: cluster='user' is the weight too; a column can have only one role
     but: log(user=[1, 1, 2]).irm(query=["user", "query"], cluster="user").evaluate("rr", ci=0.9)
     but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr")
 log().irm(cluster=VALUE)

@@ -798,7 +798,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr,ndcg@10"], "rr,ndcg@10: metrics are parted by spaces, as rr ndcg@10"),
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query qidd: there is no such column among"),
-        (["evaluate", "blanks.csv", "rr"], "'label'; did you mean 'query ', with its blanks?"),
+        (["evaluate", "blanks.csv", "rr"], "'label'; did you mean 'query ', including the spaces?"),
         (
             ["evaluate", "dashes.csv", "rr", "--system=--arm"],
             "pass --no-system, --arm=--arm to measure each over its own queries",
@@ -814,7 +814,10 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             "evaluate: there is no option --qury; did you mean --query?",
         ),
         (["evaluate", "log.parquet", "--qury=qid"], "evaluate: there is no option --qury; did you mean --query?"),
-        (["evaluate", "log.parquet", "rr", "--split", "a"], "no option --split; it is of ab-test, audit, report"),
+        (
+            ["evaluate", "log.parquet", "rr", "--split", "a"],
+            "no option --split; it is an option of ab-test, audit, report",
+        ),
         (["evaluate", "log.parquet", "rr", "--ties", "none"], "argument --ties: invalid choice: 'none'"),
         (["evaluate", "log.parquet", "rr", "--ci", "2"], "--ci 2 is not a level between 0 and 1, as 0.95"),
         (

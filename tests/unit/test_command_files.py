@@ -102,32 +102,32 @@ UNLIKE: dict[str, tuple[str, str, str]] = {
     "a name twice in a line": (
         "log.jsonl",
         f'{rows(("1", "2"))}\n{{"query": 1, "score": 1, "score": 2}}',
-        "log.jsonl, line 2: the name 'score' stands twice in one object",
+        "log.jsonl, line 2: the name 'score' occurs twice in one object",
     ),
     "a name twice, and a line that ends": (
         "log.jsonl",
         f'{{"query": 1, "score": 1, "grade": 1, "score": 5}}\n{rows(("1", "3"))}\n',
-        "log.jsonl, line 1: the name 'score' stands twice in one object",
+        "log.jsonl, line 1: the name 'score' occurs twice in one object",
     ),
     "a name twice, and one that lacks": (
         "log.jsonl",
         f'{rows(("1", "3"))}\n{{"query": 1, "score": 1, "grade": 1, "grade": 0}}\n{{"query": 1, "score": 2}}\n',
-        "log.jsonl, line 2: the name 'grade' stands twice in one object",
+        "log.jsonl, line 2: the name 'grade' occurs twice in one object",
     ),
     "a name twice, once in codes": (
         "log.jsonl",
         f'{rows(("1", "3"))}\n{{"query": 1, "score": 1, "grade": 1, "sc\\u006fre": 2}}\n',
-        "log.jsonl, line 2: the name 'score' stands twice in one object",
+        "log.jsonl, line 2: the name 'score' occurs twice in one object",
     ),
     "a name twice that plays no part": (
         "log.jsonl",
         f'{rows(("1", "3"))}\n{{"query": 1, "score": 1, "grade": 1, "title": "a", "title": "b"}}\n',
-        "log.jsonl, line 2: the name 'title' stands twice in one object",
+        "log.jsonl, line 2: the name 'title' occurs twice in one object",
     ),
     "a name twice in a list": (
         "log.json",
         '[{"query": 1, "score": 1, "score": 2}]',
-        "log.json: the name 'score' stands twice in one object",
+        "log.json: the name 'score' occurs twice in one object",
     ),
     "a number and a text": (
         "log.jsonl",
@@ -332,7 +332,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "a quote in a cell": (
         "log.csv",
         b'query,score,grade\na"b,1,1\n5" x,1,0\n',
-        "log.csv, line 2: a quote stands in a cell; double it, and put the cell in quotes",
+        "log.csv, line 2: unescaped quote in a cell; double it, and put the cell in quotes",
     ),
     "carriage returns": (
         "log.csv",
@@ -349,7 +349,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         b"query,score,grade\n1,%s,1\n" % (b"9" * 5000),
         "score: 1 of 1 rows is infinite",
     ),
-    "deep": ("log.json", b"[" * 100_000, "log.json, row 1: lists or objects stand too deep in each other"),
+    "deep": ("log.json", b"[" * 100_000, "log.json, row 1: the nesting of lists or objects is too deep"),
     "no number of JSON": ("log.jsonl", b'{"query": 2, "score": NaN}\n', "log.jsonl, line 1: NaN is no number of JSON"),
 }
 

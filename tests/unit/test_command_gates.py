@@ -316,7 +316,7 @@ def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
             "--saved saved.parquet: it has no column 'device'",
         ),
         (["compare", "one.parquet", "rr"], "or give what per_query() returned of another one, as --saved FILE"),
-        (["compare", "one.parquet", "rr", "--saved-system", "bm25"], "--saved-system is of saved numbers, and no file"),
+        (["compare", "one.parquet", "rr", "--saved-system", "bm25"], "--saved-system requires a file of saved numbers"),
     ],
     ids=["several", "audit", "system", "no numbers", "no column", "no system", "no saved numbers"],
 )
@@ -728,7 +728,7 @@ def test_each_system_is_held_against_its_own_numbers(capsys: Captured) -> None:
     ("given", "told"),
     [
         (["--not-worse-than", "old_saved.parquet"], "--not-worse-than requires the loss that is still accepted"),
-        (["--margin", "0.1"], "--margin is of --not-worse-than, which is not said"),
+        (["--margin", "0.1"], "--margin requires --not-worse-than"),
         ([*HELD[2:], "0"], "--margin 0 is not a number above 0"),
         ([*HELD[2:], "rr=0.1"], "'rr' is none of the metrics that are compared"),
         ([*HELD[2:], "x"], "'x' is not a number"),

@@ -1095,12 +1095,13 @@ unread().compare("cg", test="tukey")
         intervals that hold together; leave test= out
     but: of(TWO).compare("cg", correction="max_t")
 unread().compare("cg", test="t", correction="max_t")
-    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, or exchange the
-        units of arms, and test='t' flips none; pass test='randomization', or pass correction='holm'
+    NotComputableError: correction='max_t' applies to tests that flip the signs of differences of queries, or
+        exchange the units of arms, and test='t' flips none; pass test='randomization', or pass correction='holm'
     but: of(TWO).compare("cg", test="randomization", correction="max_t")
     but: of(TWO).compare("cg", test="sign", correction="holm")
 of(TWO).compare("cg", test="mcnemar_mid_p")
-    NotComputableError: test='mcnemar_mid_p' is of values of 0 and 1, and cg has others; pass test='randomization'
+    NotComputableError: test='mcnemar_mid_p' applies to values of 0 and 1, and cg has others; pass
+        test='randomization'
     but: of(TWO).compare("success@1", test="mcnemar_mid_p")
 unread().compare("cg", test="ttest")
     UnknownNameError: test='ttest' is called 't' here
@@ -1143,13 +1144,13 @@ unread().compare("cg", seed=VALUE)
     BadValueError: seed=VALUE is not a whole number from 0
     but: of(TWO).compare("cg", seed=0)
 unread().compare("cg", per_query=True, test="t")
-    NotComputableError: test='t' is of the difference of means; pass per_query=False
+    NotComputableError: test='t' applies to the difference of means; pass per_query=False
 unread().compare("cg", per_query=True, correction="none")
-    NotComputableError: correction='none' is of the difference of means; pass per_query=False
+    NotComputableError: correction='none' applies to the difference of means; pass per_query=False
 unread().compare("cg", per_query=True, over="all")
-    NotComputableError: over='all' is of the difference of means; pass per_query=False
+    NotComputableError: over='all' applies to the difference of means; pass per_query=False
 unread().compare("cg", per_query=True, ci=0.9)
-    NotComputableError: ci=0.9 is of the difference of means; pass per_query=False
+    NotComputableError: ci=0.9 applies to the difference of means; pass per_query=False
     but: of(TWO)(unanswered="drop").compare("cg", per_query=True, seed=1)
 of(TWO).compare("ndgc")
     UnknownNameError: there is no metric 'ndgc'; did you mean 'ndcg'?
@@ -1161,7 +1162,7 @@ IRM(UNDEFINED, system="system").compare("gm_map")
     NotComputableError: gm_map is an average, and compare() pairs the values of queries
     but: IRM(UNDEFINED, system="system").compare("map", "cg")
 IRM(DECIDED, query="query", system="system", label="label", predicted="predicted").compare("mutual_information")
-    NotComputableError: mutual_information is of the rows of a segment, and of no query;[...]
+    NotComputableError: mutual_information has one value for the rows of a segment, and none for a query;[...]
     but: IRM(DECIDED, query="query", system="system", label="label", predicted="predicted").compare("accuracy")
 IRM(UNDEFINED, system="system", undefined="raise").compare("ap")
     NotComputableError: ap is undefined for 3 of 8 queries

@@ -776,11 +776,11 @@ irm_of(ROWS).compare("accuracy", per_query=True)
     NotComputableError: per_query=True lists the differences of queries, and there is none; name query=
     but: irm_of(ROWS).compare("accuracy", per_query=False)
 irm_of(ROWS).compare("accuracy", test="randomization")
-    NotComputableError: test='randomization' is of queries, and there is none; name query=, or pass test= as one of
-        'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher', 'bootstrap'
+    NotComputableError: test='randomization' applies to queries, and there is none; name query=, or pass test= as
+        one of 'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher', 'bootstrap'
 IRM(ROWS, query="doc", system="system").compare("accuracy", test="mcnemar")
-    NotComputableError: test='mcnemar' is of rows without a query; pass query=None, or test= as one of 'randomization',
-        't', 'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
+    NotComputableError: test='mcnemar' applies to rows without a query; pass query=None, or test= as one of
+        'randomization', 't', 'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
     but: irm_of(ROWS).compare("accuracy", test="mcnemar")
     but: IRM(ROWS, query="doc", system="system").compare("accuracy", test="randomization")
 irm_of(ROWS).compare("precision", test="mcnemar")
@@ -816,7 +816,7 @@ irm_of(ONE).compare(VALUE, against="chance")
     NotComputableError: TEXT has no single value by chance, with room for better and for worse; ask for informedness or
         roc_auc, or for accuracy against='majority'
 irm_of(ONE).compare("roc_auc", against="majority")
-    NotComputableError: roc_auc is of scores, and the majority is a decision; pass against='chance'
+    NotComputableError: roc_auc reads scores, and the majority is a decision; pass against='chance'
     but: irm_of(ONE).compare("roc_auc", "informedness", against="chance")
     but: irm_of(ONE).compare("accuracy", against="majority")
 """

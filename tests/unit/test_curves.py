@@ -772,7 +772,7 @@ RANKED.irm.curve(["pr"], ci=0.9)
 RANKED.irm.curve(["ndcg@k"], ci=95)
     BadValueError: ci=95 is not a level between 0 and 1, as 0.95
 RANKED.irm.curve(["ndcg@k"], ci=0.9, per="query")
-    BadValueError: ci=0.9 is of the mean over queries, and per='query' gives each its own; pass one of them
+    BadValueError: ci=0.9 applies to the mean over queries, and per='query' gives each its own; pass one of them
 RANKED.irm.curve(["ndcg@k"], ci=0.9, resamples=0)
     BadValueError: resamples=0 is not a whole number from 1
 RANKED.irm.curve(["ndcg@k"], ci=0.9, seed=-1)

@@ -91,7 +91,7 @@ two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None).evaluate("pr
         are clusters
     but: two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None, match="majority").evaluate("accuracy")
 many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]).evaluate("accuracy")
-    BadValueError: classes=['cat', 1] are of several types; give them one
+    BadValueError: classes=['cat', 1] have several types; give them one
 many({"animal": [None] * 4, "guess": [True] * 4}, classes=["cat", "dog"]).evaluate("accuracy")
     BadValueError: guess: 'cat' cannot be one of its values, which are Boolean
     but: many({"animal": [None] * 4}, classes=["cat", "dog", "owl"], unjudged="drop").evaluate("accuracy")
@@ -361,8 +361,8 @@ two({"clicked": [True, False, True, False], "shown": [True, True, False, False]}
     but: two({"clicked": [True, False, True, False], "shown": [True, True, False, False]},
         positive=1).evaluate("precision")
 log(predicted=None, label=None).evaluate("precision")
-    ColumnError: label=None sets the label aside, and it is needed; leave label=None out, or name its column, one of
-        'clicked', 'shown',[...]
+    ColumnError: label=None was passed, but this call needs the label; leave label=None out, or name its column,
+        one of 'clicked', 'shown',[...]
 log({"shown": [1, 2, 3, 0]}).evaluate("precision")
     BadRowsError: shown: 2 of 4 rows are neither 0 nor 1 (rows 1, 2); name the relevant one with positive=
 log({"shown": [*"ynyn"]}).evaluate("precision")
@@ -431,9 +431,9 @@ many(score={"cat": "p_cat", "dog": "p_dgo"}).evaluate("roc_auc")
     ColumnError: score of 'dog'='p_dgo': there is no such column among 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl'; did
         you mean 'p_dog'?
 many(score={"cat": "p_cat", "dog": "p_cat"}).evaluate("roc_auc")
-    ColumnError: score of a class='p_cat' is named twice; a column plays one part
+    ColumnError: score of a class='p_cat' is named twice; a column can have only one role
 two(predicted="clicked").evaluate("precision")
-    ColumnError: predicted='clicked' is the label too; a column plays one part
+    ColumnError: predicted='clicked' is the label too; a column can have only one role
     but: two().evaluate("precision")
     but: many(score=SCORES).evaluate("roc_auc")
 of(MANY | {"qid": [1, 1, 2, 2]}, label="animal", query="qid", score=SCORES).evaluate("ndcg")
@@ -463,7 +463,8 @@ log(match="best").evaluate("precision")
 log(classes=[0, 1]).evaluate("precision")
     ColumnError: classes= is about the rows of a segment; pass query=None
 log().evaluate("coverage")
-    NotComputableError: coverage is of the rows of a segment, and of no query; pass query=None, or name it with by=
+    NotComputableError: coverage has one value for the rows of a segment, and none for a query; pass query=None, or
+        name it with by=
 log({"visits": [1, 1, 2, 2]}, weight="visits").curve("roc")
     ColumnError: weight='visits' is the weight of a query, and rows are pooled here; pass weight=None
     but: log(query=None, classes=[0, 1], abstain=[0], score=None).evaluate("coverage")
@@ -611,7 +612,7 @@ many().evaluate("payoff(tp=1)")
     NotComputableError: payoff(tp=1): of several classes it takes no tp=
     but: two().evaluate("balanced_accuracy(sensitivity=0.8)", "payoff(tp=1)")
 many().per_class("coverage")
-    NotComputableError: coverage is of all classes together, and of none alone; evaluate() has it
+    NotComputableError: coverage has one value for all classes together; use evaluate()
 two().per_class("roc_auc")
     NotComputableError: scores of two classes rank one of them; evaluate() has their metrics
     but: many().per_class("recall")

@@ -750,8 +750,8 @@ log(grade=...).evaluate("rr")
     ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'bm25', 'rating';
         did you mean 'rating'?
 log(grade=None).evaluate("rr")
-    ColumnError: grade=None sets the grade aside, and it is needed; leave grade=None out, or name its column, one of
-        'qid', 'bm25', 'rating'
+    ColumnError: grade=None was passed, but this call needs the grade; leave grade=None out, or name its column,
+        one of 'qid', 'bm25', 'rating'
     but: log({"query": [1] * 4, "score": [1, 2, 1, 2], "grade": [1] * 4}, query=..., score=...,
         grade=...).evaluate("rr")
 log({"score": [1, 2, 1, 2], "rank": [1, 2, 1, 2]}, score=...).evaluate("rr")
@@ -763,21 +763,21 @@ log(ties="doc").evaluate("rr")
     ColumnError: ties='doc' orders equal scores by document; name the document column with doc=
     but: log({"sku": [*"abab"]}, ties="doc", doc="sku").evaluate("rr")
 log(by="qid").evaluate("rr")
-    ColumnError: by='qid' is the query too; a column plays one part
+    ColumnError: by='qid' is the query too; a column can have only one role
 log(by="bm25").evaluate("rr")
-    ColumnError: by='bm25' is the score too; a column plays one part
+    ColumnError: by='bm25' is the score too; a column can have only one role
 log(by=["rating"]).evaluate("rr")
-    ColumnError: by='rating' is the grade too; a column plays one part
+    ColumnError: by='rating' is the grade too; a column can have only one role
 log({"run": [1] * 4}, by="run", system="run").evaluate("rr")
-    ColumnError: by='run' is the system too; a column plays one part
+    ColumnError: by='run' is the system too; a column can have only one role
 log(system="qid").evaluate("rr")
-    ColumnError: system='qid' is the query too; a column plays one part
+    ColumnError: system='qid' is the query too; a column can have only one role
 log(query=["qid", "qid"]).evaluate("rr")
-    ColumnError: query='qid' is named twice; a column plays one part
+    ColumnError: query='qid' is named twice; a column can have only one role
 log(score="rating").evaluate("rr")
-    ColumnError: grade='rating' is the score too; a column plays one part
+    ColumnError: grade='rating' is the score too; a column can have only one role
 log(doc="bm25").evaluate("rr")
-    ColumnError: doc='bm25' is the score too; a column plays one part
+    ColumnError: doc='bm25' is the score too; a column can have only one role
     but: log({"run": [1] * 4, "day": [1] * 4}, by="day", system="run").evaluate("rr")
 log({VALUE: [1] * 4}, by=VALUE).evaluate("rr")
     for: "metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over"
@@ -1127,10 +1127,10 @@ BEFORE = r"""
 log(query="qdi").evaluate("rr")
     ColumnError: query='qdi': there is no such column among 'qid', 'bm25', 'rating'; did you mean 'qid'?
 log(grade=None).evaluate("rr")
-    ColumnError: grade=None sets the grade aside, and it is needed; leave grade=None out, or name its column, one of
-        'qid', 'bm25', 'rating'
+    ColumnError: grade=None was passed, but this call needs the grade; leave grade=None out, or name its column,
+        one of 'qid', 'bm25', 'rating'
 log(by="bm25").evaluate("rr")
-    ColumnError: by='bm25' is the score too; a column plays one part
+    ColumnError: by='bm25' is the score too; a column can have only one role
 log(ties="doc").evaluate("rr")
     ColumnError: ties='doc' orders equal scores by document; name the document column with doc=
 log({"rr": [1] * 4}, system="rr").evaluate("rr", layout="wide")
@@ -1196,11 +1196,15 @@ def test_an_irm_is_frozen() -> None:
 def test_a_column_without_a_name_is_refused(role: str) -> None:
     """pandas writes its index under such a name; taken for nothing, it would play no part in silence."""
     frame = pl.DataFrame({"": ["u", "v"], "query": [1, 1], "score": [2.0, 1.0], "label": [1, 0]})
-    assert error(lambda: frame.irm(**{role: ""}).evaluate("num_ret"), ColumnError).startswith(f"{role}='': a column")
+    assert error(lambda: frame.irm(**{role: ""}).evaluate("num_ret"), ColumnError).startswith(
+        f"{role}='': column names must not be empty"
+    )
     if role in ("query", "doc", "grade", "label"):
         given: Any = {role: ""}
         log = frame.with_columns(doc=pl.Series(["x", "y"]))
-        assert error(lambda: log.irm.judge(log, **given), ColumnError).startswith(f"judge: {role}='': a column")
+        assert error(lambda: log.irm.judge(log, **given), ColumnError).startswith(
+            f"judge: {role}='': column names must not be empty"
+        )
 
 
 @pytest.mark.parametrize("far", [1e299, 1e101, 1e-101, 5e-324])

@@ -64,7 +64,7 @@ def test_the_repr_shows_what_is_made() -> None:
     """The repr has the values of expressions, and says what is wrong with one."""
     assert "score  score of distance  2.0, 1.0" in repr(LOG.irm(**ROLES))
     assert repr(LOG.irm(query="qid", score=-pl.col("dist"))).endswith(
-        "first settle: score=<polars.Expr>: there is no column 'dist' among 'qid', 'distance', 'clicks', 'day'; "
+        "not ready: score=<polars.Expr>: there is no column 'dist' among 'qid', 'distance', 'clicks', 'day'; "
         "did you mean 'distance'?"
     )
 
@@ -83,7 +83,7 @@ made_of(score=pl.lit(1))
 made_of(score=pl.col("clicks", "distance"))
     BadValueError: score=<polars.Expr>: it makes several columns; give an expression for each
 made_of(by=["day", pl.col("day").dt.month()])
-    ColumnError: by=<polars.Expr> would be called 'day', as another column that plays a part; give it a name of its own,
+    ColumnError: by=<polars.Expr> would be called 'day', as another column that has a role; give it a name of its own,
         with .alias(), or .rename() in pandas
 made_of(score=-pl.col("distanc"))
     ColumnError: score=<polars.Expr>: there is no column 'distanc' among 'qid', 'distance', 'clicks', 'day'; did you
@@ -98,7 +98,7 @@ made_of(score=lambda frame: 1 / 0)
     but: made_of(score=lambda frame: frame["clicks"] - 1)
     but: made_of(by=["day", pl.col("day").dt.month().alias("month")])
 made_of(by=pl.col("day").dt.month(), extra={"when": "day"})
-    ColumnError: by=<polars.Expr> would be called 'day', as another column that plays a part; give it a name of its own,
+    ColumnError: by=<polars.Expr> would be called 'day', as another column that has a role; give it a name of its own,
         with .alias(), or .rename() in pandas
     but: made_of(by=pl.col("day").dt.month().alias("month"), extra={"when": "day"})
 made_of(score=-pl.col("distance").sort())
@@ -321,7 +321,7 @@ def test_a_plain_column_is_its_name() -> None:
     named = LOG.irm(query=pl.col("qid"), score=pl.col("distance"), grade="clicks")
     assert named.per_query("rr").equals(LOG.irm(query="qid", score="distance", grade="clicks").per_query("rr"))
     message = error(lambda: LOG.irm(query="qid", score=pl.col("distance"), extra={"d": "distance"}).audit())
-    assert message == "extra='distance' is the score too; a column plays one part"
+    assert message == "extra='distance' is the score too; a column can have only one role"
 
 
 def test_numbers_and_mappings() -> None:

@@ -114,11 +114,11 @@ BAD: dict[str, tuple[Any, str]] = {
     "nothing": ({}, "extra={} is not a mapping from names to columns"),
     "a number as a name": ({3: "stock"}, "extra={3: 'stock'} is not a mapping from names to columns"),
     "no column": ({"price": "prize_eur"}, "extra of 'price'='prize_eur': there is no such column among"),
-    "a column without a name": ({"price": ""}, "extra of 'price'='': a column without a name plays no part"),
-    "two parts": ({"price": "score"}, "is the score too; a column plays one part"),
+    "a column without a name": ({"price": ""}, "extra of 'price'='': column names must not be empty"),
+    "two parts": ({"price": "score"}, "is the score too; a column can have only one role"),
     "one column twice": (
         {"price": "stock", "amount": "stock"},
-        "extra='stock' is named twice; a column plays one part",
+        "extra='stock' is named twice; a column can have only one role",
     ),
     "a column of texts": (
         {"price": "name"},

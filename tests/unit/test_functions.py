@@ -136,7 +136,7 @@ def test_what_is_no_function_is_refused_in_words(option: str, value: Any) -> Non
 def test_a_base_has_nothing_to_do_with_a_function() -> None:
     """It is of a logarithm."""
     said = error(lambda: log().evaluate(metrics.ndcg(discount=by_log2, base=10)), BadValueError)
-    assert said == "discount= is a function, and base= is of a logarithm; give one of them"
+    assert said == "discount= is a function, and base= requires a logarithm; give one of them"
 
 
 def test_verbs_take_functions_as_they_take_names() -> None:

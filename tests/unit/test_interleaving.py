@@ -165,8 +165,8 @@ LOG.irm(**ROLES, system="device").interleaving("clicks")
     ColumnError: system='device' says another system of each row than team= does; pass system=None
     but: LOG.irm(**ROLES, system=None).interleaving("clicks")
 LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).interleaving("clicks")
-    NotComputableError: team='from' says which system contributed each row of a list, and the columns ['rank', 'again']
-        are of several systems; name one of them
+    NotComputableError: team='from' says which system contributed each row of a list, and the columns ['rank',
+        'again'] are those of several systems; name one of them
     but: LOG.with_columns(again="rank").irm(**ROLES | {"rank": "again"}).interleaving("clicks")
 LOG.irm(**ROLES, system="device").compare("clicks")
 LOG.irm(**ROLES).compare("clicks")
@@ -189,12 +189,12 @@ LOG.rename({"from": "team"}).irm(query="search", label="clicked").interleaving("
         column with team=, one of 'search', 'user', 'device', 'doc', 'rank', 'team', 'clicked'; did you mean 'team'?
     but: LOG.rename({"from": "team"}).irm(query="search", label="clicked", team="team").interleaving("clicks")
 LOG.irm(query="search", label="clicked", system="from").interleaving("clicks")
-    ColumnError: interleaving() compares the teams that contributed the rows of a list: system='from' is of lists of one
-        system each; name the column with team= in its place
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: system='from' says that
+        each list is of one system; name the column with team= in its place
     but: LOG.irm(query="search", label="clicked", team="from").interleaving("clicks")
 LOG.irm(query="search", label="clicked", arm="from").interleaving("clicks")
-    ColumnError: interleaving() compares the teams that contributed the rows of a list: arm='from' is of lists of one
-        arm each; name the column with team= in its place
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: arm='from' says that a
+        list is of one arm; name the column with team= in its place
     but: LOG.irm(query="search", label="clicked", team="from").interleaving("clicks")
 LOG.irm(**ROLES, propensity={1: 1, 2: 0.5, 3: 0.4}).interleaving("clicks")
     ColumnError: propensity={1: 1, 2: 0.5, 3: 0.4} weighs the results that a metric adds up, as in evaluate(),
@@ -205,8 +205,8 @@ LOG.irm(**ROLES).interleaving("gm_clicks_per_query")
         list; ask for 'clicks', or another metric of one list
     but: LOG.irm(**ROLES).interleaving("clicks_per_query")
 LOG.irm(**ROLES, doc="doc").interleaving("item_coverage")
-    NotComputableError: catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment
-        together, and of no single query: evaluate() has them, and compare() for systems
+    NotComputableError: catalogue_coverage, distributional_coverage and catalogue_gini have one value for all lists
+        of a segment together, and none for a single query: use evaluate(), or compare() for systems
     but: LOG.irm(**ROLES, doc="doc").interleaving("clicks")
 LOG.irm(query="search", value="clicked", team="from").interleaving("clicks")
     ColumnError: interleaving() has no use for value=, whose numbers were computed already; [...] take them
@@ -224,12 +224,12 @@ LOG.irm(**ROLES | {"team": None, "label": None}).judge(LOG.select("search", "doc
         no clicks; ask before judge(), and pass relevant=None
     but: LOG.irm(**ROLES, relevant=None).interleaving("clicks")
 LOG.irm(**ROLES | {"query": None}).interleaving("clicks")
-    ColumnError: query=None sets the query aside, and it is needed; leave query=None out, or name its column, one of
-        'search', 'user', 'device', 'doc', 'rank', 'from', 'clicked'
+    ColumnError: query=None was passed, but this call needs the query; leave query=None out, or name its column,
+        one of 'search', 'user', 'device', 'doc', 'rank', 'from', 'clicked'
 LOG.irm(**ROLES).interleaving("clicks", test="t")
     UnknownNameError: test='t' is not one of 'randomization', 'sign', 'bootstrap'
 LOG.irm(**ROLES).interleaving("clicks", test="sign", per_query=True)
-    NotComputableError: test='sign' is of the difference of means; pass per_query=False
+    NotComputableError: test='sign' applies to the difference of means; pass per_query=False
 LOG.irm(**ROLES).interleaving("clicks", against="chance")
     UnknownNameError: interleaving() has no option 'against'
 compared(LOG.with_columns(**{"from": pl.lit(float("nan"))}))

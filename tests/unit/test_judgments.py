@@ -1057,7 +1057,7 @@ def test_nan_is_no_document() -> None:
 
 def test_a_column_that_plays_another_part_is_not_found() -> None:
     assert error(lambda: RUN.irm(cluster="query").judge(QRELS).evaluate("rr")) == (
-        "the column 'query' is the cluster, and a column plays one part; name the query with query="
+        "the column 'query' is the cluster, and a column can have only one role; name the query with query="
     )
 
 

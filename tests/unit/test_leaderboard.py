@@ -173,7 +173,7 @@ def test_shares_are_told_by_the_intervals_of_shares(ranked: pl.DataFrame) -> Non
         (
             {"query": None, "threshold": 100},
             ["precision"],
-            "query=None sets the query aside, and it is needed",
+            "query=None was passed, but this call needs the query",
         ),
         ({"doc": "score", "score": None, "rank": "place", "catalogue": 9}, ["item_coverage"], "all lists together"),
         ({}, ["gm_rr"], "an average of its own"),

@@ -246,7 +246,7 @@ of(RAG.drop("doc").with_columns(score=pl.Series([[1.0, 2.0], [], [], [1.0]])), q
 of(ROWS, query="row", by="query")
     ColumnError: by='query': there is no such column among 'row', 'score', 'label'
 of(ROWS, by="row")
-    ColumnError: by='row' is the query too; a column plays one part
+    ColumnError: by='row' is the query too; a column can have only one role
 of(pl.DataFrame({"a": [[0.1, 0.9]], "b": [[0.1, 0.9]], "label": [["a", "b"]]}), score={"a": "a", "b": "b"})
     ColumnError: 'label' holds lists, and the scores of several classes are one to a row
     but: of(with_scores([1.0, 2.0], [], [], [1.0]), query="qid")
@@ -500,9 +500,9 @@ systems(score=["a", "c"]).evaluate("rr")
     ColumnError: score='c': there is no such column among 'query', 'doc', 'a', 'b', 'label', 'text', 'bad', 'huge',
         'system', 'label2'
 systems(score=["a", "a"]).evaluate("rr")
-    ColumnError: column of a system='a' is named twice; a column plays one part
+    ColumnError: column of a system='a' is named twice; a column can have only one role
 systems(score=["a", "b"], by="a").evaluate("rr")
-    ColumnError: column of a system='a' is the by too; a column plays one part
+    ColumnError: column of a system='a' is the by too; a column can have only one role
 systems(score=["a", "b"], rank=["a", "b"]).evaluate("rr")
     ColumnError: score= and rank= are lists of columns, each of a system; one of them may be
 systems(score=["a", "b"], system="text").evaluate("rr")
@@ -518,7 +518,7 @@ systems(score=["a", "huge"]).evaluate("rr")
 systems(predicted=["label2", "text"], query=None).evaluate("precision")
     BadValueError: 'label2' is Int64, 'text' is text; give the columns of the systems one type
 systems(score=["a", "b"], by="system").evaluate("rr")
-    ColumnError: by='system' is the system too; a column plays one part
+    ColumnError: by='system' is the system too; a column can have only one role
     but: systems(score=["a", "b"]).evaluate("rr")
 of(with_scores([1.0, 2.0], [], [], [NAN]), query="qid")
     BadRowsError: score: 1 of 4 rows is NaN (row 3); drop them, or make them null if the document was not retrieved

@@ -89,7 +89,7 @@ def test_who_comes_back_has_to_be_named() -> None:
     rows = arms(150, 150).frame.with_columns(query=pl.col("query") % 150, user=pl.col("query") % 150)
     irm = rows.irm(query="query", arm="new", value="v")
     said = error(lambda: rows[1:].irm(**irm.roles).ab_test(looks="any"))
-    assert "149 queries ('query') are of both arms" in said
+    assert "149 queries ('query') are in both arms" in said
     assert "name who asks with cluster=" in said
     assert looked(irm(cluster="user"))["n_units"] == 150
 
@@ -137,7 +137,7 @@ def test_what_does_not_go_together_is_refused(options: dict[str, Any], words: st
     """Before anything is read."""
     assert words in error(lambda: arms(3, 3).ab_test(**options))
     rows = pl.DataFrame({"label": [1, 0], "score": [0.2, 0.3], "run": ["a", "b"]}).irm(arm="run", query=None)
-    assert "name query=" in error(lambda: rows.ab_test("roc_auc", looks="any"))
+    assert "requires query=" in error(lambda: rows.ab_test("roc_auc", looks="any"))
 
 
 def test_peeking_gives_few_false_alarms() -> None:

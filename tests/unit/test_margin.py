@@ -371,7 +371,7 @@ def test_both_sides_and_greater_margins(verb: str, shares: bool, test: str | Non
 
 @pytest.mark.parametrize("roles", [{"cluster": "c"}, {"weight": "w"}, {"cluster": "c", "weight": "w"}])
 def test_units_of_arms(roles: dict[str, str]) -> None:
-    """Arms of clusters, of which some are of both arms, and with weights: adding to an arm is a smaller loss."""
+    """Arms of clusters, of which some are in both arms, and with weights: adding to an arm is a smaller loss."""
     base, value = pair(150)
     frame = of_arms(base, value).with_columns(c=pl.col("query") % 60, w=1.0 + pl.col("query") % 3)
     better = frame.with_columns(ndcg=pl.col("ndcg") + 0.02 * (pl.col("run") == "b"))
@@ -455,8 +455,8 @@ irm.report(margin=0.1, format="md")
     BadValueError: margin=0.1 is the loss against a baseline that would still be accepted; pass it, as baseline=
     but: irm.summary("ndcg", baseline="a", margin=0.1)
 log.compare("catalogue_coverage@1", margin=0.1)
-    NotComputableError: margin= is of means over queries, and catalogue_coverage@1 is of all lists together; leave
-        catalogue_coverage@1 out, or name the metrics that have a margin, as margin={'ndcg@10': 0.01}
+    NotComputableError: margin= applies to means over queries, and catalogue_coverage@1 has one value for all lists
+        together; leave catalogue_coverage@1 out, or name the metrics that have a margin, as margin={'ndcg@10': 0.01}
     but: log.compare("catalogue_coverage@1", "rr", margin={"rr": 0.1})
 """
 
@@ -484,9 +484,9 @@ def test_sentences() -> None:
         return irm.summary(baseline="a", margin=margin).filter(about="not worse")["sentence"].to_list()
 
     (told,) = said(base, value)
-    assert told == "b is not worse than a by more than 0.02 in ndcg (p <0.001)."
+    assert told == "b is not worse than a by more than 0.02 in ndcg (p < 0.001)."
     (told,) = said(base, value - 0.03)
-    assert told.startswith("It is not shown that b is not worse than a by more than 0.02 in ndcg (p 0.")
+    assert told.startswith("It is not shown that b is not worse than a by more than 0.02 in ndcg (p = 0.")
     assert told.endswith("): a loss of up to 0.039 is not excluded.")
     (told,) = said(base, few)
     ending = "3 of 60 queries moved: too few to exclude a loss in rare ones."

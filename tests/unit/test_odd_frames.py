@@ -33,7 +33,7 @@ pl.DataFrame({"label": pl.Series([None] * 3, dtype=pl.Int64), "predicted": ["a",
         predicted="predicted", unjudged="drop").per_class("f1")
     BadValueError: predicted: its values are text, those of label are Int64;[...]
 pl.DataFrame({"row": [True], "predicted": [[[1.0]]]}).irm(label="row").confusion()
-    ColumnError: query='row' is the label too; a column plays one part
+    ColumnError: query='row' is the label too; a column can have only one role
 IRM(pa.table({"query": [1], "score": [1.0], "grade": pa.array([(1, 2, 3)],
         pa.month_day_nano_interval())})).evaluate("rr")
     BadValueError: grade: the column is month_day_nano_interval, which cannot be read; cast it to another type

@@ -106,7 +106,8 @@ runs(score=["score", "chance"]).evaluate("rr")
         one column, or leave out system=
     but: one(score=["score", "chance"]).evaluate("rr")
 one(doc="doc", catalogue=5).evaluate("catalogue_coverage", average="macro")
-    NotComputableError: catalogue_coverage is of all lists together, and no average over queries; [...] average=None
+    NotComputableError: catalogue_coverage has one value for all lists together, and no average over queries; [...]
+        average=None
     but: one(doc="doc", catalogue=5).evaluate("catalogue_coverage", average=None)
 one(doc="doc", catalogue=5, ties="worst").evaluate("catalogue_coverage@1")
     NotComputableError: catalogue_coverage@1 counts documents, and ties='worst' does not say which of those with equal
@@ -117,7 +118,7 @@ one(doc="doc", catalogue=5, propensity="chance").evaluate("catalogue_coverage")
     NotComputableError: catalogue_coverage adds up over no results, so that nothing is weighted; [...] propensity=None
     but: one(doc="doc", catalogue=5, propensity=None).evaluate("catalogue_coverage")
 one(doc="doc", catalogue=5, unjudged="drop").evaluate("catalogue_coverage")
-    NotComputableError: catalogue_coverage is of what is shown, judged or not; [...] unjudged=None
+    NotComputableError: catalogue_coverage counts what is shown, judged or not; [...] unjudged=None
     but: one(doc="doc", catalogue=5, unjudged=None).evaluate("catalogue_coverage")
 one(doc="doc", catalogue=5).evaluate("catalogue_coverage", ci=0.9)
     NotComputableError: catalogue_coverage has no interval: of queries that are drawn again some come twice, so that
@@ -141,7 +142,7 @@ one(ties="expected").explain("rr", query=1)
     but: one(ties="worst").explain("rr", query=1)
     but: one(doc="doc").explain("rr", query=1)
 one().to_judge(3)
-    ColumnError: no column says which document a row is, and judgments are of documents; name doc=
+    ColumnError: no column says which document a row is, and a judgment needs its document; name doc=
     but: one(doc="doc").to_judge(3, max_grade=1)
 runs(doc="doc").bounds("rr", of="ties", baseline="x")
     NotComputableError: baseline= is about judgments of unjudged rows; [...] of='unjudged', or leave it out
@@ -158,12 +159,13 @@ arms().ab_test("rr", looks="any", test="t")
     but: arms().ab_test("rr", looks="any")
     but: arms().ab_test("rr", looks=None, test="t")
 runs().sample_size("rr", detect=0.1, n_all=10)
-    NotComputableError: n_all=10 is of what a machine judges beside people; leave it out, or judge() with proxy=
+    NotComputableError: n_all=10 applies to judgments of a machine beside those of people; leave it out, or judge()
+        with proxy=
     but: runs().sample_size("rr", detect=0.1)
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=JUDGED).sample_size("rr", detect=0.1, n_all=10)
 both().evaluate("rr", ci=0.9, method="bootstrap")
-    NotComputableError: method='bootstrap' is of means over queries, and these are prediction-powered means, of
-        judge(..., proxy=); pass method='t' or 'normal', or leave it out
+    NotComputableError: method='bootstrap' applies to means over queries, and these are prediction-powered means,
+        of judge(..., proxy=); pass method='t' or 'normal', or leave it out
     but: both().evaluate("rr", ci=0.9, method="t")
     but: both().evaluate("rr", ci=0.9, method="normal")
 both(unjudged="drop").evaluate("rr")
@@ -186,7 +188,7 @@ both().evaluate("recall", average="micro")
     but: both().evaluate("recall", average="macro")
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).evaluate("recall", average="micro")
 decided(arm="arm").ab_test("f1", looks="any")
-    NotComputableError: looks='any' is of the means of queries, and there is none; name query=
+    NotComputableError: looks='any' requires query=; name the column of queries
     but: decided(arm="arm", query="of").ab_test("f1", looks="any")
 decided(system="arm").sample_size("f1", detect=0.1)
     ColumnError: the query is missing; name its column with query=, one of [...]
@@ -217,7 +219,7 @@ one().evaluate("ndcg(rel=1)")
         gain= a mapping, as gain={1: 0, 2: 1, ...}
     but: one().evaluate("ndcg", "ndcg(gain={1: 0, 2: 1})")
 unread(sampling="chance").evaluate("rr")
-    ColumnError: sampling='chance' is of queries that people judged beside a machine; name proxy=
+    ColumnError: sampling='chance' requires proxy=, the judgments of a machine; name it too
     but: unread(sampling="chance", proxy=JUDGED).evaluate("rr")
 unread(sampling="chance", proxy=JUDGED).sample_size("rr", detect=0.1)
     NotComputableError: sampling='chance' has a chance for each query, and sample_size() counts queries that are drawn
@@ -249,8 +251,8 @@ clicks(team="system", system="arm").interleaving("clicks")
     but: clicks(team="system", system=None).interleaving("clicks")
     but: clicks(team=None, arm="arm").ab_test("clicks")
 runs(system=None, arm="system", cluster="part").change("rr", baseline=SAVED)
-    NotComputableError: cluster='part' is of the queries of the frame, and the saved numbers are of other queries; put
-        both periods into one frame with value=, cluster= and arm=, or pass cluster=None
+    NotComputableError: cluster='part' belongs to the queries of the frame, and the saved numbers are those of
+        other queries; put both periods into one frame with value=, cluster= and arm=, or pass cluster=None
     but: runs(system=None, arm="system", cluster=None).change("rr", baseline=SAVED)
 runs().change("rr", baseline=SAVED)
     ColumnError: change() compares each period over its own queries; pass system=None and keep the rows of one system,
@@ -274,8 +276,8 @@ clicks(team="system").evaluate("rr")
     but: clicks(team=None).evaluate("rr")
     but: clicks(team="system").interleaving("clicks")
 several().agreement()
-    ColumnError: by=['part'] is of results, and annotators are compared over all judgments; [...] by=None, and name a
-        column of the judgments, as in agreement(by='device')
+    ColumnError: by=['part'] belongs to the results, and annotators are compared over all judgments; [...] by=None,
+        and name a column of the judgments, as in agreement(by='device')
     but: several(by=None).agreement(by="kind")
 runs(by="part").plot.metrics("rr", color="system", facet=[])
     ColumnError: nothing says what tells 'part' apart; name them in color= or facet=

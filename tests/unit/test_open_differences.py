@@ -540,9 +540,9 @@ def test_every_kind_of_frame_gives_the_same() -> None:
     [
         ({"doc": None, "system": None}, {}, "name doc="),
         ({}, {"n": 0}, "n=0"),
-        ({}, {"metric": "ap"}, "ap: what one judgment moves is not worked out; take ndcg or recall"),
+        ({}, {"metric": "ap"}, "ap: the effect of one judgment is not supported; take ndcg or recall"),
         ({}, {"metric": "bpref"}, "bpref has no bounds"),
-        ({}, {"metric": "gm_ndcg", "max_grade": 1}, "gm_ndcg: what one judgment moves is not worked out"),
+        ({}, {"metric": "gm_ndcg", "max_grade": 1}, "gm_ndcg: the effect of one judgment is not supported"),
         ({}, {"metric": "gm_ndcg", "max_grade": 1, "baseline": "x"}, "gm_ndcg is an average"),
         ({}, {"metric": "ndcg@10"}, "pass max_grade="),
         ({}, {"way": "best"}, "way='best' is not one of 'bounds', 'depth'"),

@@ -294,7 +294,7 @@ def test_results_without_an_order_are_refused(call: str) -> None:
     log = SLATE.rename({"rank": "position"})
     irm = IRM(log, **{**WEIGHED, "rank": None, "propensity": "chance"}, score=None)
     asked = () if call in ("audit", "summary", "report") else ("precision",)
-    said = "is missing|is needed"
+    said = "is missing|this call needs"
     with pytest.raises(ColumnError, match=said):
         getattr(irm, call)(*asked)
 

@@ -250,7 +250,7 @@ def test_scores_of_classes_beside_predictions_have_their_metric() -> None:
     (absent,) = found["absent"]
     assert absent["section"] == "curves and the best threshold"
     assert absent["reason"] == (
-        "these are of the scores of one class; name their column with score=, and the class with positive="
+        "these require the scores of one class; name their column with score=, and the class with positive="
     )
     assert cases.irm(score="p_a", positive="a").curve("roc").height > 0  # as the reason says
     page = irm.report(format="md")

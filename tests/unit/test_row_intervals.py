@@ -354,9 +354,9 @@ TWO = rows_of(0)
 LOG = pl.DataFrame({"query": [1, 1], "score": [0.3, 0.1], "label": [1, 0]})
 REFUSALS = r"""
 TWO.irm.evaluate("roc_auc", "ks", ci=0.9, method="delong")
-    NotComputableError: ks has no interval by DeLong, which is of roc_auc and gini; pass method='bootstrap'
+    NotComputableError: ks has no interval by DeLong, but roc_auc and gini have one; pass method='bootstrap'
 TWO.irm.evaluate("roc_auc(max_fpr=0.1)", ci=0.9, method="delong")
-    NotComputableError: roc_auc(max_fpr=0.1) has no interval by DeLong, which is of roc_auc and gini; pass
+    NotComputableError: roc_auc(max_fpr=0.1) has no interval by DeLong, but roc_auc and gini have one; pass
         method='bootstrap'
 TWO.irm(weight="w").evaluate("auc", ci=0.9, method="delong")
     NotComputableError: w is the weight of rows, and method='delong' is for independent rows that count one each; pass
@@ -365,10 +365,10 @@ TWO.irm(cluster="user").evaluate("auc", ci=0.9, method="delong")
     NotComputableError: user is the cluster of rows, and method='delong' is for independent rows that count one each;
         pass cluster=None, or method='bootstrap'
 LOG.irm.evaluate("roc_auc", ci=0.9, method="delong")
-    NotComputableError: method='delong' is of rows without a query, and these are means over queries; pass
+    NotComputableError: method='delong' applies to rows without a query, and these are means over queries; pass
         method='bootstrap', or leave it out
 TWO.irm.evaluate("roc_auc", method="delong")
-    BadValueError: method='delong' is that of an interval; pass ci=0.95 too
+    BadValueError: method='delong' requires ci=; pass ci=0.95 too
 TWO.irm.evaluate("roc_auc", ci=0.9, method="delon")
     UnknownNameError: method='delon' is not one of 'delong', 'bootstrap', 't', 'normal'; did you mean 'delong'?
     but: TWO.irm.evaluate("roc_auc", "gini", ci=0.9, method="delong")

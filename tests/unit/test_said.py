@@ -35,7 +35,12 @@ def told(irm: IRM[Any], about: str, **options: Any) -> list[dict[str, Any]]:
     ("frame", "roles", "options", "floor"),
     [
         (values(5, a=0.3, b=0.0), {}, {}, "with 5 queries no p can be below 0.0625"),
-        (values(5, a=0.3, b=0.0, c=0.0), {}, {}, "with 5 queries no p can be below 0.0625 after max_t"),
+        (
+            values(5, a=0.3, b=0.0, c=0.0),
+            {},
+            {},
+            "with 5 queries no p can be below 0.0625, corrected for 3 comparisons",
+        ),
         (
             values(20, a=0.3, b=0.0).with_columns(rr=pl.when(pl.col("query") < 3).then("rr").otherwise(0.5)),
             {},
@@ -122,7 +127,7 @@ def test_a_level_that_is_not_the_usual_one_is_said() -> None:
     irm = saved(values(a=0.0, b=0.0, c=-0.2))
     texts = irm.summary(ci=0.8)["sentence"].to_list()
     assert texts[0].endswith(" at a level of 0.2.")
-    assert any(text.endswith(" in four of five tests at a level of 0.2.") for text in texts)
+    assert any(text.endswith(" are likely to show at a level of 0.2.") for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +214,7 @@ def test_a_direction_that_is_not_known_is_declared_as_the_sentence_says() -> Non
 
     try:
         (row,) = told(irm, "not worse", baseline="b", margin=0.05)
-        assert row["sentence"] == "a is not worse than b by more than 0.05 in euros_of_a_basket (p <0.001)."
+        assert row["sentence"] == "a is not worse than b by more than 0.05 in euros_of_a_basket (p < 0.001)."
     finally:
         del REGISTRY[euros_of_a_basket.name]
 
@@ -228,5 +233,5 @@ def test_of_so_many_pairs_that_p_cannot_be_low_the_leaderboard_speaks(
     rows = saved(frame).summary().to_dicts()
     assert [row["about"] for row in rows if row["about"] in ("best", "difference", "value")] == about
     assert (rows[0]["sentence"] == "The best of 34 systems by rr is s07, by tests of one side.") == ("best" in about)
-    floor = "; with 10,000 draws no p can be below 0.0561 after bonferroni: so few cannot show any difference."
+    floor = "below 0.0561, corrected for 561 comparisons: so few cannot show any difference."
     assert rows[0]["sentence"].endswith(floor) == (about == ["difference"])

@@ -493,7 +493,7 @@ def test_so_many_units_of_arms_that_the_test_can_reach_the_level(
         ),
         ({"detect": 0.1, "n_all": 2**63}, f"n_all={2**63} is not a whole number from 5 to {2**63 - 1}"),
         ({"detect": 0.1, "n_all": 4}, "n_all=4 is not a whole number from 5"),
-        ({"detect": 0.1, "n_all": 40}, "n_all=40 is of what a machine judges beside people"),
+        ({"detect": 0.1, "n_all": 40}, "n_all=40 applies to judgments of a machine beside those of people"),
         ({}, "sample_size(): missing"),
     ],
 )
@@ -514,10 +514,10 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
     )
     assert "no option 'paired'" in error(lambda: log.irm.sample_size("dcg@1", detect=0.1, paired=False))
     assert "it is irm.sample_size()" in error(lambda: log.irm.plan("dcg@1", detect=0.1))
-    assert "and sample_size() pairs the values" in error(
+    assert "and sample_size() needs metrics of single queries" in error(
         lambda: log.irm(system="run").sample_size("gm_map", detect=0.1)
     )
-    assert "query=None sets the query aside, and it is needed" in error(
+    assert "query=None was passed, but this call needs the query" in error(
         lambda: rows.irm(system="run", query=None).sample_size("roc_auc", detect=0.1)
     )
 

@@ -208,7 +208,7 @@ this().irm.audit(baseline=saved().select("query", mine="value"))
     ColumnError: baseline: nothing has the numbers of a metric among 'query', 'mine'; it has to be what per_query()
         returned, with columns 'metric' and 'value', or with a column called as each metric
 ARMS.irm(system="s").audit(baseline=saved(), split={"x": 0.5, "y": 0.5})
-    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='s'
+    ColumnError: split= requires arm=, the arms of a test; name their column with arm= in the place of system='s'
     but: this().irm.audit(baseline=saved())
     but: ARMS.irm(system="s").audit(baseline=saved())
 this().irm(undefined="raise").compare("rr", baseline=saved(value=[1.0, None, 0.25]))

@@ -416,7 +416,7 @@ def test_an_interval_of_one_query_is_null() -> None:
             {"doc": None},
             "rbo",
             {},
-            "doc=None sets the doc aside, and it is needed; leave doc=None out, or name its column, one of",
+            "doc=None was passed, but this call needs the doc; leave doc=None out, or name its column, one of",
         ),
         (
             {"system": None, "by": "run"},
@@ -428,7 +428,7 @@ def test_an_interval_of_one_query_is_null() -> None:
             {},
             "ndcg@10",
             {},
-            "ndcg@10 is of judgments, and similarity() reads none; it has 'jaccard', 'kendall_tau', 'overlap'",
+            "ndcg@10 reads judgments, and similarity() has none; it has 'jaccard', 'kendall_tau', 'overlap'",
         ),
         (
             {"ties": "worst"},
@@ -442,7 +442,7 @@ def test_an_interval_of_one_query_is_null() -> None:
         ({}, "rbo", {"average": "rows"}, "average='rows' weighs queries by their judged rows"),
         ({}, "rbo", {"average": "micro"}, "rbo has no micro average"),
         ({}, "rbo", {"margins": True}, "margins=True adds the totals over segments; name the segments with by="),
-        ({}, "rbo", {"per_query": True, "ci": 0.9}, "ci=0.9 is of means; pass per_query=False"),
+        ({}, "rbo", {"per_query": True, "ci": 0.9}, "ci=0.9 applies to means; pass per_query=False"),
     ],
 )
 def test_what_is_refused(roles: dict[str, Any], asked: str, options: dict[str, Any], message: str) -> None:

@@ -249,7 +249,7 @@ of({"A": 0.5, "C": 0.5})
 of({"A": 0.5, "C": 0.5}, frame=arms(A=2, B=2, C=2))
     BadValueError: split: 'B' of arm has no share; give each arm one
 of(HALVES, arm=None)
-    ColumnError: split= is of the arms of a test; name their column with arm=
+    ColumnError: split= requires arm=, the arms of a test; name their column with arm=
     but: of({"A": 0.25, "B": 0.75})
     but: of({"A": 0.25, "B": 0.25, "C": 0.5}, frame=arms(A=2, B=2, C=2))
 """

@@ -206,16 +206,16 @@ def test_the_sentence_says_no_more_than_its_p_value(apart: float) -> None:
         assert (row["of"], row["correction"], row["n"]) == (f"device = d{found.segment}", "max_t", 100)
         assert (row["value"], row["baseline_value"]) == pytest.approx((own, whole))
         assert row["ci_low"] < row["value"] < row["ci_high"]
-        p = "<0.001" if found.p < 0.001 else f"{found.p:.3f}"
-        assert row["sentence"].endswith(f" over all (p {p}).")
+        p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
+        assert row["sentence"].endswith(f" over all ({p}).")
     for row in nothing:
-        assert row["sentence"] == f"Looked for and not found: a segment that stands out (p {found.p:.3f})."
+        assert row["sentence"] == f"Looked for and not found: a segment that stands out (p = {found.p:.3f})."
 
 
 def test_without_intervals_a_segment_stands_out_too() -> None:
     """The p-value needs no interval."""
     text = log(apart=0.3).irm(**ROLES).report(format="md", ci=None)
-    assert "device = d3 stands out: rr 0.771, 0.567 over all (p" in text
+    assert "device = d3 is unusually high: rr 0.771, 0.567 over all (p" in text
 
 
 WEIGHED = {"w": lambda rng, n: rng.random(n) + 0.1}
@@ -281,7 +281,7 @@ def test_with_a_baseline_a_difference_stands_out() -> None:
                 assert row["value"] == pytest.approx(-0.08, abs=0.01)
                 assert row["baseline_value"] == pytest.approx(-0.005, abs=0.01)
                 whose = " for new" if base == "old" else ""
-                start = f"device = d1 stands out{whose}: rr minus that of {base} is -0.0"
+                start = f"device = d1 is unusually low{whose}: rr minus that of {base} is -0.0"
                 assert row["sentence"].startswith(start)
 
 
@@ -314,7 +314,7 @@ def test_one_sentence_has_all_that_was_not_found() -> None:
         [frame.with_columns(run=pl.lit(name), rr=pl.col("rr") + more) for name, more in (("a", 0), ("b", 0.1))]
     )
     (row,) = of(both.irm(**ROLES, system="run").summary(), "nothing")
-    start = "Looked for and not found: a segment in which another system is better, a segment that stands out (p 0."
+    start = "Looked for and not found: a segment in which another system is better, a segment that stands out (p = 0."
     assert row["sentence"].startswith(start)
 
 
@@ -367,7 +367,8 @@ def test_a_segment_of_every_kind_of_frame_stands_out(kind: str, tmp_path: Path) 
     for more, options in calls:
         (row,) = of(as_polars(IRM(frame, **roles, **more).summary("rr", **options)), "segment")
         assert row["of"] == "device = d2"
-        assert row["sentence"].startswith(f"device = d2 stands out{' for score' if options else ''}: rr ")
+        whose = " for score" if options else ""
+        assert row["sentence"].startswith(f"device = d2 is unusually low{whose}: rr ")
         assert row["baseline_value"] == pytest.approx(0.1924 if options else 0.8333, abs=1e-3)
 
 

@@ -201,9 +201,9 @@ ab_test(strata="devic")
     ColumnError: strata='devic': there is no such column among 'user', 'arm', 'device', 'country', 'v', 'w', 'query';
         did you mean 'device'?
 ab_test(strata="arm")
-    ColumnError: strata='arm' is the arm too; a column plays one part
+    ColumnError: strata='arm' is the arm too; a column can have only one role
 ab_test(strata=["device", "device"])
-    ColumnError: strata='device' is named twice; a column plays one part
+    ColumnError: strata='device' is named twice; a column can have only one role
 ab_test(strata=VALUE)
     for: 3, [], [1]
     BadValueError: strata=VALUE is not the name of a column, as 'device', nor several in a list: what is known of each
@@ -219,7 +219,8 @@ ab_test(strata="device", covariate="w")
         few groups, and pass these as one more column of strata
     but: ab_test(strata=["device", "w"])
 ab_test(strata="device", looks="any")
-    NotComputableError: strata='device' is of a single look, and cannot be used with looks='any'; pass one of them
+    NotComputableError: strata='device' requires a single look, and cannot be used with looks='any'; pass one of
+        them
     but: ab_test(strata=None, looks="any")
 ab_test(strata="device", correction="max_t")
     NotComputableError: correction='max_t' permutes units over all arms, which strata='device' cannot be used with; pass
@@ -356,7 +357,7 @@ def test_a_reversal_where_less_is_better() -> None:
 def test_strata_of_a_report_need_arms() -> None:
     """Systems have no strata."""
     irm = simpson().irm(query="query", system="arm", value="v")
-    with pytest.raises(Exception, match=r"strata=.*is of arms with queries of their own; name their column with arm="):
+    with pytest.raises(Exception, match=r"strata=.*requires arms with queries of their own; name .*arm="):
         irm.summary(strata="device")
 
 

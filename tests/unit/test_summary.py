@@ -72,7 +72,7 @@ def test_a_difference_is_told_where_its_interval_and_its_test_are(seed: int, see
         assert few == (not alike and 2.0 ** (1 - found["wins"] - found["losses"]) >= 0.05)
         for figure in (row["value"], row["baseline_value"]):
             assert f"{figure:.3f}" in text
-        assert ("would show" in text) == (apart and low <= 0 <= high and bool(found["mde"]))
+        assert ("likely to show" in text) == (apart and low <= 0 <= high and bool(found["mde"]))
         assert not apart or low <= 0 <= high or "; p " in text
 
 
@@ -84,8 +84,8 @@ def test_the_best_system_stands_beside_the_next_and_one_that_it_surely_beats() -
     assert {next_best["run"], next_best["baseline"]} == {"new", "next"}
     assert beaten["baseline"] == "old"
     assert (
-        f"better in {beaten['wins']} of 80 queries and worse in {beaten['losses']}; p <0.001 after max_t."
-        in beaten["sentence"]
+        f"better in {beaten['wins']} of 80 queries and worse in {beaten['losses']}; "
+        "p < 0.001, corrected for 3 comparisons." in beaten["sentence"]
     )
 
 
@@ -131,7 +131,7 @@ def test_an_error_of_the_rows_comes_before_one_of_a_metric(lazy: bool) -> None:
 def test_differences_that_are_all_equal_are_told_without_an_interval() -> None:
     """The test speaks for them, or is too small to."""
     for n, sentence in (
-        (8, "a beats b: rr 1.000 against 0.500 (+0.500; +100 %), better in 8 of 8 queries and worse in 0; p 0.008."),
+        (8, "a beats b: rr 1.000 against 0.500 (+0.500; +100 %), better in 8 of 8 queries and worse in 0; p = 0.008."),
         (
             3,
             "a beside b: rr 1.000 against 0.500 (+0.500); with 3 queries no p can be below 0.25: so few cannot show "
@@ -148,7 +148,9 @@ def test_of_several_pairs_what_would_show_is_of_all_of_them() -> None:
     for systems in (2, 3):
         irm = runs(3, 30, **dict.fromkeys("abc"[:systems], 0.5)).irm(system="run")
         (row,) = said(irm, "ndcg@5")
-        assert row["sentence"].endswith(f"; 30 queries would show {row['mde']:.3f} in four of five tests.")
+        assert row["sentence"].endswith(
+            f"; with 30 queries, only differences above about {row['mde']:.3f} are likely to show."
+        )
         found = irm.compare("ndcg@5", correction="none").filter(run=row["run"], baseline=row["baseline"])
         shown.append(row["mde"] / (found["mde"].item() if len(found) else row["mde"]))
     assert shown[0] == pytest.approx(1)
@@ -497,7 +499,7 @@ def test_arms_have_a_report() -> None:
     (sentence,) = said(arms, "ndcg@5", **options)
     assert sentence["sentence"].startswith("b beats a: ")
     assert ", adjusted by before (+" in sentence["sentence"]
-    assert ", over 30 and 30 queries; p " in sentence["sentence"]
+    assert ", over 30 and 30 queries; p < 0.001." in sentence["sentence"]
     assert "adjusted by before (CUPED)" in arms.report(metrics="ndcg@5", format="md", queries=0, **options)
     assert "<svg" in arms.report(metrics="ndcg@5", queries=0, **options)
 

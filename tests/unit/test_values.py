@@ -268,7 +268,7 @@ original().evaluate("map").irm(value="value").evaluate()
 wide().drop("query").irm(value="rr").evaluate()
     ColumnError: value= is one number per query, and the query is missing;[...]
 wide().irm(value="rr", query=None).evaluate()
-    ColumnError: value= is one number per query, and query=None sets the query aside, and it is needed;[...]
+    ColumnError: value= is one number per query, and query=None was passed, but this call needs the query;[...]
     but: original(by="segment").per_query("map").irm(value="value", by="segment").evaluate(margins=True)
 wide().irm(value="rr").per_class("recall")
     ColumnError: per_class() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
@@ -294,7 +294,7 @@ BESIDE(value="rr").evaluate()
 wide().irm(value="rrr").evaluate()
     ColumnError: value='rrr': there is no such column among 'query', 'rr', 'ms'; did you mean 'rr'?
 wide().irm(value="query", query="query").evaluate()
-    ColumnError: value='query' is the query too; a column plays one part
+    ColumnError: value='query' is the query too; a column can have only one role
 long(ms=[1, 2, 3, 4]).irm(value=["value", "ms"]).evaluate()
     ColumnError: value= names 2 columns, each of one metric, and the column 'metric' says one for each row;[...]
 wide().irm(value=2.5).evaluate()

@@ -151,7 +151,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
     if columns.relevant:
         raise NotComputableError(f"{columns.relevant} lists all that is relevant, so that nothing is left to judge")
     if columns.doc is None:
-        raise ColumnError("no column says which document a row is, and judgments are of documents; name doc=")
+        raise ColumnError("no column says which document a row is, and a judgment needs its document; name doc=")
     if baseline is not None:
         check_baseline(asked, call, baseline)
     check_asked(asked, call)
@@ -159,7 +159,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
         check_open(asked, call, max_grade)
         if not is_exact(metric, columns, call.conventions):
             raise NotComputableError(
-                f"{name}: what one judgment moves is not worked out; take {' or '.join(RATIOS)}, or what adds up, "
+                f"{name}: the effect of one judgment is not supported; take {' or '.join(RATIOS)}, or what adds up, "
                 "as precision@10 or dcg@10, or pass way='depth' for what stands highest"
             )
 

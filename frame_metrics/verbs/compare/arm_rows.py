@@ -39,7 +39,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
     lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
     if options.test == "delong" and lacks:
         raise NotComputableError(
-            f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; pass test='bootstrap'"
+            f"{lacks[0]} has no test by DeLong, which applies to roc_auc and gini of two classes; pass test='bootstrap'"
         )
     arms = ArmRows.of(cases, asked, options)
     pairs = pairs_among(arms.systems, options)

@@ -259,7 +259,7 @@ class ArmValues:
         columns, again = self.index.columns, arms.shared.shape[1]
         if again and not columns.cluster:
             raise ColumnError(
-                f"looks='any': {again} queries ({listed(columns.query)}) are of both arms, so that whoever asks comes "
+                f"looks='any': {again} queries ({listed(columns.query)}) are in both arms, so that whoever asks comes "
                 "back; name who asks with cluster="
             )
         if min(arms.n) < first_look:

@@ -65,12 +65,12 @@ def families_of_arms(blocks: Sequence[BlockOfArms], options: CompareOptions) -> 
     Raises
     ------
     NotComputableError
-        ``correction="max_t"`` is asked for, and a unit is of several arms.
+        ``correction="max_t"`` is asked for, and a unit is in several arms.
     """
     shared = max((block.shared for block in blocks), default=0)
     if shared and options.correction == MAX_T:
         raise NotComputableError(
-            f"correction='max_t' permutes units over all {options.one}s, and {shared:,} units are of several; "
+            f"correction='max_t' permutes units over all {options.one}s, and {shared:,} units are in several; "
             "pass correction='holm'"
         )
     if options.over == "all":

@@ -98,11 +98,11 @@ def _check_roles(plan: Plan) -> None:
         told = absent(("team",), plan.roles, plan.available, plan.border.hint)
         for role in ("arm", "system"):
             if column := getattr(columns, role):
-                told = f"{role}={column!r} is of lists of one {role} each; name the column with team= in its place"
+                told = f"{role}={column!r} says that a list is of one {role}; name the column with team= in its place"
         raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {told}")
     said = f"team={columns.team!r} says which system contributed each row of a list, and"
     if several := [*columns.shape.per_system]:
-        raise NotComputableError(f"{said} the columns {several} are of several systems; name one of them")
+        raise NotComputableError(f"{said} the columns {several} are those of several systems; name one of them")
     if plan.has_judgments:
         raise NotComputableError(
             f"{said} judgments beside the log are no clicks; ask before judge(), and pass relevant=None"

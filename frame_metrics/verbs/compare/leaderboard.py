@@ -80,8 +80,8 @@ def _check(call: Call, asked: Asked) -> None:
         raise ColumnError("leaderboard() ranks systems; name their column with system=")
     for name, metric in asked:
         if metric.input is Lists or metric.average is not None:
-            what = "all lists together" if metric.input is Lists else "an average of its own"
-            raise NotComputableError(f"{name} is of {what}, and leaderboard() ranks means of the values of queries")
+            what = "has one value for all lists together" if metric.input is Lists else "is an average of its own"
+            raise NotComputableError(f"{name} {what}, and leaderboard() needs metrics of single queries")
 
 
 @dataclass(frozen=True, eq=False)

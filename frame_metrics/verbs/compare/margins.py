@@ -98,8 +98,8 @@ def _check_of_queries(name: str, metric: Metric) -> None:
     """Raise for a metric without values of queries."""
     if metric.input is Lists:
         raise NotComputableError(
-            f"margin= is of means over queries, and {name} is of all lists together; leave {name} out, or name the "
-            "metrics that have a margin, as margin={'ndcg@10': 0.01}"
+            f"margin= applies to means over queries, and {name} has one value for all lists together; leave {name} "
+            "out, or name the metrics that have a margin, as margin={'ndcg@10': 0.01}"
         )
 
 

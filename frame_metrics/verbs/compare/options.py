@@ -211,8 +211,8 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
         what = "looks='any' exchanges none" if options.looks is not None else what
         way = "pass test='randomization', or " if tests and options.looks is None else ""
         raise NotComputableError(
-            "correction='max_t' is of tests that flip the signs of differences of queries, or exchange the units of "
-            f"arms, and {what}; {way}pass correction='holm'"
+            "correction='max_t' applies to tests that flip the signs of differences of queries, or exchange the units "
+            f"of arms, and {what}; {way}pass correction='holm'"
         )
     for name, given in options.adjusts.items():
         raise NotComputableError(
@@ -234,7 +234,7 @@ def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOpt
     check_correction(options, kind)
     if options.test in OF_WINS and call.conventions.propensity is not None:
         raise NotComputableError(
-            f"test={options.test!r} is of wins, or of their order, and of results weighted by propensity= only "
+            f"test={options.test!r} counts wins, or their order, and of results weighted by propensity= only "
             "means are without bias; pass test='randomization', or propensity=None"
         )
     if not call.columns.query and not call.of_values:
@@ -252,12 +252,11 @@ def _check_asked(kind: Compared, asked: Asked, options: CompareOptions) -> None:
         others = options.saved or options.per_query or options.test not in (None, "randomization")
         if metric.input is Lists and (kind != "queries" or others):
             raise NotComputableError(
-                f"{name} is of all lists together: compare() exchanges those of two systems, query by query, with "
-                "test='randomization'; it has no values of queries to save, to list or to test otherwise"
+                f"{name} has one value for all lists together: compare() exchanges those of two systems, query by "
+                "query, with test='randomization'; it has no values of queries to save, to list or to test otherwise"
             )
         if metric.average is not None:
-            what = f"{options.verb}() {'takes' if kind in OF_ARMS else 'pairs'}"
-            raise NotComputableError(f"{name} is an average, and {what} the values of queries")
+            raise NotComputableError(f"{name} is an average, and {options.verb}() needs metrics of single queries")
 
 
 def _check_queries(columns: Columns, options: CompareOptions) -> None:
@@ -323,8 +322,8 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
     for role in BOTH:
         if column := getattr(columns, role):
             raise NotComputableError(
-                f"{role}={column!r} is of the queries of the frame, and the saved numbers are of other queries; put "
-                f"both {options.one}s into one frame with value=, {role}= and arm=, or pass {role}=None"
+                f"{role}={column!r} belongs to the queries of the frame, and the saved numbers are those of other "
+                f"queries; put both {options.one}s into one frame with value=, {role}= and arm=, or pass {role}=None"
             )
 
 
@@ -340,7 +339,7 @@ def _check_test(kind: Compared, columns: Columns, options: CompareOptions) -> No
             "arms": f"pairs, and {options.verb}() pairs none; pass",
             "proxies": "one kind of judgments, and with proxy= there are two; pass",
         }.get(kind, "queries, and there is none; name query=, or pass")
-        raise NotComputableError(f"test={shown(test)} is of {whose} test= as one of {listed(tests)}")
+        raise NotComputableError(f"test={shown(test)} applies to {whose} test= as one of {listed(tests)}")
     check_units(test, tests, columns, "row" if "rows" in kind else "query")
 
 

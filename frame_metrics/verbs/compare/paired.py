@@ -92,7 +92,7 @@ def values_of_shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
     others = [name for (name, _), share in zip(measured.asked, shares, strict=True) if not share]
     if options.test == MID_P and others:
         raise NotComputableError(
-            f"test={MID_P!r} is of values of 0 and 1, and {others[0]} has others; pass test='randomization'"
+            f"test={MID_P!r} applies to values of 0 and 1, and {others[0]} has others; pass test='randomization'"
         )
     return shares
 

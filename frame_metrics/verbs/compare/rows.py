@@ -174,7 +174,7 @@ class RowComparison:
         """Return the metric's value by chance, if the baseline is chance; else None."""
         if self.options.against != "chance":
             if self.options.against and input_of(self.cases, metric) is not Classes:
-                raise NotComputableError(f"{name} is of scores, and the majority is a decision; pass against='chance'")
+                raise NotComputableError(f"{name} reads scores, and the majority is a decision; pass against='chance'")
             return None
         rows = self.cases.rows
         undecided = "predicted" in rows.columns and rows["predicted"].null_count() > 0

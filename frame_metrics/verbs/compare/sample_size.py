@@ -202,7 +202,8 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
         )
     if options.n_all is not None and kind != "proxies":
         raise NotComputableError(
-            f"n_all={options.n_all} is of what a machine judges beside people; leave it out, or judge() with proxy="
+            f"n_all={options.n_all} applies to judgments of a machine beside those of people; leave it out, or judge() "
+            "with proxy="
         )
     schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
     schema |= {"reason": pl.String} if kind == "proxies" else {}
