@@ -176,11 +176,11 @@ def test_every_verb_stands_on_a_page() -> None:
     assert [verb for verb in verbs if f".{verb}(" not in told] == []
 
 
-def test_the_version_is_said_once() -> None:
-    """pyproject.toml alone says it; the licence to cite is that of the package."""
+def test_what_to_cite_is_the_package() -> None:
+    """The version and the licence to cite are those of pyproject.toml; no module says the version."""
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
-    assert cited == {"license": project["license"]}
+    assert cited == {"version": project["version"], "license": project["license"]}
     assert not [path for path in PACKAGE.rglob("*.py") if project["version"] in read(path)]
 
 
