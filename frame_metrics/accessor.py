@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVa
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.free_threads import check_lock
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.overview import Overview
     from frame_metrics.verbs.propensities import Estimator
 
+check_lock()  # polars is imported, which turns the lock on unless Python was told not to
 Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -44,6 +44,7 @@ from frame_metrics.inputs import (
     Pool,
     Rows,
     TwoRankings,
+    intents,
     ratio,
 )
 from frame_metrics.inputs.scores import RowsInOrder, sorted_levels
@@ -202,6 +203,14 @@ def small_parts(rows: int) -> Iterator[None]:
     """Compute so many scores at a time."""
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "PART", rows)
+        yield
+
+
+@contextmanager
+def documents_grouped(above: int) -> Iterator[None]:
+    """Group documents of equal subtopics in the ideal order from so many documents of a query on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intents, "FEW", above)
         yield
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frame_metrics.inputs.kept import Remembers, kept, seal
 from frame_metrics.inputs.rows import Array, Rows, spans
+
+MASKED = 63  # subtopics of a query whose sets are numbers of 64 bits; of more, each document is a group by itself
+FEW = 64  # relevant documents of a query, up to which they are not grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +103,71 @@ class Intents(Remembers):
         return self.once((alpha, depth), lambda: self._greedy(alpha, depth))
 
     def _greedy(self, alpha: float, depth: int | None) -> Rows:
-        """Return the order of at most ``depth`` documents of each query, found rank by rank for all queries at once."""
-        cell, new = self._cell, np.diff(self._document, prepend=-1) != 0
-        document, of = np.cumsum(new) - 1, self._query[new]
-        above, parts = np.zeros(len(self._relevant), np.int64), []
+        """Return the order of at most ``depth`` documents of each query, found rank by rank for all queries at once.
+
+        Documents that are relevant to the same subtopics gain the same, and are one group, whose next one is the last
+        by its id. So a rank takes as long as there are groups.
+        """
+        groups, above = _Groups.of(self._query, self._document, self._cell, self._width), np.zeros_like(self._relevant)
         worth = np.multiply.accumulate(np.append(1.0, np.full(int(self._relevant.max(initial=0)), 1 - alpha)))
-        rank = 0
-        while len(of) and rank != depth:
+        parts, rank = [], 0
+        while len(groups.query) and rank != depth:
             rank += 1
-            gain = np.bincount(document, worth[above[cell]])
-            starts = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
-            most = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, starts), np.diff([*starts, len(of)])))
-            left = np.ones(len(of), bool)
-            left[most[np.searchsorted(most, starts)]] = False
-            stays = left[document]
-            taken = cell[~stays]
+            chosen = groups.best(np.bincount(groups.group, worth[above[groups.cell]]))
+            taken = groups.cell[chosen[groups.group]]
             parts.append(np.stack([taken, np.full(len(taken), rank), above[taken]]))
             above[taken] += 1
-            document, cell, of = (np.cumsum(left) - 1)[document[stays]], cell[stays], of[left]
+            groups = groups.without(chosen)
         taken, ranks, before = np.concatenate([np.zeros((3, 0), np.int64), *parts], axis=1)
         order = np.argsort(query := taken // self._width, kind="stable")
         return Rows(query[order], ranks[order], before[order].astype(np.float64), self._found.n_queries)
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Documents of queries that are relevant to the same subtopics, as long as some of them are left."""
+
+    query: Array  # the query of each group, rising, shape (groups,)
+    next: Array  # the place in ``documents`` of the next document of each group, shape (groups,)
+    end: Array  # the place after its last one, shape (groups,)
+    documents: Array  # the documents of all groups, as numbers in the order in which equal ones are taken
+    cell: Array  # the queries' subtopics of each group, shape (rows,)
+    group: Array  # the group of each of these, rising, shape (rows,)
+
+    @classmethod
+    def of(cls, query: Array, document: Array, cell: Array, width: int) -> _Groups:
+        """Group documents; the parameters are those of ``Intents``, with ``cell`` for query and subtopic."""
+        starts = np.flatnonzero(np.diff(document, prepend=-1) != 0)
+        of = query[starts]
+        order = alike = np.arange(len(starts))
+        if width < MASKED and np.bincount(of).max(initial=0) > FEW:
+            alike = np.bitwise_or.reduceat(np.int64(1) << (cell - query * width), starts)
+            order = np.lexsort((alike, of))
+        new = (np.diff(of[order], prepend=-1) != 0) | (np.diff(alike[order], prepend=-1) != 0)
+        begin, lengths = np.flatnonzero(new), np.diff(np.append(starts, len(cell)))
+        first = order[begin]
+        cells = cell[spans(starts[first], lengths[first])]
+        group = np.repeat(np.arange(len(first)), lengths[first])
+        return cls(of[first], begin, np.append(begin[1:], len(order)), order, cells, group)
+
+    def best(self, gain: Array) -> Array:
+        """Mark the group of each query that gains most; of equals the one whose next document comes first."""
+        starts = np.flatnonzero(np.append(True, self.query[1:] != self.query[:-1]))
+        most = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, starts), np.diff([*starts, len(gain)])))
+        first, begins = self.documents[self.next[most]], np.searchsorted(most, starts)
+        least = np.repeat(np.minimum.reduceat(first, begins), np.diff([*begins, len(most)]))
+        out = np.zeros(len(gain), bool)
+        out[most[first == least]] = True
+        return out
+
+    def without(self, chosen: Array) -> _Groups:
+        """Return what is left when the next document of the chosen groups is taken."""
+        after = self.next + chosen
+        left = after < self.end
+        if left.all():
+            return replace(self, next=after)
+        stays = left[self.group]
+        group = (np.cumsum(left) - 1)[self.group[stays]]
+        return replace(
+            self, query=self.query[left], next=after[left], end=self.end[left], cell=self.cell[stays], group=group
+        )

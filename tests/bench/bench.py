@@ -32,8 +32,10 @@ from bench_clicks import clicks
 from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
 from bench_forms import forms
+from bench_growth import growth
 from bench_import import imported
 from bench_large import large, left_out_large
+from bench_peaks import left_out_peaks, peaks
 from timing import WORK, apart, by_turns, clock, row, show, status
 
 import frame_metrics
@@ -217,7 +219,7 @@ def left_out(quick: bool) -> dict[str, str]:
     """Return what cannot be measured, and why."""
     why = {"ranx": "it compiles for a minute"} if quick else {}
     why |= {name: "it is not installed" for name in PEERS if not find_spec(name)}
-    why |= left_out_decisions() | left_out_comparisons() | left_out_border() | left_out_large()
+    why |= left_out_decisions() | left_out_comparisons() | left_out_border() | left_out_large() | left_out_peaks()
     return why | ({} if Path("/proc/self/clear_refs").exists() else {"memory": "it is read from /proc"})
 
 
@@ -370,6 +372,8 @@ def main() -> None:
         "border": border,
         "forms": forms,
         "large": large,
+        "growth": growth,
+        "peaks": peaks,
     }
     about = "of floor, memory, tables and scores; peers, join, cutoffs, forms and border take the least, at most 1e6"
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=sizes, help=about)

@@ -35,7 +35,7 @@ def size_of(name: str, rows: int) -> Size:
 
 def peak(name: str, rows: int) -> tuple[int, int, float]:
     """Return the bytes that a verb reads, those that it adds at most, and its seconds of processor time."""
-    VERBS[name](replace(size_of(name, rows), **({"rows": 1000} if name in ROWS else {"queries": 20})))[0]()
+    VERBS[name](replace(size_of(name, rows), **({"rows": 1000} if name in ROWS else {"queries": 400})))[0]()
     call, read = VERBS[name](size_of(name, rows))
     getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # what building the frame took and does not hold is given back,
     time.sleep(2)  # by polars after a while

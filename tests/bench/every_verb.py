@@ -54,8 +54,10 @@ def log_of(size: Size, *, doc: bool = False, judged: bool = True) -> tuple[pl.Da
         roles["system"] = "run"
     else:
         frame = frame.drop("run")
-    if not judged:
-        frame = frame.with_columns(pl.when(pl.col("doc") % 3 > 0).then("grade").alias("grade"))
+    if not judged:  # systems differ in what they list, and in their order
+        frame = frame.with_columns(
+            pl.when(pl.col("doc") % 3 > 0).then("grade").alias("grade"), score=pl.Series(rng.random(len(frame)))
+        ).filter(pl.Series(rng.random(len(frame)) < 0.8))
     if size.segments > 1:
         frame, roles["by"] = frame.with_columns(segment=(pl.col("query") % size.segments).cast(pl.Int32)), "segment"
     if size.units:
@@ -132,12 +134,24 @@ def of_judgments(size: Size, call: Callable[[Any], Any]) -> tuple[Call, int]:
     return partial(call, IRM(log, **own).judge(votes, annotator="who")), read(log, votes)
 
 
+def of_subtopics(size: Size, call: Callable[[Any], Any]) -> tuple[Call, int]:
+    """Return a call of a log whose documents are judged for five subtopics each, and the bytes that it reads."""
+    frame, own = log_of(size, doc=True)
+    rng, run = np.random.default_rng(1), frame.drop("grade")
+    pairs = frame.select("query", "doc").unique(maintain_order=True)
+    judged = pl.concat(
+        pairs.with_columns(subtopic=pl.lit(i), grade=pl.Series((rng.random(len(pairs)) < 0.1).astype(np.int8)))
+        for i in range(5)
+    )
+    return partial(call, IRM(run, **own).judge(judged, subtopic="subtopic")), read(run, judged)
+
+
 def of_clicks(size: Size, call: Callable[[Any], Any]) -> tuple[Call, int]:
     """Return a call of clicks on a few queries that were asked often, and the bytes that it reads."""
     rng = np.random.default_rng(0)
     n, search = size.rows * size.queries, np.repeat(np.arange(size.queries), size.rows)
     rank = np.tile(np.arange(1, size.rows + 1), size.queries)
-    doc = np.lexsort((rng.random(n), search)) % size.rows  # each search has the same documents, in another order
+    doc = np.lexsort((rank + 3 * rng.random(n), search)) % size.rows  # the same for each search, in other orders
     clicked = (rng.random(n) < (0.2 + 0.6 * (doc % 3 == 0)) / rank).astype(np.int8)
     frame = pl.DataFrame({"query": search, "text": search // 20, "doc": doc, "rank": rank, "label": clicked})
     return partial(call, IRM(frame, label="label")), read(frame)
@@ -182,7 +196,10 @@ VERBS: dict[str, Callable[[Size], tuple[Call, int]]] = {
     "explain": lambda size: of_log(size, lambda irm: irm.explain("ndcg@10", query=0), doc=True),
     "similarity": lambda size: of_log(size, lambda irm: irm.similarity("overlap@10", "rbo", baseline=0), doc=True),
     "to_judge": lambda size: of_log(size, lambda irm: irm.to_judge(5, "precision@10", baseline=0), **LACKING),
-    "to_judge, no cutoff": lambda size: of_log(size, lambda irm: irm.to_judge(5, "ap", baseline=0), **LACKING),
+    "to_judge, no cutoff": lambda size: of_log(
+        size, lambda irm: irm.to_judge(5, "ndcg", max_grade=3, baseline=0), **LACKING
+    ),
+    "alpha_ndcg": lambda size: of_subtopics(size, lambda irm: irm.evaluate("alpha_ndcg")),
     "to_judge, by depth": lambda size: of_log(size, lambda irm: irm.to_judge(way="depth"), **LACKING),
     "curve of cutoffs": lambda size: of_log(size, lambda irm: irm.curve("ndcg@k", cutoffs=10, **size.interval)),
     "audit": lambda size: of_log(size, lambda irm: irm.audit(), doc=True),
@@ -196,7 +213,7 @@ VERBS: dict[str, Callable[[Size], tuple[Call, int]]] = {
     "agreement with one": lambda size: of_judgments(size, lambda irm: irm.agreement(0)),
     "disagreements": lambda size: of_judgments(size, lambda irm: irm.disagreements()),
     "click_judgments": lambda size: of_clicks(size, lambda irm: irm.click_judgments("coec", query_text="text")),
-    "propensities": lambda size: of_clicks(size, lambda irm: irm.propensities(query_text="text")),
+    "propensities": lambda size: of_clicks(size, lambda irm: irm.propensities(k=2, query_text="text")),
     "interleaving": lambda size: of_teams(size, lambda irm: irm.interleaving("clicks", baseline=0)),
     "evaluate of decisions": lambda size: of_cases(size, lambda irm: irm.evaluate("f1", "mcc", **size.interval)),
     "per_class": lambda size: of_cases(size, lambda irm: irm.per_class("f1", "recall")),

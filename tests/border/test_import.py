@@ -356,3 +356,20 @@ from frame_metrics.accessor import IRM
 assert frame_metrics.IRM is IRM
 assert frame_metrics.metrics.ndcg
 """)
+
+
+@pytest.mark.parametrize(("enabled", "said"), [(False, "without its global lock"), (True, "1 row")])
+def test_a_python_without_its_lock_is_refused(enabled: bool, said: str) -> None:
+    """Where a free-threaded build keeps the lock off, ``df.irm`` is an error with the way out; with it on, all runs."""
+    tried = f"""
+import sys
+sys._is_gil_enabled = lambda: {enabled}
+import frame_metrics, polars
+try:
+    print(polars.DataFrame({LOG}).irm.evaluate('rr').height, 'row')
+except frame_metrics.FrameMetricsError as error:
+    print(error)
+"""
+    printed = _run(tried)
+    assert said in printed
+    assert ("PYTHON_GIL=1" in printed) is not enabled

@@ -15,7 +15,7 @@ import pytest
 
 from frame_metrics import IRM, Metric
 from helpers import KINDS, as_kind, as_polars, ready
-from inside import REGISTRY, in_pieces, small_blocks, threads
+from inside import REGISTRY, documents_grouped, in_pieces, small_blocks, threads
 
 OF_SUBTOPICS = [ready(metric) for metric in REGISTRY.values() if metric.of_subtopics]
 WITH_OPTIONS = [
@@ -213,3 +213,15 @@ def test_without_novelty_the_measures_are_those_of_one_intent() -> None:
     found = as_polars(irm.per_query(*pairs, *pairs.values(), layout="wide")).drop("answered").drop_nulls(["map_ia"])
     for mine, other in pairs.items():
         assert found[mine].to_list() == pytest.approx(found[other].to_list(), abs=1e-12), mine
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_documents_of_the_same_subtopics_are_taken_as_if_one_by_one(seed: int) -> None:
+    """The ideal order of groups of documents is that of single ones, equal gains included."""
+    runs, qrels = made(seed)
+    irm = runs.irm(system="system", by="day").judge(qrels, subtopic="aspect")
+    asked = ["alpha_ndcg", "alpha_ndcg(alpha=0.0)", "alpha_ndcg(alpha=1.0)", "alpha_ndcg@3"]
+    with documents_grouped(1 << 40):
+        single = irm.per_query(*asked)
+    with documents_grouped(0):
+        pl_testing.assert_frame_equal(irm.per_query(*asked), single, check_exact=True)
