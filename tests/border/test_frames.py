@@ -564,6 +564,70 @@ def test_pandas_keys(name: str, role: str) -> None:
     assert result["key"].dtype == frame["key"].dtype
 
 
+def _sides(role: str, values: Any) -> list[int]:
+    """Which key each row of two systems has: its segment's, or its system's, of two."""
+    return _taken("by", values) * 2 if role == "by" else [0] * len(LOG["query"]) + [1] * len(LOG["query"])
+
+
+def _of_sides(keys: Any) -> dict[str, Any]:
+    """Two systems with the same queries, the second in the other order, with keys."""
+    return {
+        **{name: LOG[name] * 2 for name in ("query", "grade")},
+        "score": [*LOG["score"], *(-one for one in LOG["score"])],
+        "side": ["a"] * len(LOG["query"]) + ["b"] * len(LOG["query"]),
+        "key": keys,
+    }
+
+
+def _compared(frame: Any, role: str) -> tuple[Any, set[Any]]:
+    """Compare the systems; each difference with its segment, or without its sign with both systems."""
+    roles = {"by": "key", "system": "side"} if role == "by" else {"system": "key"}
+    result = IRM(frame, query="query", score="score", grade="grade", **roles).compare("rr", "ndcg")
+    keys, differences = map(repr, _values(result, "key")), _values(result, "difference")
+    if role == "by":
+        return result, {*zip(keys, _values(result, "metric"), differences, strict=True)}
+    pairs = map(frozenset, zip(keys, map(repr, _values(result, "baseline")), strict=True))
+    return result, {*zip(pairs, _values(result, "metric"), map(abs, differences), strict=True)}
+
+
+@cache
+def _compared_by_numbers(role: str, n: int) -> set[Any]:
+    """The same, of numbers in the place of keys, n of them."""
+    return _compared(pl.DataFrame(_of_sides(_sides(role, range(n)))), role)[1]
+
+
+def _as_numbers(found: set[Any], distinct: list[Any]) -> set[Any]:
+    """The differences with the number of each key in its place."""
+    place = {repr(key): repr(code) for code, key in enumerate(distinct)}
+    named = {
+        (place[key] if isinstance(key, str) else frozenset(place[one] for one in key), *more) for key, *more in found
+    }
+    assert (len(named), len(place)) == (len(found), len(distinct))
+    return named
+
+
+@pytest.mark.parametrize("role", ["by", "system"])
+@pytest.mark.parametrize("name", POLARS_KEYS)
+def test_polars_keys_of_comparisons(name: str, role: str) -> None:
+    """Segments and systems that are compared are named in the type of their column."""
+    values = POLARS_KEYS[name]
+    frame = pl.DataFrame(_of_sides(values.gather(_sides(role, values))))
+    result, found = _compared(frame, role)
+    assert _as_numbers(found, values.to_list()) == _compared_by_numbers(role, len(values))
+    assert {result[one].dtype for one in ("key", "baseline")[: 1 + (role == "system")]} == {values.dtype}
+
+
+@pytest.mark.parametrize("role", ["by", "system"])
+@pytest.mark.parametrize("name", PANDAS_KEYS)
+def test_pandas_keys_of_comparisons(name: str, role: str) -> None:
+    """In pandas they come back as they were too, mixed objects, tuples and texts of Arrow among them."""
+    values = PANDAS_KEYS[name]
+    frame = pd.DataFrame(_of_sides(values.iloc[_sides(role, values)].reset_index(drop=True)))
+    result, found = _compared(frame, role)
+    assert _as_numbers(found, list(values)) == _compared_by_numbers(role, len(values))
+    assert {str(result[one].dtype) for one in ("key", "baseline")[: 1 + (role == "system")]} == {str(values.dtype)}
+
+
 NULLABLE = [
     name for name, keys in PANDAS_KEYS.items() if not (isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "biu")
 ]
