@@ -158,6 +158,8 @@ class Log(Facts):
 
     def sizes(self, block: slice | Array) -> Array | None:
         """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""
+        if self.conventions.collection_size is None and "collection_size" not in self.columns.single:
+            return None
         if self.conventions.documents is not None:
             return np.full(len(self.grid.pair[block]), self.conventions.documents)
         return None if self._sizes is None else self._sizes[block]

@@ -72,7 +72,8 @@ def measured_of(
     """
     if asked is None or source.call.of_values:
         return values.measured(source, asked)
-    sums = not queries and _need_sums_alone(source, asked, averages)
+    large = isinstance(source, InPieces) or len(source.table) > BLOCK
+    sums = large and not queries and _need_sums_alone(source, asked, averages)
     if not isinstance(source, InPieces):
         log = source.log(totals=totals)
         check_found(source.call, log, asked, averages)
@@ -84,7 +85,7 @@ def measured_of(
 def _take_less_room(log: Log) -> bool:
     """Return True if sums of each cell and block take less room than values of each ranking."""
     rankings, cells = len(log.grid.pair), len(log.index.systems) * len(log.index.segments)
-    return len(log.table) > BLOCK and rankings * BLOCK > FEW * cells * len(log.table)
+    return rankings * BLOCK > FEW * cells * len(log.table)
 
 
 def _need_sums_alone(source: Source, asked: Asked, averages: Averages) -> bool:

@@ -138,7 +138,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     if "tn" in reads:
         log.of_queries("collection_size")  # raises if it is unknown for a query
     scored = "score" in reads or FullScores in [metric.input for _, metric in asked]
-    if name := of_probabilities(asked):
+    if "probability" in reads and (name := of_probabilities(asked)):
         check_probability(name, log.table["score"], str(columns.score))
     cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
@@ -163,7 +163,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
             into = replace(into, **_arrays_of(asked, averages, conventions, len(numbers)))
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
-            check_known(run, rel, log)
+            if columns.n_relevant:
+                check_known(run, rel, log)
             _fill(into, wanted, run, block, at)
         if sums:
             summed[int(numbers[0])] = summed_in_cells(into, averages, numbers)
