@@ -210,7 +210,9 @@ class Border(ABC):
 
     def check(self, columns: Sequence[str]) -> None:
         """Raise for a column that does not exist, that exists twice, or whose name polars reads as a pattern."""
-        there = Counter(self.names())
+        names = self.names()
+        there = dict.fromkeys(names, 1)
+        there = there if len(there) == len(names) else Counter(names)  # in rare frames names repeat
         for column in columns:
             if not isinstance(column, str):
                 raise ColumnError(f"a column is called {shown(column)}, which is no text; rename it")
