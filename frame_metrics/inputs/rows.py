@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias
+from weakref import ref
 
 import numpy as np
 
@@ -305,16 +305,30 @@ class Rows(Segmented):
         return out
 
 
-@dataclass(eq=False)
 class Sums:
-    """The sums of some values of rows at ranks up to cutoffs, for values that are asked for at several cutoffs."""
+    """The sums of some values of rows at ranks up to cutoffs, for values that are asked for at several cutoffs.
 
-    rows: Rows
-    values: Array  # shape (rows,)
+    Rows remember their sums. So these know their rows by a weak reference: in a cycle, the arrays of a block would stay
+    in memory until Python looks for cycles, which may be many blocks later.
 
-    def __post_init__(self) -> None:
+    Parameters
+    ----------
+    rows : the rows, which whoever asks for sums holds.
+    values : shape (rows,).
+    """
+
+    def __init__(self, rows: Rows, values: Array) -> None:
         """Let metrics share the values, so that none can write in them."""
+        self._held, self.values = ref(rows), values
         seal(self)
+
+    @property
+    def rows(self) -> Rows:
+        """The rows."""
+        rows = self._held()
+        if rows is None:
+            raise ReferenceError("the rows of these sums are gone; hold them while you ask for sums")
+        return rows
 
     def within(self, k: int | None) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,).
