@@ -14,6 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.annotators import FIRST
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, shown
+from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import run_numbers
 from frame_metrics.hidden import ANNOTATOR
 from frame_metrics.inputs import Array
@@ -200,19 +201,27 @@ def disagreements(plan: Plan) -> Any:
         source = judgments_alone(source)
         log = source.log()
         each, value = _each(log)
-        pair = log.judged.single  # type: ignore[union-attr]
-        seen = (pl.len().alias("n"), pl.min(value).alias("lowest"), pl.max(value).alias("highest"), pl.min("row"))
-        table = (
-            each.group_by(pair, maintain_order=True)
-            .agg(seen)
-            .with_columns(difference=pl.col("highest") - pl.col("lowest"))
-        )
-        table = table.filter(pl.col("difference") > 0).sort("difference", "n", "row", descending=[True, True, False])
+        table = _differing(each, log.judged.single, value)  # type: ignore[union-attr]
+        table = table.sort("difference", "n", "row", descending=[True, True, False])
         check_held(table["doc"], source.type_of_docs, str(call.columns.doc), "documents")
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
     return answer_of(call, compute, lambda _: WHERE, keys=keys, in_pieces=True)
+
+
+def _differing(each: pl.DataFrame, keys: Sequence[str], value: str) -> pl.DataFrame:
+    """Return the documents with different judgments: their number, the lowest, the highest, and the first row."""
+    number, first = codes(each, keys)
+    n, order = np.bincount(number, minlength=len(first)), np.argsort(number, kind="stable")
+    starts = np.cumsum(n) - n
+    lowest, highest, row = (
+        some.reduceat(each[name].to_numpy()[order], starts) if len(starts) else np.zeros(0)
+        for some, name in ((np.minimum, value), (np.maximum, value), (np.minimum, "row"))
+    )
+    at = np.flatnonzero(highest > lowest)
+    columns = {"n": n[at], "lowest": lowest[at], "highest": highest[at], "difference": highest[at] - lowest[at]}
+    return pl.DataFrame({"doc": each["doc"].gather(first[at]), **columns, "row": row[at].astype(np.int64)})
 
 
 def _annotated(plan: Plan) -> Call:

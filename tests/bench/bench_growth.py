@@ -44,8 +44,11 @@ WITH_UNITS = ("evaluate", "compare", "ab_test", "change", "sample_size", "evalua
 KNOWN: dict[tuple[str, str], str] = {
     ("agreement", "annotators"): "each two annotators are a row of the result",
     ("leaderboard", "systems"): "each two systems are tested",
-    ("confusion", "classes"): "each two classes are a row of the result",
     ("summary", "systems"): "each two systems are tested",
+    ("confusion", "classes"): "each two classes are a row of the result",
+    ("to_judge, no cutoff", "rows"): "each judgment moves the ideal ranking of its query",
+    ("to_judge", "queries"): "documents are grouped by polars, which leaves the cache",
+    ("to_judge, by depth", "queries"): "documents are grouped by polars, which leaves the cache",
 }
 
 
@@ -53,6 +56,8 @@ def sizes_of(name: str) -> Iterator[tuple[str, list[Size]]]:
     """Yield what may grow in the frames of a verb, with the sizes that are measured."""
     pooled = name in ROWS
     start = replace(POOLED if pooled else RANKED, systems=2 if name in PAIRED else 1)
+    if name == "to_judge, no cutoff":
+        start = replace(start, queries=100)
     if name in SCORED:
         start = replace(start, ci=name == "evaluate of scores")
     for what, values in (OF_POOLED if pooled else OF_RANKED).items():
@@ -70,6 +75,8 @@ def sizes_of(name: str) -> Iterator[tuple[str, list[Size]]]:
             continue
         if what == "systems" and name in PAIRS:
             values = (4, 8, 16)
+        if what == "queries" and name == "to_judge, no cutoff":
+            values = (100, 400, 1_600)
         fixed = {} if what != "systems" else {"rows": 10_000} if pooled else {"queries": 500}
         yield what, [replace(start, **fixed, **{what: value}) for value in values]
     if name in JUDGED:
