@@ -46,9 +46,8 @@ KNOWN: dict[tuple[str, str], str] = {
     ("leaderboard", "systems"): "each two systems are tested",
     ("summary", "systems"): "each two systems are tested",
     ("confusion", "classes"): "each two classes are a row of the result",
+    ("to_judge, by depth", "queries"): "groups of many documents do not stay in the cache",
     ("to_judge, no cutoff", "rows"): "each judgment moves the ideal ranking of its query",
-    ("to_judge", "queries"): "documents are grouped by polars, which leaves the cache",
-    ("to_judge, by depth", "queries"): "documents are grouped by polars, which leaves the cache",
 }
 
 
