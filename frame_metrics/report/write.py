@@ -31,11 +31,12 @@ from frame_metrics.errors import (
 )
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
+from frame_metrics.report.blocks import Block, Group, Picture, Section
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
 from frame_metrics.report.gathering import gathered
-from frame_metrics.report.layout import Block, Group, Picture, Section, sections_of, verdict
+from frame_metrics.report.layout import sections_of, verdict
 from frame_metrics.report.tables import in_markdown, markdown_text
 from frame_metrics.roles.columns import Columns
 

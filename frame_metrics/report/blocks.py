@@ -1,0 +1,49 @@
+"""The blocks that a report is made of: texts, tables, pictures, and groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from frame_metrics.report.cells import (
+    Cell,
+    Table,
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as SVG, or several that belong together."""
+
+    title: str
+    said: str  # a description for readers who do not see it
+    svgs: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Blocks under a smaller heading."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that a reader unfolds."""
+
+    summary: Cell
+    blocks: Sequence[Block]
+
+
+Block: TypeAlias = "str | Table | Picture | Group | Fold"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report, under a heading."""
+
+    name: str  # the name in links
+    title: str
+    blocks: Sequence[Block]

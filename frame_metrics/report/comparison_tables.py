@@ -1,0 +1,130 @@
+"""Tables of comparisons: differences, leaderboards, and what moved in the rankings of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.report.blocks import Block, Fold, Group
+from frame_metrics.report.cells import (
+    ALPHA,
+    NOTHING,
+    Cell,
+    Table,
+    cell_of,
+    corrections,
+    number_text,
+    plain_text,
+    table_of,
+)
+from frame_metrics.report.content import Content, Ranked
+from frame_metrics.report.foremost import foremost
+from frame_metrics.report.result_tables import CALLED, LONGEST, ROWS, ci_level, ci_percent, interval_cell, left_out_note
+from frame_metrics.verbs.compare.margins import OF_MARGIN
+
+NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
+MDE = "mde: the smallest difference that so many would show in four of five tests."
+
+
+def leaderboard_tables(content: Content) -> Iterator[Block]:
+    """Yield the table of systems in order, with the ranks that each may have, and which may be the best."""
+    board, system = content.leaderboard, str(content.system)
+    if board is None or not len(board):
+        return
+    names = ["rank", "ranks that it may have", plain_text(system), board["metric"][0], "may be the best"]
+    cells = [
+        [
+            cell_of("rank", row["rank"]),
+            Cell(_ranks(row)),
+            cell_of(system, row[system], longest=LONGEST),
+            replace(cell_of("value", row["value"]), beside=interval_cell(row)),
+            Cell({True: "yes", False: "no"}.get(row["may_be_best"], NOTHING)),
+        ]
+        for row in board.head(ROWS).iter_rows(named=True)
+    ]
+    notes = [f"The ranks of all hold together, and the best is among those that may be it, at {ci_percent(content)}."]
+    if board["reliability"].count():
+        known = number_text(board["reliability"].drop_nulls()[0])
+        notes.append(f"Reliability {known}: 1 if all queries tell the same differences of systems, 0 if chance does.")
+    notes += [left_out_note(len(board), content)] if len(board) > ROWS else []
+    beside = f"the {ci_level(content)}" if content.ci else ""
+    yield Table(names, cells, [True, False, False, True, False], "Systems in order", notes, beside)
+
+
+def _ranks(row: Mapping[str, Any]) -> str:
+    low, high = row["rank_low"], row["rank_high"]
+    return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
+
+
+def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
+    """Return the main columns of a comparison as a table, and a fold with all columns."""
+    by = corrections(frame)
+    system = [content.system] if content.system in frame.columns else []
+    shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
+    rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
+    counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
+    tests = frame["test"].drop_nulls().unique().sort().to_list()
+    counted += ["test"] if len(tests) > 1 else []
+    wins = [name for name in ("wins", "losses") if name in frame.columns and frame[name].count()]
+    pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
+    only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
+    held = [name for name in OF_MARGIN[:1] if name in frame.columns]
+    only += ["p_adjusted", *held, "value", "baseline_value", *wins, "n", *counted]
+    called = CALLED if by else CALLED | {"p_adjusted": "p"}
+    against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
+    caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
+    made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
+    at = only.index("difference")
+    rows = [
+        [*cells[:at], replace(cells[at], beside=interval_cell(row)), *cells[at + 1 :]]
+        for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
+    ]
+    notes = [*made.notes]
+    if content.adjusted:
+        how = "" if content.within else " (CUPED)"
+        notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)}{how}; Results are not.")
+    notes += [left_out_note(len(frame), content if system else None)] if len(frame) > ROWS else []
+    beside = f"the {ci_level(content)} of the difference"
+    every = table_of(shown, caption="All columns", longest=LONGEST)
+    rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
+    return [replace(made, rows=rows, notes=notes, beside=beside), rest]
+
+
+def rank_moves(content: Content) -> list[Block]:
+    """Return the queries on which two systems differ most: a table, or their results rank by rank, for each pair."""
+    blocks: list[Block] = []
+    for part in content.moved():
+        pair = (part[content.system][0] if content.system else None), part["baseline"][0]
+        ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST) for one in pair)
+        caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
+        duels = [duel for duel in content.duels if (duel[0].system, duel[1].system) == pair]
+        keys = [name for name in (*content.by, *content.query) if name in part.columns]
+        only = [*keys, "value", "baseline_value", "difference"]
+        table = table_of(part, caption=caption, only=only, longest=LONGEST, called=CALLED)
+        blocks.append(Group(caption, [_rank_by_rank(duel) for duel in duels]) if duels else table)
+    return blocks
+
+
+def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
+    """Return the results of two systems for a query side by side, and below them the documents that were not found."""
+    names, rows = ["rank"], dict[int, list[list[Cell]]]()
+    for at, (one, frame) in enumerate((one, one.results) for one in pair if one.results is not None):
+        own = [*frame.columns[: frame.columns.index("rank")], "gain"]
+        names += [f"{plain_text(one.system, LONGEST)}: {name}" for name in own]
+        for place, row in enumerate(frame.iter_rows(named=True)):
+            cells = [cell_of(name, row[name], longest=LONGEST) for name in own]
+            blank = [[Cell(NOTHING)] * len(own)] * 2
+            told = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
+            told[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
+    text = ", ".join(plain_text(value, LONGEST) for value in pair[0].keys.values())
+    values = " against ".join(number_text(one.value) for one in pair)
+    numbers = [name == "rank" or name.endswith(": gain") for name in names]
+    table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, text)
+    return Fold(Cell(f"{text}: {values}", beside=f"{pair[0].value - pair[1].value:+.3f}"), [table])
+
+
+def _rank_cell(rank: int) -> Cell:
+    return cell_of("rank", rank) if rank < NOT_FOUND else Cell("not found")

@@ -1,0 +1,187 @@
+"""Tables of results: long, wide and crossed, with intervals, and with a note on what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.report.cells import (
+    NOTHING,
+    Cell,
+    Table,
+    best_cells,
+    cell_of,
+    counted,
+    number_text,
+    plain_text,
+    table_of,
+)
+from frame_metrics.report.content import Content
+from frame_metrics.report.foremost import foremost
+
+ROWS = 200  # the most rows shown of a table of segments or of differences
+LONGEST = 160  # the most letters of a text in a table
+EFFECTIVE = "n_effective"  # a column of weighted results
+CALLED = {
+    "baseline_value": "of the baseline",
+    "p_adjusted": "p, corrected",
+    "p_not_worse": "p, not worse",
+    "n_unpaired": "unpaired",
+    "n_undefined": "undefined",
+    "n_unanswered": "unanswered",
+    "n_unjudged": "without a judgment",
+    "baseline_n_unjudged": "of the baseline without",
+    "baseline_n": "n of the baseline",
+    EFFECTIVE: "effective n",
+    "if_calibrated": "if calibrated",
+}
+ALL = "the JSON form has more, and the verbs return all of them."
+
+
+def interval_cell(row: Mapping[str, Any]) -> str:
+    """Return the interval of a row as text; "" if there is none."""
+    if "ci_low" not in row:
+        return ""
+    return f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}" if row["ci_low"] is not None else ""
+
+
+def ci_level(content: Content) -> str:
+    return f"{ci_percent(content)} interval"
+
+
+def ci_percent(content: Content) -> str:
+    return f"{100 * (content.ci or 0.95):g} %"
+
+
+def long_table(content: Content) -> Table:
+    """Return the table of the metrics of one system, a row for each metric."""
+    results, level = content.results, ci_level(content)
+    texts = [interval_cell(row) or None for row in results.iter_rows(named=True)]
+    weighted = [EFFECTIVE] if EFFECTIVE in results.columns else []
+    only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined", *weighted]
+    results = results.with_columns(pl.Series(level, texts, pl.String))
+    made = table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
+    notes = [f"{CALLED[name].capitalize()}: {informative_note(content)}." for name in weighted]
+    return replace(made, notes=[*made.notes, *notes])
+
+
+def informative_note(content: Content) -> str:
+    """Return words for what an effective sample size counts."""
+    unit = "relevant results" if content.weighted is None else content.unit
+    return f"how many {unit} of equal weight are as informative"
+
+
+def _over(content: Content, results: pl.DataFrame) -> str:
+    """Return words for what the means are over, if it is the same for all, and for the threshold."""
+    averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
+    said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
+    words = ", ".join(filter(None, said))
+    propensity = EFFECTIVE in results.columns and content.weighted is None
+    decided = f"{', weighted by propensity=' if propensity else ''}{decided_note(content)}"
+    return f" ({words}){decided}" if words else decided
+
+
+def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
+    """Return a table with a column for each metric and a row for each key; the best systems are bold."""
+    best = best_cells(results, content.system) if content.system else set()
+    several = has_several_averages(results)
+    labels = [*keys, *(["average"] if several else [])]
+    cells = [
+        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=interval_cell(row))
+        for at, row in enumerate(results.iter_rows(named=True))
+    ]
+    counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
+    # A column for n, if each row has one number and these differ.
+    beside = (
+        {"n": [cell_of("n", n) for (n,) in counts]}
+        if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
+        else {}
+    )
+    table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, beside)
+    notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
+    notes += [] if several else _averages(results)
+    return replace(table, notes=[*notes, *table.notes], beside=f"the {ci_level(content)}" if content.ci else "")
+
+
+def has_several_averages(results: pl.DataFrame) -> bool:
+    """Return True if a metric has several averages, and so several values for each key."""
+    pairs = results.select("metric", "average").unique().drop_nulls()
+    return pairs["metric"].n_unique() < len(pairs)
+
+
+def _averages(results: pl.DataFrame) -> list[str]:
+    """Return a note on the average of each metric, if these differ."""
+    of: dict[str, list[str]] = {}
+    for average, metric in results.select("average", "metric").unique(maintain_order=True).drop_nulls().iter_rows():
+        of.setdefault(average, []).append(plain_text(metric))
+    told = "; ".join(f"{average} of {', '.join(metrics)}" for average, metrics in of.items())
+    return [f"Averages: {told}."] if len(of) > 1 else []
+
+
+def crossed_table(
+    content: Content,
+    frame: pl.DataFrame,
+    labels: Sequence[str],
+    across: str,
+    caption: str,
+    cells: Sequence[Cell] | None = None,
+    beside: Mapping[str, Sequence[Cell]] | None = None,
+) -> Table:
+    """Return a table with a row for each value of some columns, and a column for each value of another one.
+
+    Parameters
+    ----------
+    labels, across : columns whose values make the rows, and the column whose values make the columns.
+    cells : a cell for each row of the frame; None for cells with its values.
+    beside : columns to add after the labels: by name, a cell for each row of the table.
+
+    If there are too many rows, only those with a bold cell and those of the foremost systems are shown.
+    """
+    columns = frame[across].unique(maintain_order=True).to_list()
+    found: dict[str, tuple[list[Cell], dict[Any, Cell], Any]] = {}
+    for at, row in enumerate(frame.iter_rows(named=True)):
+        named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
+        _, own, _ = found.setdefault(repr([row[name] for name in labels]), (named, {}, row.get(str(content.system))))
+        own[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
+    more, absent = beside or {}, Cell(NOTHING)
+    rows = [
+        [*named, *(some[at] for some in more.values()), *(own.get(one, absent) for one in columns)]
+        for at, (named, own, _) in enumerate(found.values())
+    ]
+    bold = {at for at, row in enumerate(rows) if any(cell.bold for cell in row)}
+    shown = foremost([system for _, _, system in found.values()], content.places, ROWS, bold)
+    names = [
+        *map(plain_text, labels),
+        *more,
+        *(f"{across} = {one}" if isinstance(one, int) else one for one in columns),
+    ]
+    numbers = [at >= len(labels) for at in range(len(names))]
+    notes = [left_out_note(len(rows), content if content.system in frame.columns else None)] if len(rows) > ROWS else []
+    return Table(names, [rows[at] for at in shown], numbers, caption, notes)
+
+
+def rows_together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the rows sorted so that those with equal values in the named columns stand together."""
+    return pl.concat(frame.partition_by(names, maintain_order=True)) if len(frame) else frame
+
+
+def decided_note(content: Content) -> str:
+    """Return words about the caller's threshold, for the end of a caption; "" if there is none."""
+    return "" if content.threshold is None else f", decided at threshold {content.threshold:.4g}"
+
+
+def first_rows_table(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
+    """Return the first rows of a frame as a table, with a note about the rows left out."""
+    table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST, **options)
+    return replace(table, notes=[*table.notes, *([left_out_note(len(frame))] if len(frame) > ROWS else [])])
+
+
+def left_out_note(n: int, of_systems: Content | None = None) -> str:
+    """Return a note about rows that are not shown; ``of_systems``: the content, if rows are of systems."""
+    if of_systems is None:
+        return f"The first {ROWS:,} of {n:,} rows; {ALL}"
+    system, against = plain_text(of_systems.system), " and of the baseline" if of_systems.comparison is not None else ""
+    return f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; {ALL}"
