@@ -22,7 +22,7 @@ if "polars" in sys.modules:  # which takes a while, and is not imported to say t
     from frame_metrics import metrics
     from frame_metrics.accessor import IRM
     from frame_metrics.border.catalogue import list_goals, list_metrics
-    from frame_metrics.border.shown import show, show_versions
+    from frame_metrics.border.display import show, show_versions
     from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
     from frame_metrics.inputs.public import Confusion, Ranking, Scores
     from frame_metrics.metrics.metric import Metric

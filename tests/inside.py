@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.border import files, sent, spark
+from frame_metrics.border import files, spark, versioned
 from frame_metrics.border.duckdb import DuckDBFrame
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.frames import border_of
@@ -26,10 +26,10 @@ from frame_metrics.border.pieces import counted as counted_rows
 from frame_metrics.border.pieces import whole_queries
 from frame_metrics.border.polars import LazyPolars
 from frame_metrics.border.protocol import Gathering, Pieces
-from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
-from frame_metrics.command import plain, reading
-from frame_metrics.command.plain import PlainText
+from frame_metrics.border.versioned import Sent
+from frame_metrics.command import reading, text_lines
+from frame_metrics.command.text_lines import PlainText
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import shown as shown_in_errors
 from frame_metrics.fast.codes import n_different
@@ -51,7 +51,7 @@ from frame_metrics.inputs.scores import RowsInOrder, sorted_levels
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.results import averaged, each_query
 from frame_metrics.measuring.values import Values
-from frame_metrics.metrics import carried
+from frame_metrics.metrics import pickling
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
@@ -283,7 +283,7 @@ def few_pairs_together(monkeypatch: pytest.MonkeyPatch, differences: int) -> Non
 
 def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command line look at some bytes of a text file at once, and read the types of its first rows."""
-    monkeypatch.setattr(plain, "CHUNK", 50)
+    monkeypatch.setattr(text_lines, "CHUNK", 50)
     monkeypatch.setattr(reading, "ROWS", 5)
 
 
@@ -413,7 +413,7 @@ def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
 def in_another_process(metric: str, *modules: str) -> Iterator[None]:
     """Unpickle as a process that does not know a metric of a user's, and has not imported some modules."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(carried, "PROCESS", "another")
+        patch.setattr(pickling, "PROCESS", "another")
         patch.delitem(REGISTRY, metric)
         for module in modules:
             patch.delitem(sys.modules, module)
@@ -422,7 +422,7 @@ def in_another_process(metric: str, *modules: str) -> Iterator[None]:
         REGISTRY.pop(metric, None)
         for module in modules:
             sys.modules.pop(module, None)
-        carried.described_in.cache_clear()
+        pickling.described_in.cache_clear()
     read_text.cache_clear()
 
 
@@ -430,5 +430,5 @@ def in_another_process(metric: str, *modules: str) -> Iterator[None]:
 def of_version(version: str) -> Iterator[None]:
     """Say that another version of the package is installed in this process, and in no other."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sent, "version", lambda name: version)
+        patch.setattr(versioned, "version", lambda name: version)
         yield

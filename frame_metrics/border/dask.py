@@ -13,7 +13,7 @@ from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import PandasFrame, in_type
 from frame_metrics.border.pieces import counted, hashes, summed
 from frame_metrics.border.protocol import Gathering, Work
-from frame_metrics.border.sent import Sent
+from frame_metrics.border.versioned import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.hidden import TIMES
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.machine import memory_to_use
+from frame_metrics.border.free_memory import memory_to_use
 from frame_metrics.border.progress import progress
 from frame_metrics.border.protocol import Border, Gathering, Pieces, Request, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.moving import moves, without_groups
+from frame_metrics.border.reordering import moves, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, shown
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array

@@ -17,7 +17,7 @@ from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import whole_queries
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Border, Gathering, Work
-from frame_metrics.border.sent import Sent
+from frame_metrics.border.versioned import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.hidden import HAS_ROW, TIMES
 

@@ -10,6 +10,7 @@ from textwrap import fill as fill_lines
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import trec_eval
+from frame_metrics.command.extra_options import Against, Asked, Gates, Input, Output, Qrels, Reported, Run, Shown
 from frame_metrics.command.options import (
     CONVENTIONS,
     JUDGMENTS,
@@ -20,7 +21,6 @@ from frame_metrics.command.options import (
     role_options,
     verb_options,
 )
-from frame_metrics.command.own import Against, Asked, Gates, Input, Output, Qrels, Reported, Run, Shown
 from frame_metrics.plan.declared import refused
 
 FILES, GATES = "input and output", "gates"

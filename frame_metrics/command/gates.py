@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.shown import cell_text, printable
+from frame_metrics.border.display import cell_text, printable
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
-from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
+from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
 BOUND = "queries without judgments=2%"  # an example of what an audit may find
 ALPHA = 0.05  # the level at which a difference counts

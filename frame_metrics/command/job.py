@@ -14,15 +14,15 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.accessor import IRM
-from frame_metrics.border.shown import DIGITS
-from frame_metrics.command import gates, outside, reading, writing
+from frame_metrics.border.display import DIGITS
+from frame_metrics.command import ci_formats, gates, reading, writing
 from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
-from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column, system_column
+from frame_metrics.command.saved import SavedFile, column_of, each_with_itself, has_column, system_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, shown
 
@@ -46,7 +46,7 @@ class Job(CommandLine):
                 return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
             if self.junit:
-                outside.junit(self.junit, [], in_words(error, options_of(self.name)))
+                ci_formats.junit(self.junit, [], in_words(error, options_of(self.name)))
             raise
 
     @contextmanager
@@ -174,7 +174,7 @@ class Job(CommandLine):
         return reading.saved(self._input([self.said[self._saved_flag]], "")), {key: key for key in keys}
 
     @cached_property
-    def _saved(self) -> Saved | None:
+    def _saved(self) -> SavedFile | None:
         """The saved numbers, only those of one system if ``--saved-system`` names it."""
         flag = self._saved_flag
         if flag is None:
@@ -182,7 +182,7 @@ class Job(CommandLine):
         rows, keys = self._saved_rows
         rows = matching(rows, self._log, keys)
         where, column = f"--{flag.replace('_', '-')} {self.said[flag]}", column_of(rows, self.roles, [*keys, "query"])
-        saved = Saved(where, rows, column)
+        saved = SavedFile(where, rows, column)
         system = self.said.get("saved_system")
         return saved if system is None else replace(saved, rows=saved.of(system))
 
@@ -368,11 +368,11 @@ class Job(CommandLine):
             if one.noted and not one.failed:
                 say(one.noted)
         if name := self.said.get("junit"):
-            outside.junit(name, outcomes)
+            ci_formats.junit(name, outcomes)
         if on_github():
             for one in failed:
-                outside.annotate(f"{PROGRAM} {self.name}", one.told)
-            outside.summarise(f"{PROGRAM} {self.name}", result, outcomes)
+                ci_formats.annotate(f"{PROGRAM} {self.name}", one.told)
+            ci_formats.summarise(f"{PROGRAM} {self.name}", result, outcomes)
         if any(not one.undecided for one in failed):
             return FAILED
         return UNDECIDED if failed else OK

@@ -22,7 +22,7 @@ import polars.selectors as cs
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.trec import read_qrels, read_run
 from frame_metrics.command.files import File, checked, together, told_of
-from frame_metrics.command.plain import SEPARATORS, PlainText
+from frame_metrics.command.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
 from frame_metrics.metrics.names import read_text

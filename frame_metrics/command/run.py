@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.command import outside, reading, trec_eval
+from frame_metrics.command import ci_formats, reading, trec_eval
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, RETIRED, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
@@ -81,8 +81,8 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
     message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else None)
     say(message)
     if on_github():
-        outside.annotate(PROGRAM, message)
-        outside.summarise(PROGRAM, None, [], message)
+        ci_formats.annotate(PROGRAM, message)
+        ci_formats.summarise(PROGRAM, None, [], message)
     return WRONG
 
 

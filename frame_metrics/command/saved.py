@@ -17,7 +17,7 @@ from frame_metrics.roles.columns import PER_SYSTEM
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedFile:
     """Saved numbers from a file that a flag names."""
 
     where: str  # the flag and the file, for errors
@@ -90,7 +90,9 @@ def has_column(roles: Mapping[str, Any], column: str | None) -> bool:
     return roles.get("system") is not None or any(isinstance(roles.get(role), list) for role in PER_SYSTEM)
 
 
-def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, options: dict[str, Any]) -> pl.DataFrame:
+def each_with_itself(
+    irm: IRM[pl.LazyFrame], metrics: list[str], saved: SavedFile, options: dict[str, Any]
+) -> pl.DataFrame:
     """Compare each system with its own saved numbers, and correct the p-values of all systems together.
 
     Raises
@@ -116,7 +118,7 @@ def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, o
     return _corrected(numbered, column, options)
 
 
-def _check_same(own: list[str], saved: Saved) -> None:
+def _check_same(own: list[str], saved: SavedFile) -> None:
     """Raise unless the log and the saved numbers have the same systems."""
     lacking = []
     for where, here, there in (("the log", own, saved.systems), ("it", saved.systems, own)):

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.accessor import IRM
-from frame_metrics.border.shown import versions
+from frame_metrics.border.display import versions
 from frame_metrics.border.trec import read_qrels, read_run
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, did_you_mean
 

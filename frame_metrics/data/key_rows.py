@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.judgments import Judged
-from frame_metrics.data.origin import Origin
+from frame_metrics.data.row_map import Origin
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns

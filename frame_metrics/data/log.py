@@ -15,8 +15,8 @@ from frame_metrics.data.facts import Facts
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.key_rows import KeyRows
-from frame_metrics.data.origin import Origin
 from frame_metrics.data.rank_scores import by_looks, called_positions
+from frame_metrics.data.row_map import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block

@@ -15,8 +15,8 @@ from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judged_rows import lend, match
 from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.origin import Origin
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
+from frame_metrics.data.row_map import Origin
 from frame_metrics.data.systems_as_columns import systems_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.group_rows import group_rows

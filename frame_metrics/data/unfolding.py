@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.data.judgments import of_the_judgments
-from frame_metrics.data.origin import Origin
+from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, said
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ANNOTATOR, BARE, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs.kept import kept, seal
+from frame_metrics.inputs.cached_arrays import kept, seal
 from frame_metrics.inputs.rows import Array, others
 from frame_metrics.inputs.tables import FullConfusion
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, FullRanking, Gain, Rows, by_rank, gain_of
-from frame_metrics.inputs.kept import kept
+from frame_metrics.inputs.cached_arrays import kept
 from frame_metrics.inputs.rows import sums_between
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frame_metrics.inputs.kept import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
 from frame_metrics.inputs.rows import Array, Rows, spans
 
 MASKED = 63  # subtopics of a query whose sets are numbers of 64 bits; of more, each document is a group by itself

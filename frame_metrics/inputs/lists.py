@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.kept import kept
+from frame_metrics.inputs.cached_arrays import kept
 from frame_metrics.inputs.rows import EXACT, Array, Segmented
 
 ROOM = 1 << 20  # size of a table of counts that is allowed however few results there are

@@ -9,9 +9,9 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.gains import Gain
-from frame_metrics.inputs.narrow import Narrow, one_each, total_of
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows
+from frame_metrics.inputs.views import Narrow, one_each, total_of
 
 if TYPE_CHECKING:  # it takes long to import
     from numpy.typing import ArrayLike

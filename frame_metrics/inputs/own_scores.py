@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.narrow import Narrow, one_each, total_of
 from frame_metrics.inputs.rows import Array
 from frame_metrics.inputs.scores import FullScores, sorted_levels
+from frame_metrics.inputs.views import Narrow, one_each, total_of
 
 if TYPE_CHECKING:  # it takes long to import
     from numpy.typing import ArrayLike

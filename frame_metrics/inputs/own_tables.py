@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.narrow import Narrow
 from frame_metrics.inputs.rows import Array
 from frame_metrics.inputs.tables import FullConfusion
+from frame_metrics.inputs.views import Narrow
 
 if TYPE_CHECKING:  # it takes long to import
     from numpy.typing import ArrayLike

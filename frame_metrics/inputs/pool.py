@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame_metrics.inputs.kept import seal
+from frame_metrics.inputs.cached_arrays import seal
 from frame_metrics.inputs.rows import Array
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from frame_metrics.inputs.narrow import Narrow
 from frame_metrics.inputs.own_ranking import Ranking
 from frame_metrics.inputs.own_scores import Scores
 from frame_metrics.inputs.own_tables import Confusion
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.scores import FullScores
 from frame_metrics.inputs.tables import FullConfusion
+from frame_metrics.inputs.views import Narrow
 
 __all__ = ["PUBLIC", "Confusion", "Narrow", "Public", "Ranking", "Scores", "behind", "shown_as"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from frame_metrics.inputs.cached_arrays import Remembers, kept, seal, sealed
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
-from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Rows, Sums, by_rank, falling, sums_between
 from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels

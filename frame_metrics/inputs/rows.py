@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from frame_metrics.inputs.kept import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64

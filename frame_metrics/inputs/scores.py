@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
-from frame_metrics.inputs.kept import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
 from frame_metrics.inputs.rows import Array, Rows, Segmented, ratio
 
 PART = 1 << 16  # levels that are computed at a time where there are many

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs.kept import kept, seal, sealed
+from frame_metrics.inputs.cached_arrays import kept, seal, sealed
 from frame_metrics.inputs.rows import Array
 
 

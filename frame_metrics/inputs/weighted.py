@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from frame_metrics.inputs.kept import kept
+from frame_metrics.inputs.cached_arrays import kept
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows
 

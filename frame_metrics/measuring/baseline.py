@@ -26,11 +26,11 @@ from frame_metrics.keys.groups import Segments, as_text
 from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
-from frame_metrics.measuring import elsewhere as values
+from frame_metrics.measuring import saved_values as values
 from frame_metrics.measuring.pairs import Pairing, all_filled
 from frame_metrics.measuring.values import Values
-from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.saved_names import is_known, metric_of
 from frame_metrics.plan.call import Call, of_every_role
 from frame_metrics.plan.declared import BASELINE
 from frame_metrics.plan.given import Given, given

@@ -14,9 +14,9 @@ from frame_metrics.hidden import SUMS, UNANSWERED
 from frame_metrics.inputs import Lists
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
-from frame_metrics.measuring.found import check_found
+from frame_metrics.measuring import saved_values as values
+from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.values import Values, summed_within, with_sums
 from frame_metrics.metrics.names import Asked, Metrics, read

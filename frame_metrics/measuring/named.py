@@ -12,11 +12,11 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border, Pieces, Request
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.measuring.baseline import call_of
-from frame_metrics.measuring.elsewhere import LISTED, named_in
 from frame_metrics.measuring.pairs import bases_of, number_of, pairs_of
-from frame_metrics.metrics.elsewhere import is_known, metric_of
+from frame_metrics.measuring.saved_values import LISTED, named_in
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.saved_names import is_known, metric_of
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.roles.columns import Columns

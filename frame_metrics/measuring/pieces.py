@@ -52,7 +52,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.ids import refuse_strangers
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.found import check_found
+from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale

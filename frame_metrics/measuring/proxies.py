@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.keys.groups import Segments, as_text, groups_of
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.found import check_found
+from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import ByPeople, all_filled
 from frame_metrics.measuring.queries import measure

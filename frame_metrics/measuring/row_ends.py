@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import Inputs, Wanted

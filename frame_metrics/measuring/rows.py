@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
-from frame_metrics.inputs.kept import Remembers
+from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions

@@ -12,7 +12,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside
 from frame_metrics.data.log import Piece
-from frame_metrics.data.origin import Origin
+from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
     FLAGS,
     MATCHED,

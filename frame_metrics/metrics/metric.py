@@ -36,9 +36,9 @@ from frame_metrics.inputs import (
 )
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, behind, shown_as
 from frame_metrics.inputs.weighted import own
-from frame_metrics.metrics.carried import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
+from frame_metrics.metrics.pickling import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
 # Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.

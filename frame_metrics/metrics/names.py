@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, shown
 from frame_metrics.inputs import name_of
-from frame_metrics.metrics.meant import called_here
+from frame_metrics.metrics.foreign_names import called_here
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.

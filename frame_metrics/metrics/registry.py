@@ -12,10 +12,10 @@ from typing import Any, Never, get_args, get_type_hints
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
-from frame_metrics.metrics.carried import OURS
 from frame_metrics.metrics.metric import BESIDE, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
+from frame_metrics.metrics.pickling import OURS
 
 INPUTS = (*PUBLIC, *PUBLIC.values(), Classes, ClassScores)
 SESSION = "__main__"  # of a notebook, whose functions move to modules later

@@ -10,7 +10,7 @@ from frame_metrics.border.protocol import Border
 from frame_metrics.data.chances import CHANCES
 from frame_metrics.data.documents import TABLES
 from frame_metrics.errors import ColumnError, kind_of, told_of
-from frame_metrics.inputs.kept import Remembers
+from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.resolve import ROW, Glance, resolve

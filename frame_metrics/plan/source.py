@@ -13,9 +13,9 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.origin import Origin
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
+from frame_metrics.data.row_map import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
 from frame_metrics.fast.codes import codes

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
+from frame_metrics.border.display import JOINT, held_together
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.shown import JOINT, held_together
 from frame_metrics.errors import check_bool, check_ci
 from frame_metrics.hidden import TEXT_OF_PANEL
 from frame_metrics.metrics.metric import Metric

@@ -13,8 +13,8 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, check_whole
-from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.charts import (
     BAD,
     COLORS,

@@ -26,7 +26,7 @@ from frame_metrics.plot.charts import (
     tooltip,
 )
 from frame_metrics.plot.charts import values as values_of
-from frame_metrics.plot.marked import TABLE, pairs_of, with_prevalence, with_threshold, with_values
+from frame_metrics.plot.extra_values import TABLE, pairs_of, with_prevalence, with_threshold, with_values
 from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, only_at, read_tidy, thinned
 
 RELEVANT = "relevant"  # the word in titles that the caller may replace

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, check_choice, check_whole
-from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.charts import (
     BAD,
     GOOD,
@@ -28,7 +28,7 @@ from frame_metrics.plot.charts import (
     values,
 )
 from frame_metrics.plot.curves import ring
-from frame_metrics.plot.marked import called, with_threshold
+from frame_metrics.plot.extra_values import called, with_threshold
 from frame_metrics.plot.panels import NAMED
 from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, only_at, read_tidy, thinned
 

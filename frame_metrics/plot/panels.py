@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.charts import beside, has_ends, titled
 from frame_metrics.plot.tidy import Key, Tidy
 

@@ -17,7 +17,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import COLORS, HEIGHT, colored, composed, titled, tooltip, values
 from frame_metrics.plot.curves import BESIDE as RIGHT
 from frame_metrics.plot.curves import axis_of, equal_f
-from frame_metrics.plot.marked import pairs_of
+from frame_metrics.plot.extra_values import pairs_of
 from frame_metrics.plot.tidy import Names, Tidy
 
 CELLS = 25  # on each side of the surface

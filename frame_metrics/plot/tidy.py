@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.display import value_text
 from frame_metrics.border.forked import check_threads
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.shown import value_text
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from frame_metrics.border.display import held_together, printable, rounded_down, value_text
 from frame_metrics.border.frames import here
-from frame_metrics.border.shown import held_together, printable, rounded_down, value_text
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
-from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
+from frame_metrics.metrics.saved_names import metric_of
 
 NOTHING = "\u2013"  # a dash in place of a missing value
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction

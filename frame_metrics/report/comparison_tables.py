@@ -20,8 +20,8 @@ from frame_metrics.report.cells import (
     plain_text,
     table_of,
 )
+from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content, Ranked
-from frame_metrics.report.foremost import foremost
 from frame_metrics.report.result_tables import CALLED, LONGEST, ROWS, ci_level, ci_percent, interval_cell, left_out_note
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 

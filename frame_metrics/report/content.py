@@ -14,7 +14,7 @@ from frame_metrics.border.frames import here
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
-from frame_metrics.report.foremost import foremost, places_of
+from frame_metrics.report.chosen_rows import foremost, places_of
 from frame_metrics.roles.columns import Columns
 
 SYSTEMS = 4  # whose queries are shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frame_metrics.measuring.split import MISMATCH
-from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import ALPHA, EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.words import (
     LONGEST,

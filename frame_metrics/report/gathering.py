@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.border.display import versions
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.shown import versions
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
+from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import REPORT
 from frame_metrics.plan.needs import Needs, needs_of
@@ -34,7 +34,7 @@ from frame_metrics.report.comparing import (
 )
 from frame_metrics.report.content import NAMES, Calls, Content
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
-from frame_metrics.report.drilled import queries_added
+from frame_metrics.report.extreme_queries import queries_added
 from frame_metrics.report.summary import summary_of
 from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES, Columns

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.shown import rounded_down
+from frame_metrics.border.display import rounded_down
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.blocks import Block, Fold, Group, Picture, Section
 from frame_metrics.report.cells import (
@@ -24,9 +24,9 @@ from frame_metrics.report.cells import (
     plain_text,
     table_of,
 )
+from frame_metrics.report.chosen_rows import sorted_by
 from frame_metrics.report.comparison_tables import comparison_tables, leaderboard_tables, rank_moves
 from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
-from frame_metrics.report.foremost import sorted_by
 from frame_metrics.report.result_tables import (
     CALLED,
     EFFECTIVE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.metrics.elsewhere import is_known
+from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated

@@ -8,8 +8,8 @@ from functools import partial
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import sign_of
+from frame_metrics.report.chosen_rows import places_of
 from frame_metrics.report.comparing import compared_in_pairs
-from frame_metrics.report.foremost import places_of
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
 from frame_metrics.report.words import name_of

@@ -10,8 +10,8 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.report.blocks import Picture
+from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.foremost import foremost
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 MOST = 30  # the most systems, or segments, of a picture; more cannot be told apart

@@ -19,8 +19,8 @@ from frame_metrics.report.cells import (
     plain_text,
     table_of,
 )
+from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.foremost import foremost
 
 ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST = 160  # the most letters of a text in a table

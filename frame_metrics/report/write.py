@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.display import value_text
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.shown import value_text
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -33,8 +33,8 @@ from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
 from frame_metrics.report.blocks import Block, Group, Picture, Section
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
+from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.foremost import foremost
 from frame_metrics.report.gathering import gathered
 from frame_metrics.report.layout import sections_of, verdict
 from frame_metrics.report.tables import in_markdown, markdown_text

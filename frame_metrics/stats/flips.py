@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.eights import BITS, chosen_sums
+from frame_metrics.stats.byte_sums import BITS, chosen_sums
 from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.threads import in_threads
 

@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.eights import BITS, chosen_sums
+from frame_metrics.stats.byte_sums import BITS, chosen_sums
 
 HELD = 1 << 26  # random bytes that are kept at a time
 MOST = 1125  # subsets that are drawn together: an even number of times makes the 9,000 that follow the first ones

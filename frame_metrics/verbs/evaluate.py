@@ -14,10 +14,11 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_apart, check_choice
 from frame_metrics.inputs import Array, FullConfusion, Lists
 from frame_metrics.keys.groups import groups_of
-from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
+from frame_metrics.measuring import saved_values as values
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.on_cluster import spread_of
 from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
@@ -35,7 +36,6 @@ from frame_metrics.measuring.results import (
     weighs,
 )
 from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
-from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.call import Call, bound

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from frame_metrics.border.display import printable, value_text
 from frame_metrics.border.protocol import Border
-from frame_metrics.border.shown import printable, value_text
 from frame_metrics.errors import kind_of, shown
 from frame_metrics.plan.given import Judgments
 from frame_metrics.plan.plan import Plan

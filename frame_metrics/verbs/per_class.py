@@ -16,7 +16,7 @@ from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
-from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import (
     ENDS,
     WIDE,

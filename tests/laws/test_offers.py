@@ -30,7 +30,7 @@ LEFT = Counter(
         "frame_metrics/data/judgments.py": 2,
         "frame_metrics/inputs/expected.py": 1,
         "frame_metrics/measuring/proxies.py": 1,
-        "frame_metrics/metrics/meant.py": 2,
+        "frame_metrics/metrics/foreign_names.py": 2,
         "frame_metrics/plan/checks.py": 1,
         "frame_metrics/roles/conventions.py": 1,
         "frame_metrics/roles/resolve.py": 1,

@@ -27,7 +27,7 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring import baseline as saved
-from frame_metrics.measuring.elsewhere import asked_of, measured, named_in
+from frame_metrics.measuring.saved_values import asked_of, measured, named_in
 from frame_metrics.measuring.split import Shares, check_split
 from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.given import Given

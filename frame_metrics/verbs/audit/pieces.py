@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.origin import Origin
+from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.fast.codes import numbers
 from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, ORDER, OWN, SIDE, SYSTEM, TIMES

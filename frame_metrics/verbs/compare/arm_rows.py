@@ -13,7 +13,7 @@ from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, segments_of
-from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric

@@ -16,8 +16,8 @@ from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import name_of_saved, read_saved, same_query, same_segment
-from frame_metrics.measuring.elsewhere import unfilled
 from frame_metrics.measuring.pairs import all_filled
+from frame_metrics.measuring.saved_values import unfilled
 from frame_metrics.measuring.values import Values, filled
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call

@@ -17,7 +17,7 @@ from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.significance import CLOSE, SpreadOfPairs, classical, errors_away, in_clusters, sureness, times
 from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
-from frame_metrics.verbs.compare.together import tested_together
+from frame_metrics.verbs.compare.pair_families import tested_together
 
 BOUNDS = "bounds"  # where a row has those of one side, which are no column of a result
 POWER = 0.8  # with which mde is detected

@@ -31,8 +31,8 @@ from frame_metrics.verbs.compare.differences import Row
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.pair_families import tested_together
 from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of
-from frame_metrics.verbs.compare.together import tested_together
 
 ENDS = ("value", "ci_low", "ci_high")
 RANKS = ("rank", "rank_low", "rank_high")

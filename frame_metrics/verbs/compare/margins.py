@@ -10,10 +10,10 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, shown
 from frame_metrics.inputs import Array, Lists
-from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.stats.margins import SIDES
 from frame_metrics.stats.units import FEW
 

@@ -15,7 +15,7 @@ from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
 from frame_metrics.inputs.scores import PART
 from frame_metrics.keys.groups import Segments
-from frame_metrics.measuring.drawn import RowDraws, columns_read
+from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric

@@ -10,8 +10,8 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, listed, shown
-from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, read_tidy
 
 LONGEST = 30  # the most characters of a name before a value

@@ -14,13 +14,13 @@ from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, said, shown
 from frame_metrics.hidden import ABSENT, TIMES
 from frame_metrics.keys.index import Index
+from frame_metrics.measuring.on_cluster import Finish, spread_of
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import said_of
-from frame_metrics.measuring.spread import Finish, spread_of
 from frame_metrics.measuring.values import Values, without
-from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
+from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.plan.checks import check_average
 from frame_metrics.plan.source import InPieces, Source, check_shared
 from frame_metrics.roles.columns import Columns

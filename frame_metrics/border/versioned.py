@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from frame_metrics.errors import NotComputableError
-from frame_metrics.metrics.carried import functions_by
+from frame_metrics.metrics.pickling import functions_by
 
 NEEDED = ("frame_metrics", "numpy", "polars", "pyarrow")  # packages without which a worker measures nothing
 

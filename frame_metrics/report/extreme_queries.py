@@ -11,8 +11,8 @@ import polars as pl
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import FullConfusion, FullRanking
 from frame_metrics.report.cells import sign_of
+from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import SYSTEMS, Calls, Content, Ranked
-from frame_metrics.report.foremost import foremost
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 RESULTS, MISSED = 10, 5  # the most results of a query that are shown, and the most documents that it did not find
