@@ -18,7 +18,7 @@ import polars as pl
 
 import frame_metrics
 from frame_metrics.border import spark
-from frame_metrics.border.sent import Sent
+from frame_metrics.border.versioned import Sent
 
 METRICS = ("ndcg@10", "ap", "rr", "precision@5", "recall@5")
 CASES: dict[str, Callable[[Any], Any]] = {
