@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from frame_metrics.fast.equal_rows import first_alike
+from frame_metrics.fast.equal_rows import first_equal_rows
 from frame_metrics.roles.columns import judging
 
 FIRST = "first"  # no rule of a caller: it takes little memory
@@ -32,7 +32,7 @@ def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFram
         any of them, where the combination is not looked at.
     """
     if rule == FIRST:
-        return table.filter(pl.Series(first_alike(table, pair) == np.arange(len(table))))
+        return table.filter(pl.Series(first_equal_rows(table, pair) == np.arange(len(table))))
     values = judging(table)
     rest = [name for name in table.columns if name not in (*pair, *values, "annotator")]
     each = [RULES[rule](pl.col(value)).alias(value) for value in values]

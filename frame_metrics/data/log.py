@@ -15,7 +15,7 @@ from frame_metrics.data.facts import Facts
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.key_rows import KeyRows
-from frame_metrics.data.rank_scores import by_looks, called_positions
+from frame_metrics.data.rank_scores import called_positions, split_by_looks
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
@@ -95,7 +95,7 @@ class Log(Facts):
     @property
     def scores_by_looks(self) -> tuple[set[str], set[str]]:
         """The score columns with a name of ranks whose values look like ranks, and those whose values do not."""
-        return by_looks(self.columns, self.grid, lambda: self.index.system_names)
+        return split_by_looks(self.columns, self.grid, lambda: self.index.system_names)
 
     @property
     def n_rows(self) -> int:

@@ -24,7 +24,7 @@ def called_positions(columns: Columns) -> list[str]:
     return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
 
 
-def by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.Series]) -> tuple[set[str], set[str]]:
+def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.Series]) -> tuple[set[str], set[str]]:
     """Split the columns of ``called_positions`` by their values: those that look like ranks, and the others.
 
     Values look like ranks if, in every ranking, they are different whole numbers from 1 or 0 on, or ranks with ties,

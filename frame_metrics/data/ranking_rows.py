@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.blocks import each_block
-from frame_metrics.fast.equal_rows import first_alike
+from frame_metrics.fast.equal_rows import first_equal_rows
 from frame_metrics.fast.take_rows import in_double, to_array
 from frame_metrics.inputs import Array, Pool
 from frame_metrics.inputs.rows import as_grid, spans, sums_between
@@ -98,7 +98,7 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
     keys : columns that identify a ranking.
     """
     if "hash" not in rankings.values:
-        return np.flatnonzero(first_alike(frame, [*keys, "doc"]) != np.arange(len(frame)))
+        return np.flatnonzero(first_equal_rows(frame, [*keys, "doc"]) != np.arange(len(frame)))
     doc = frame["doc"]
     again: list[Array] = []
 

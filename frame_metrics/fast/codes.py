@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.fast.equal_rows import differ, first_alike
-from frame_metrics.fast.take_rows import INDEX, places
+from frame_metrics.fast.equal_rows import differ, first_equal_rows
+from frame_metrics.fast.take_rows import INDEX, row_numbers
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import EXACT, spans
 
@@ -23,11 +23,11 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    slot, number, first = numbered(frame, columns)
+    slot, number, first = codes_by_slot(frame, columns)
     return number[slot].astype(np.int64), first
 
 
-def numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array, Array]:
+def codes_by_slot(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array, Array]:
     """Number the distinct values of columns by first appearance, by way of slots.
 
     Rows with equal values have one slot. Slots are found fast, but have gaps and no order: a slot is the value itself,
@@ -39,7 +39,7 @@ def numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array,
     """
     n, key = len(frame), frame.get_column(columns[0])
     near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
-    slot = first_alike(frame, columns) if near is None else near.to_numpy()
+    slot = first_equal_rows(frame, columns) if near is None else near.to_numpy()
     first = np.flatnonzero(slot == np.arange(n)) if near is None else _first_rows(slot)
     number = np.zeros(int(slot.max(initial=-1)) + 1, np.min_scalar_type(len(first)))
     number[slot[first]] = np.arange(len(first))
@@ -78,9 +78,9 @@ def n_different(values: pl.Series, hashes: pl.Series) -> int:
     row, key = key.astype(np.uint32), key >> 32
     near = np.flatnonzero(key[1:] == key[:-1])
     # If different neighbours have equal hashes (a collision), equal values with this hash need not be neighbours.
-    odd = np.unique(key[near[differ(values[places(row[near])], values[places(row[near + 1])])]])
+    odd = np.unique(key[near[differ(values[row_numbers(row[near])], values[row_numbers(row[near + 1])])]])
     start, end = (np.searchsorted(key, odd, side) for side in ("left", "right"))
-    return len(key) - len(near) - len(odd) + values[places(row[spans(start, end - start)])].n_unique()
+    return len(key) - len(near) - len(odd) + values[row_numbers(row[spans(start, end - start)])].n_unique()
 
 
 def _from_zero(values: pl.Series, most: int) -> pl.Series | None:

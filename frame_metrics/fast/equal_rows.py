@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.fast.take_rows import INDEX, places
+from frame_metrics.fast.take_rows import INDEX, row_numbers
 from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS
 
@@ -57,7 +57,7 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
     return (one != other).to_numpy()  # no expression, which costs a small call more
 
 
-def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
+def first_equal_rows(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
     """Return for each row the first row with the same values in some columns, shape (rows,)."""
     n, keys = len(frame), [frame.get_column(name) for name in columns]
     if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
@@ -79,7 +79,7 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
 
 def all_differ(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
     """Return True if no two rows have the same values in some columns; it takes less memory than grouping by them."""
-    return bool((first_alike(frame, columns) == np.arange(len(frame))).all())
+    return bool((first_equal_rows(frame, columns) == np.arange(len(frame))).all())
 
 
 def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
@@ -92,7 +92,7 @@ def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
     """
     out, every = np.empty(len(row), bool), len(row) == len(keys[0])
     for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
-        one, other = part if every else places(row[part]), places(held[part])
+        one, other = part if every else row_numbers(row[part]), row_numbers(held[part])
         out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
     return out
 

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.fast.codes import numbered
-from frame_metrics.fast.equal_rows import first_alike, run_starts
+from frame_metrics.fast.codes import codes_by_slot
+from frame_metrics.fast.equal_rows import first_equal_rows, run_starts
 from frame_metrics.fast.radix_sort import sort_by_code
-from frame_metrics.fast.take_rows import INDEX, places, to_array
+from frame_metrics.fast.take_rows import INDEX, row_numbers, to_array
 from frame_metrics.inputs import Array
 
 
@@ -37,7 +37,7 @@ def group_rows(
     """
     n, laid_out = len(frame), {name: to_array(frame.get_column(name)) for name in values}
     if keys and n <= threads.ONE_BY_ONE:  # a call of ten rows takes 4 % less than by the way of large logs
-        alike = first_alike(frame, keys)
+        alike = first_equal_rows(frame, keys)
         first = np.flatnonzero(alike == np.arange(n))
         lengths = np.bincount(alike)[first]
         if not np.count_nonzero(alike[1:] < alike[:-1]):
@@ -48,7 +48,7 @@ def group_rows(
     run = run_starts(frame, keys)
     if run is not None and (not keys or _all_differ(frame, keys, run)):
         return run, run, np.append(run[1:], n) - run, None, laid_out
-    slot, number, first = numbered(frame, keys)
+    slot, number, first = codes_by_slot(frame, keys)
     held = laid_out | ({"": np.arange(n, dtype=INDEX)} if rows else {})
     lengths, laid_out = sort_by_code(slot, number, len(first), held)
     return first, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out
@@ -58,5 +58,5 @@ def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
     """Return True if no two of some rows have equal keys."""
     # A single column is several times as fast. n_unique of a frame is avoided: it runs a plan of polars, perhaps within
     # a plan of the caller.
-    own = frame[keys[0]][places(rows)] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
+    own = frame[keys[0]][row_numbers(rows)] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
     return own.n_unique() == len(rows)

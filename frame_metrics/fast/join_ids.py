@@ -14,7 +14,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import differ, run_starts
-from frame_metrics.fast.take_rows import places, rows_at
+from frame_metrics.fast.take_rows import row_numbers, rows_at
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.series import TEXTS
@@ -82,7 +82,7 @@ def joined(ours: pl.DataFrame, theirs: pl.DataFrame, by_query: ByQuery) -> tuple
         at, query, hashed, left = at[rest], query[rest], hashed[rest], left[table.lost]
     at, place = np.concatenate(found, axis=1)
     judgment = place if order is None else order[place]
-    one, two = places(at), places(judgment)
+    one, two = row_numbers(at), row_numbers(judgment)
     odd = np.any([differ(ours[key][one], theirs[key][two]) for key in (*keys, "doc")], axis=0)
     return (at[~odd], judgment[~odd]) if odd.any() else (at, judgment)
 

@@ -18,11 +18,11 @@ def rows_at(frame: pl.DataFrame, names: Iterable[str], rows: Array) -> pl.DataFr
 
     Column by column: polars takes rows of a whole frame in threads, and starting them slows small calls.
     """
-    at = places(rows)
+    at = row_numbers(rows)
     return frame_of({name: frame.get_column(name)[at] for name in names})
 
 
-def places(rows: Array) -> pl.Series:
+def row_numbers(rows: Array) -> pl.Series:
     """Return row numbers in the type that polars needs, so that it does not convert the array for each column."""
     return pl.Series(rows.astype(INDEX, copy=False))
 

@@ -16,7 +16,7 @@ from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, 
 from frame_metrics.inputs.gains import name_of
 from frame_metrics.plan.given import Given, Judgments, given, limits_of
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.resolve import unused
+from frame_metrics.roles.list_columns import unused
 from frame_metrics.roles.roles import Roles, is_made
 
 # Roles whose columns are in results, under their names.

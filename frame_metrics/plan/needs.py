@@ -23,7 +23,8 @@ from frame_metrics.plan.declared import AUDIT
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.resolve import absent, no_lists
+from frame_metrics.roles.list_columns import no_lists
+from frame_metrics.roles.resolve import absent
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from frame_metrics.errors import ColumnError, kind_of, told_of
 from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
-from frame_metrics.roles.resolve import ROW, Glance, resolve
+from frame_metrics.roles.list_columns import Glance
+from frame_metrics.roles.resolve import ROW, resolve
 from frame_metrics.roles.roles import Roles
 
 OF_PROXY = "proxy, whose columns and scale are named as proxy=machine.irm(grade=..., scale=...)"

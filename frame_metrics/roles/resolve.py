@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from frame_metrics.errors import (
     ColumnError,
-    MistakenColumnError,
     check_apart,
     check_parts,
     closest,
@@ -26,15 +25,24 @@ from frame_metrics.roles.columns import (
     Columns,
     roles_where,
 )
+from frame_metrics.roles.list_columns import (
+    Glance,
+    check_no_texts,
+    column_names,
+    holds_relevant_lists,
+    holds_result_lists,
+    read_as_lists,
+    relevant_lists,
+    result_lists,
+    unused,
+    with_places,
+)
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
 ROW, SYSTEM = "row", "system"
-SEPARATORS = (",", ";", "|")  # what may stand between ids in a text
-PLACE = "place in the list"  # the made column of ranks, if lists have neither scores nor ranks
 # Roles and options that go with value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
-VALUED = ("score", "rank", "label", "grade")  # roles whose values are numbers, so that a tuple of them is a list
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns by which a result of evaluate() is recognised
@@ -42,20 +50,6 @@ RESULT = (
     *("metric", "k", "value", "average", "n", "n_undefined", "n_unanswered", "n_effective", "ci_low", "ci_high"),
     *("total_over", "if_calibrated"),
 )
-
-
-class Glance(NamedTuple):
-    """A look at a frame's columns, which does not read them whole."""
-
-    hint: Callable[[str], str] = lambda column: ""  # returns a hint for a column that is missing
-    container: Callable[[str], str] = lambda column: ""  # returns "list", "tuple", "set" or ""
-    first_of: Callable[[str], Any] = lambda column: None  # returns a value; None if none is known
-    as_lists: str = ""  # a way to make a list of each value of a column, whose name is {}
-
-    def holds_text(self, column: str) -> str:
-        """Return the first of texts that are lists, as CSV holds them; "" if the column does not hold such texts."""
-        first = self.first_of(column)
-        return first if isinstance(first, str) and first.lstrip().startswith("[") else ""
 
 
 def resolve(
@@ -85,10 +79,10 @@ def resolve(
     pooled = "query" in roles and not roles["query"]
     results = _of_results(named, found, judged, pooled=pooled)
     grouped = not pooled and ("query" in named or "query" in found)
-    nested = _are_lists(results, look, relevant=_holds_relevant(named, found, look), grouped=grouped)
-    holds_lists = partial(_holds_lists, look, tuples=nested)
+    nested = read_as_lists(results, look, relevant=holds_relevant_lists(named, found, look), grouped=grouped)
+    holds_lists = partial(holds_result_lists, look, tuples=nested)
     if nested:
-        _check_texts([column for _, column in results if column in found and not holds_lists(column)], look)
+        check_no_texts([column for _, column in results if column in found and not holds_lists(column)], look)
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
     made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
     query = named.get("query") or ("query" if "query" in found else ROW if made else None)
@@ -96,12 +90,12 @@ def resolve(
     columns = {"by": None} | named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     columns |= _pair(roles, ("score", "rank"), found)
-    columns |= _relevant(named, found, judged, look)
+    columns |= relevant_lists(named, found, judged, look)
     columns |= _judgment_of_rows(columns, roles, found, elsewhere=judged or "relevant" in columns)
-    columns |= _place(columns, made, roles, available) if nested and query else {}
+    columns |= with_places(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
-    lists = tuple(_lists(columns, made, holds_lists, look)) if nested else ()
-    keys = {"query": _several(columns["query"]), "by": _segments(columns)}
+    lists = tuple(result_lists(columns, made, holds_lists, look)) if nested else ()
+    keys = {"query": column_names(columns["query"]), "by": _segments(columns)}
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
     return resolved
@@ -109,7 +103,7 @@ def resolve(
 
 def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the columns of segments, that of ``arm=`` first; raise for arms beside systems or teams."""
-    arm, by = columns.get("arm"), _several(columns.get("by"))
+    arm, by = columns.get("arm"), column_names(columns.get("by"))
     if arm is None:
         return by
     for role in ("system", "team"):
@@ -132,7 +126,7 @@ def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
     A collection size may be a number instead.
     """
     given = [roles.get(role) for role in BESIDE]
-    columns = [column for one in given if not isinstance(one, float | int) for column in _several(one)]
+    columns = [column for one in given if not isinstance(one, float | int) for column in column_names(one)]
     return tuple(column for column in columns if column in theirs)
 
 
@@ -146,7 +140,7 @@ def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column:
 def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> list[str]:
     """Return the roles whose columns may be found by name: neither named nor set aside, and the column is free."""
     pairs = dict(named["class_scores"]), dict(named["extra"])
-    taken = {column for columns in (*named.values(), *pairs) for column in _several(columns)}
+    taken = {column for columns in (*named.values(), *pairs) for column in column_names(columns)}
     return [role for role in FOUND if role not in roles and role in available and role not in taken]
 
 
@@ -160,14 +154,6 @@ def _judgment_of_rows(
     return _pair(roles, ("label", "grade"), found)
 
 
-def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
-    """Return a rank that is made of positions in lists, if neither score nor rank orders the results."""
-    if "rank" in roles or columns.get("score") or columns.get("rank"):
-        return {}
-    made.append(unused(PLACE, available))
-    return {"rank": made[-1]}
-
-
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
     """Raise for ``n_relevant=`` beside judgments or ``relevant=``, which list the relevant documents."""
     if columns.get("n_relevant"):
@@ -176,62 +162,6 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
             f"n_relevant={shown(columns['n_relevant'])} counts the relevant documents of a query, and {whose} lists "
             "them; leave one out: pass n_relevant=None to count those that are listed"
         )
-
-
-def _holds_lists(look: Glance, column: str, *, tuples: bool) -> bool:
-    """Return True for a column of lists; ``tuples``: or of tuples."""
-    return look.container(column) in (("list", "tuple") if tuples else ("list",))
-
-
-def _holds_relevant(named: Mapping[str, Any], found: Sequence[str], look: Glance) -> bool:
-    """Return True if the column of ``relevant=`` holds lists, tuples or sets."""
-    column = named.get("relevant") or ("relevant" if "relevant" in found else None)
-    return column is not None and bool(look.container(column))
-
-
-def _are_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant: bool, grouped: bool) -> bool:
-    """Return True if a row has all results of its query, as lists or tuples; raise for sets.
-
-    A tuple is a list in a column of scores, ranks, labels or grades; as a label of rows without a query it is a class.
-    As a document it is an id where one of these holds
-    one value for each row, else a list if one of them, or ``relevant``, holds lists.
-
-    Parameters
-    ----------
-    results : the roles and columns that may hold lists.
-    relevant : whether the column of ``relevant=`` holds lists.
-    grouped : whether there is a query.
-    """
-    kinds = {column: look.container(column) for _, column in results}
-    for role, column in results:
-        if kinds[column] == "set":
-            said = f"{role}={shown(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
-            raise MistakenColumnError(said, check="sets where lists are meant", n=1)
-    numbers = {role for role, column in results if role in VALUED and kinds[column] == "tuple"}
-    if "list" in kinds.values() or (numbers if grouped else numbers - {"label"}):
-        return True
-    alone = not any(role in VALUED for role, _ in results)
-    return relevant and alone and any(kinds[column] == "tuple" for role, column in results if role == "doc")
-
-
-def _check_texts(others: Sequence[str], look: Glance) -> None:
-    """Raise for texts of lists in columns beside columns of lists, where they would be ignored."""
-    for column in others:
-        if text := look.holds_text(column):
-            raise _of_texts(column, column, text, f", or pass {column}=None")
-
-
-def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenColumnError:
-    """Return the error for a column whose values are texts of lists.
-
-    ``text``: the first of them; ``aside``: the words by which the column would be set aside.
-    """
-    return MistakenColumnError(
-        f"{role}={shown(column)} holds texts of lists, as {shown(text)}; make them lists, with [ast.literal_eval(one) "
-        f"for one in frame[{shown(column)}]], or with json.loads{aside}",
-        check="texts where lists are meant",
-        n=1,
-    )
 
 
 def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[tuple[str, str]]:
@@ -251,79 +181,8 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     aside |= {"label", "grade"} if judged or named.get("relevant") else set()
     aside |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
     roles = [role for role in OF_RESULTS if not (judged and role in ("label", "grade"))]
-    columns = [(role, column) for role in roles for column in _several(named.get(role))]
+    columns = [(role, column) for role in roles for column in column_names(named.get(role))]
     return [*columns, *((role, role) for role in found if role in OF_RESULTS and role not in aside)]
-
-
-def _lists(
-    columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool], look: Glance
-) -> list[str]:
-    """Return the columns of lists; raise for a column of results with one value for each row beside them."""
-    in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
-    parts = [(role, column) for role in in_order for column in _several(columns.get(role)) if column not in made]
-    whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
-    parts += [(whose, column) for column in columns.get("per_system", ())]
-    lists = [(role, column) for role, column in parts if holds_lists(column)]
-    for role, column in parts:
-        if (role, column) not in lists:
-            other, its = lists[0]
-            if text := look.holds_text(column):
-                raise _of_texts(role, column, text)
-            raise ColumnError(
-                f"{role}={shown(column)} holds one value for each row, and {other}={shown(its)} a list, the results "
-                f"of a query; give both lists of one length, or pass {other}=None or {role}=None"
-            )
-    if columns.get("class_scores"):
-        raise ColumnError(f"{parts[0][1]!r} holds lists, and the scores of several classes are one to a row")
-    extra = [column for _, column in columns["extra"] if holds_lists(column)]
-    return [*(column for _, column in lists), *extra]
-
-
-def _relevant(named: Mapping[str, Any], found: Sequence[str], judged: bool, look: Glance) -> dict[str, str]:
-    """Return the column of ``relevant=``, as named, or found by name if it holds lists."""
-    column = named.get("relevant")
-    others = [role for role in ("label", "grade") if named.get(role)]
-    if column is None:
-        if judged or others or "relevant" not in found or not look.container("relevant"):
-            return {}
-        if others := [role for role in ("label", "grade") if role in found]:
-            raise ColumnError(
-                f"both {others[0]!r} and 'relevant' are columns; name the one that is meant, as relevant='relevant'"
-            )
-        return {"relevant": "relevant"}
-    if judged:
-        raise ColumnError(f"relevant={shown(column)}: the judgments are those of judge(); pass relevant=None")
-    if others:
-        raise ColumnError(
-            f"relevant={shown(column)} says what is relevant, and {others[0]}= does too; name one of them"
-        )
-    if not look.container(column):
-        raise no_lists(column, look)
-    return {"relevant": column}
-
-
-def no_lists(column: str, look: Glance) -> MistakenColumnError:
-    """Return the error for a column of relevant ids that holds no lists."""
-    if text := look.holds_text(column):
-        return _of_texts("relevant", column, text)
-    way = f"relevant={look.as_lists.format(shown(column))}, or " if look.as_lists else ""
-    first = look.first_of(column)
-    mark = next((one for one in SEPARATORS if one in first), "") if isinstance(first, str) else ""
-    split = f"; if several, as {shown(first)}, make them lists, with frame[{shown(column)}].str.split({mark!r})"
-    return MistakenColumnError(
-        f"relevant={shown(column)} holds no lists of ids; if it has one id for each query, pass {way}"
-        f"judge(gold, label=True), with a frame of queries and ids{split * bool(mark)}; what is said of a row is its "
-        "label=",
-        check="single ids where lists are meant",
-        n=1,
-    )
-
-
-def unused(name: str, available: Sequence[str]) -> str:
-    """Return a name for a column that is made, with spaces appended until the frame has no such column."""
-    while name in available:
-        name += " "
-    return name
 
 
 def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence[str]) -> dict[str, Any]:
@@ -358,7 +217,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     several |= {f"extra of {shown(one)}": column for one, column in extra.items()}
     there = set(available)
     for role, value in (named | several | sized).items():
-        for column in _several(value):
+        for column in column_names(value):
             if column == "":
                 raise ColumnError(f"{role}='': column names must not be empty; rename it")
             if column not in there:
@@ -381,8 +240,8 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
             "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
         )
     named = _named(roles, available, lambda role, column: hint(column))
-    query, value = _several(named.pop("query", None)), _several(named.pop("value"))
-    played = {*query, *value, *(column for columns in named.values() for column in _several(columns))}
+    query, value = column_names(named.pop("query", None)), column_names(named.pop("value"))
+    played = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}
     if not query and ("query" in roles or "query" in played or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
     found = (name if name in available and name not in played else None for name in ("metric", "k", "answered"))
@@ -411,12 +270,6 @@ def _check_beside_values(others: Sequence[str]) -> None:
         named = " and ".join(filter(None, [", ".join(f"{role}=" for role in others[:-1]), f"{others[-1]}="]))
         say, aside = "says" if len(others) == 1 else "say", ", ".join(f"{role}=None" for role in others)
         raise ColumnError(f"{named} {say} nothing of value=, whose numbers were computed already; pass {aside}")
-
-
-def _several(value: Any) -> tuple[str, ...]:
-    if value is None or isinstance(value, str):  # as most are
-        return () if value is None else (value,)
-    return tuple(value.values() if isinstance(value, Mapping) else value)
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
@@ -449,7 +302,7 @@ def absent(
         way = f"leave {aside[0]}=None out, or name its column, one of {listed(available)}"
         return f"{aside[0]}=None was passed, but this call needs the {aside[0]}; {way}"
     for role in pair:
-        other = next((name for name, value in roles.items() if name in COLUMNS and role in _several(value)), None)
+        other = next((name for name, value in roles.items() if name in COLUMNS and role in column_names(value)), None)
         if other and role in available:
             only = "a column can have only one role"
             return f"the column {role!r} is the {other}, and {only}; name the {role} with {role}="
@@ -470,7 +323,7 @@ def likely(role: str, available: list[str]) -> str:
 
 def _check_parts(columns: Columns) -> None:
     """Raise for a column with two roles, and for a key column with the name of a column of results."""
-    several = {"query": columns.query, "system": _several(columns.system), "arm": _several(columns.arm)}
+    several = {"query": columns.query, "system": column_names(columns.system), "arm": column_names(columns.arm)}
     several |= {"by": columns.segments, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
@@ -514,7 +367,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
 
 def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:
     if given is not None:
-        query = tuple(_of_judgments("query", column, available) for column in _several(given))
+        query = tuple(_of_judgments("query", column, available) for column in column_names(given))
     else:
         query = ours if set(ours) <= set(available) else (_of_judgments("query", None, available),)
     if len(query) != len(ours):

@@ -15,7 +15,7 @@ import pytest
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.codes import codes, n_different, numbers
 from frame_metrics.fast.concatenated import Concatenated
-from frame_metrics.fast.equal_rows import differ, first_alike, run_starts
+from frame_metrics.fast.equal_rows import differ, first_equal_rows, run_starts
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, are_few, id_hash, joined, joined_few
 from frame_metrics.fast.radix_sort import sort_by_code
@@ -97,7 +97,7 @@ def test_equal_rows_are_found_as_by_a_dict(sizes: None, kind: str) -> None:
         for keys in (["a"], ["b", "a"]):
             code, first = plain_codes(frame, keys)
             equal((codes(frame, keys)[0], code), (codes(frame, keys)[1], first))
-            equal((first_alike(frame, keys), first[code] if len(code) else code))
+            equal((first_equal_rows(frame, keys), first[code] if len(code) else code))
             runs = np.flatnonzero(np.append(True, code[1:] != code[:-1])[: len(code)])
             found = run_starts(frame, keys)
             assert (2 * len(runs) > len(code) >= 1000) if found is None else found.tolist() == runs.tolist()

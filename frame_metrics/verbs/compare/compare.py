@@ -15,7 +15,8 @@ from frame_metrics.plan.compared import COMPARE, TESTS
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.roles.resolve import ROW, unused
+from frame_metrics.roles.list_columns import unused
+from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
