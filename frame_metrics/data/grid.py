@@ -155,7 +155,7 @@ def build_grid(
         None if placed is None else placed[segment_at],
     )
     if judged is None:
-        return replace(grid, pool=_borrowed(grid)) if columns.own_rows else grid
+        return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.own_rows else grid
     key_code = query_code if judged.keys == query else codes(both, judged.keys)[0]
     return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
 
@@ -192,7 +192,7 @@ def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
     return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=np.append(pool.lengths, 0)[mine])
 
 
-def _borrowed(grid: Grid) -> Pools | None:
+def _pools_of_best_judged_system(grid: Grid) -> Pools | None:
     """Lend judged rows between systems, where judgments stand in the log and no document ids tell which are the same.
 
     A ranking without a judged row gets the rows of another system for the same (segment, query): of the one with most

@@ -10,11 +10,11 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.data.judgments import Judged
 from frame_metrics.fast.join_ids import joined, joined_few
-from frame_metrics.keys.ids import refuse_strangers
+from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.roles.columns import Columns, judging
 
 
-def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
+def align_with_judgments(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
     """Return the log with its ids cast to the types of the judgments, and with segment columns that only these have.
 
     Such a column is null for a query without judgments.
@@ -48,8 +48,8 @@ def match(
     at, judgment = joined_few(log, judged.pairs, keys) if few else joined(log, judged.pairs, judged.by_query)
     if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
         listed = judged.listed
-        refuse_strangers(log, listed, query, ", ".join(columns.query))
-        refuse_strangers(log, listed, ["doc"], str(columns.doc))
+        check_id_overlap(log, listed, query, ", ".join(columns.query))
+        check_id_overlap(log, listed, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[at] = judged.pairs[name].to_numpy()[judgment]

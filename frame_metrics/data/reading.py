@@ -12,7 +12,7 @@ from frame_metrics.answer import NOTHING
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
-from frame_metrics.data.judged_rows import lend, match
+from frame_metrics.data.judged_rows import align_with_judgments, match
 from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read_judgments
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
@@ -201,7 +201,7 @@ def _judged(
     few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions, few=few)
-        log, bare = lend(log, judged), lend(bare, judged) if len(bare) else bare
+        log, bare = align_with_judgments(log, judged), align_with_judgments(bare, judged) if len(bare) else bare
     if columns.doc and not few:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):

@@ -11,7 +11,7 @@ import numpy as np
 T = TypeVar("T")
 
 
-class kept(cached_property[T]):
+class cached_array(cached_property[T]):
     """A property that is computed once; if it is an array, it is read-only."""
 
     if not TYPE_CHECKING:  # for type checkers it is a cached_property
@@ -27,9 +27,9 @@ class kept(cached_property[T]):
 
 
 class Remembers:
-    """An object that remembers computed values by a key; ``kept`` is for a value without a key."""
+    """An object that remembers computed values by a key; ``cached_array`` is for a value without a key."""
 
-    def once(self, key: Any, make: Callable[[], T]) -> T:
+    def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Return the value that ``make`` returned at the first call with this key; an array becomes read-only."""
         made: dict[Any, T] = self.__dict__.setdefault("_made", {})
         value: Any = made.get(key, made)
@@ -40,7 +40,7 @@ class Remembers:
         return value
 
 
-def seal(owner: Any) -> None:
+def make_read_only(owner: Any) -> None:
     """Replace the arrays of an object by read-only views of them."""
     held = vars(owner)
     for name, value in held.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs.cached_arrays import kept, seal
+from frame_metrics.inputs.cached_arrays import cached_array, make_read_only
 from frame_metrics.inputs.rows import Array, others
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -48,7 +48,7 @@ class Classes:
         )
         self.n, self.k, self.f = shape
         self.seen = (self.actual + self.predicted > 0) if seen is None else seen
-        seal(self)
+        make_read_only(self)
 
     @classmethod
     def of_grid(cls, found: Array, seen: Array | None = None) -> Classes:
@@ -81,7 +81,7 @@ class Classes:
         seen = np.repeat(self.seen[g][None], n, axis=0)
         return Classes(none, true, found, amount, (n, self.k, self.f), seen, taken, self.apart)
 
-    @kept
+    @cached_array
     def said(self) -> Array:
         """The class that each cell's prediction stands for, K for none, shape (cells,)."""
         if self.apart is not None:
@@ -119,12 +119,12 @@ class Classes:
         """
         return of_table[:, of] if len(self.amount) != 1 else of_table[self.table, of][None]
 
-    @kept
+    @cached_array
     def decided(self) -> Array:
         """The cells with a prediction, or a cluster, shape (cells,)."""
         return self.found < self.f
 
-    @kept
+    @cached_array
     def shares(self) -> tuple[Array, Array, Array]:
         """The shares of the rows with a prediction: of each cell, of its class, and of its prediction, 0 without any.
 
@@ -144,37 +144,37 @@ class Classes:
         same_found = _pairs(self.by(self.found, self.f + 1, rows)).sum(axis=1)
         return _pairs(self.total(rows)), same_class, same_found, self.total(_pairs(rows))
 
-    @kept
+    @cached_array
     def actual(self) -> Array:
         """Rows of each class, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.said >= 0)
 
-    @kept
+    @cached_array
     def predicted(self) -> Array:
         """Rows predicted to be of each class, shape (n, K)."""
         return self.by(self.said, self.k, self.amount, self.said < self.k)
 
-    @kept
+    @cached_array
     def hits(self) -> Array:
         """Rows of each class that were predicted rightly, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.said == self.true)
 
-    @kept
+    @cached_array
     def undecided(self) -> Array:
         """Rows of each class without a prediction, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.said == self.k)
 
-    @kept
+    @cached_array
     def answered(self) -> Array:
         """Rows of each class with a prediction, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.said < self.k)
 
-    @kept
+    @cached_array
     def size(self) -> Array:
         """All rows, shape (n,)."""
         return self.actual.sum(axis=1)
 
-    @kept
+    @cached_array
     def is_whole(self) -> bool:
         """True if all counts are whole, so that differences of their sums are exact."""
         return bool((self.amount == np.floor(self.amount)).all())
@@ -183,7 +183,7 @@ class Classes:
         """Return the 2x2 tables of one class against the rest."""
         return self.against_rest.part(slice(c * self.n, (c + 1) * self.n))
 
-    @kept
+    @cached_array
     def against_rest(self) -> FullConfusion:
         """The 2x2 tables of each class against the rest, those of the first class first, shape (K * n,)."""
         hits, up = self.hits, self.undecided

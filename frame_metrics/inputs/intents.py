@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, spans
 
 MASKED = 63  # subtopics of a query whose sets are numbers of 64 bits; of more, each document is a group by itself
@@ -35,7 +35,7 @@ class Subtopics:
     name: Array
 
     def __post_init__(self) -> None:
-        seal(self)
+        make_read_only(self)
 
     def relevant(self, document: Array, rel: float) -> tuple[Array, Array]:
         """Return a row for each document and subtopic that it is relevant to.
@@ -73,21 +73,21 @@ class Intents(Remembers):
         self._seen_cell = found.query * self._width + found.value.astype(np.int64)
         self._relevant = np.bincount(self._cell, minlength=found.n_queries * self._width)
 
-    @kept
+    @cached_array
     def seen(self) -> Rows:
         """The rows of retrieved documents; the value counts the documents above, relevant to the same subtopic."""
         order = np.argsort(self._seen_cell, kind="stable")
         cell = self._seen_cell[order]
         above = np.empty(len(order))
         above[order] = np.arange(len(order)) - np.searchsorted(cell, cell)
-        return self._found.like(above)
+        return self._found.with_values(above)
 
-    @kept
+    @cached_array
     def relevant(self) -> Array:
         """Number of documents, retrieved or not, relevant to the subtopic of each row of ``seen``, shape (rows,)."""
         return self._relevant[self._seen_cell]
 
-    @kept
+    @cached_array
     def count(self) -> Array:
         """Number of subtopics of each query that have a relevant document, shape (queries,)."""
         return np.count_nonzero(self._relevant.reshape(-1, self._width), axis=1)
@@ -100,7 +100,7 @@ class Intents(Remembers):
         the best one, which would take too long to find.
         """
         depth = None if k is None else 1 << max((k - 1).bit_length(), 4)
-        return self.once((alpha, depth), lambda: self._greedy(alpha, depth))
+        return self.cached((alpha, depth), lambda: self._greedy(alpha, depth))
 
     def _greedy(self, alpha: float, depth: int | None) -> Rows:
         """Return the order of at most ``depth`` documents of each query, found rank by rank for all queries at once.

@@ -78,7 +78,7 @@ class Ranking(Narrow[FullRanking]):
     def _results(self) -> Rows:
         """All results."""
         run = self._inside.unweighted
-        return run.once("results", lambda: run.rows(np.arange(len(run.grade)), np.ones(len(run.grade))))
+        return run.cached("results", lambda: run.rows(np.arange(len(run.grade)), np.ones(len(run.grade))))
 
     def _spread(self, rows: Rows) -> Array:
         """The values of some results, 0 for the others, shape (results,)."""
@@ -136,7 +136,7 @@ class Ranking(Narrow[FullRanking]):
         array([ 0.,  2., nan])
         """
         run = self._inside.unweighted
-        return run.once("grades", lambda: self._spread(run.grades()))
+        return run.cached("grades", lambda: self._spread(run.grades()))
 
     @property
     def relevant(self) -> Array:
@@ -151,7 +151,7 @@ class Ranking(Narrow[FullRanking]):
         array([0., 1., 0.])
         """
         run = self._inside
-        return run.once("relevant results", lambda: self._spread(run.relevant))
+        return run.cached("relevant results", lambda: self._spread(run.relevant))
 
     @property
     def judged(self) -> Array:
@@ -163,7 +163,7 @@ class Ranking(Narrow[FullRanking]):
         array([1., 1., 0.])
         """
         run = self._inside.unweighted
-        return run.once("judged results", lambda: self._spread(run.each(run.judged)))
+        return run.cached("judged results", lambda: self._spread(run.each(run.judged)))
 
     def gains(self, gain: Gain = "linear") -> Array:
         """Return the gain of each result, 0 for an unjudged one, shape (results,).

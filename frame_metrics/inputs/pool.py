@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import seal
+from frame_metrics.inputs.cached_arrays import make_read_only
 from frame_metrics.inputs.rows import Array
 
 
@@ -28,7 +28,7 @@ class Pool:
     document: Array | None = None
 
     def __post_init__(self) -> None:
-        seal(self)
+        make_read_only(self)
 
     @property
     def judged(self) -> Array:

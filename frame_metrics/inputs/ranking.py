@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, kept, seal, sealed
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only, sealed
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
@@ -84,7 +84,7 @@ class FullRanking(Remembers):
     cutoffs: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        seal(self)
+        make_read_only(self)
         self.extra = Extra({name: sealed(values) for name, values in self.extra.items()})
 
     @property
@@ -92,17 +92,17 @@ class FullRanking(Remembers):
         """Number of queries, those without rows included."""
         return len(self.lengths)
 
-    @kept
+    @cached_array
     def starts(self) -> Array:
         """Start of each query's rows, shape (queries,)."""
         return self.lengths.cumsum() - self.lengths
 
-    @kept
+    @cached_array
     def everything_retrieved(self) -> bool:
         """True if every row was retrieved."""
         return np.count_nonzero(self.n_ret == self.lengths) == self.n_queries
 
-    @kept
+    @cached_array
     def _even(self) -> bool:
         """True if all queries have the same number of rows, above 0."""
         return bool(self.n_queries and self.lengths[0] and (self.lengths == self.lengths[0]).all())
@@ -134,7 +134,7 @@ class FullRanking(Remembers):
         begin = self.starts.repeat(self.lengths)
         return np.arange(1, len(begin) + 1) - begin
 
-    @kept
+    @cached_array
     def _row_rank(self) -> Array:
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
         place = self._place
@@ -213,13 +213,13 @@ class FullRanking(Remembers):
             **rows,
         )
 
-    @kept
+    @cached_array
     def judged(self) -> Array:
         """True for the rows that have a judgment, bool, shape (rows,)."""
         judgment = self.grade if self.label is None else self.label
         return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
-    @kept
+    @cached_array
     def n_judged(self) -> Array:
         """Judged documents of each query, retrieved or not, shape (queries,)."""
         if self.pool is not None:
@@ -234,19 +234,19 @@ class FullRanking(Remembers):
         judged = self.n_judged > 0
         return judged if self.relevance_known is None else judged | self.relevance_known
 
-    @kept
+    @cached_array
     def fully_judged(self) -> bool:
         """True where every row is judged relevant or not relevant, and all were retrieved."""
         known = (self.grade if self.label is None else self.label) >= min(self.rel, 0)
         return self.everything_retrieved and bool(known.all())
 
-    @kept
+    @cached_array
     def _positive(self) -> tuple[Array, Array]:
         """Rows with a positive grade, and the grades."""
         row = np.flatnonzero(self.grade > 0)
         return row, self.grade[row]
 
-    @kept
+    @cached_array
     def _relevant_row(self) -> Array:
         if self.label is not None:
             return np.flatnonzero(self.label == 1)
@@ -256,14 +256,14 @@ class FullRanking(Remembers):
         enough = grade >= self.rel
         return row if np.count_nonzero(enough) == len(row) else row[enough]
 
-    @kept
+    @cached_array
     def good(self) -> Array:
         """True for the relevant rows, bool, shape (rows,)."""
         good = np.zeros(len(self.grade), bool)
         good[self._relevant_row] = True
         return good
 
-    @kept
+    @cached_array
     def n_relevant(self) -> Array:
         """R: relevant documents of each query, retrieved or not, shape (queries,)."""
         if self.known_relevant is not None:
@@ -272,19 +272,19 @@ class FullRanking(Remembers):
             return self.pool.count(self.pool.relevant(self.rel), self.n_queries)
         return self.listed_relevant
 
-    @kept
+    @cached_array
     def listed_relevant(self) -> Array:
         """Relevant documents among the rows, retrieved or not, shape (queries,)."""
         if self.everything_retrieved:
             return self.relevant.count
         return np.bincount(self.query_of(self._relevant_row), minlength=self.n_queries)
 
-    @kept
+    @cached_array
     def nonrelevant(self) -> Array:
         """True for the rows that are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
         return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
 
-    @kept
+    @cached_array
     def n_nonrelevant(self) -> Array:
         """N: documents judged not relevant, retrieved or not, shape (queries,)."""
         if self.pool is not None:
@@ -293,14 +293,14 @@ class FullRanking(Remembers):
             return self.lengths - self.listed_relevant
         return self.count_of(self.nonrelevant, None, retrieved=False)
 
-    @kept
+    @cached_array
     def n_rows(self) -> Array:
         """Documents that are listed or judged, shape (queries,)."""
         if self.pool is None:
             return self.lengths
         return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
 
-    @kept
+    @cached_array
     def n_known(self) -> Array:
         """Documents that are listed, judged, or counted as relevant, shape (queries,)."""
         relevant = self.listed_relevant
@@ -313,7 +313,7 @@ class FullRanking(Remembers):
         """The collection size as given, and the number of known documents before any was dropped; None if unknown."""
         return self.whole if self.whole or self.size is None else (self.size, self.n_known)
 
-    @kept
+    @cached_array
     def relevant(self) -> Rows:
         """The relevant documents that were retrieved."""
         row = self._relevant_row
@@ -334,38 +334,38 @@ class FullRanking(Remembers):
         """1 for the first relevant document of a query, 2 for the second ..., shape (relevant rows,)."""
         return self.relevant.position
 
-    @kept
+    @cached_array
     def precision(self) -> Array:
         """Precision at the rank of each relevant document, shape (relevant rows,)."""
         return self.position / self.rank
 
-    @kept
+    @cached_array
     def is_first(self) -> Array:
         """True where a relevant document is the first of its query, shape (relevant rows,)."""
         return self.position == 1
 
-    @kept
+    @cached_array
     def precisions(self) -> Sums:
         """The sums of the precisions at the ranks of relevant documents."""
         return Sums(self.relevant, self.precision)
 
-    @kept
+    @cached_array
     def firsts(self) -> Sums:
         """The sums that count the first relevant document."""
         return Sums(self.relevant, self.is_first)
 
-    @kept
+    @cached_array
     def first_reciprocals(self) -> Sums:
         """The sums of the reciprocal rank of the first relevant document."""
         return Sums(self.relevant, self.is_first / self.rank)
 
-    @kept
+    @cached_array
     def interpolated(self) -> Array:
         """The greatest precision at this relevant document or a later one, shape (relevant rows,)."""
         backwards = np.maximum.accumulate(self.relevant.grid(self.precision)[:, ::-1], axis=1)
         return backwards[:, ::-1][self.relevant.inside]
 
-    @kept
+    @cached_array
     def nonrelevant_above(self) -> Array:
         """Documents judged not relevant that stand above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
@@ -387,7 +387,7 @@ class FullRanking(Remembers):
 
     def hits(self, k: int | None = None) -> Array:
         """Count the relevant documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
-        return self.relevant.reached(k).astype(np.float64)
+        return self.relevant.count_within(k).astype(np.float64)
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
         """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (queries,)."""
@@ -402,19 +402,19 @@ class FullRanking(Remembers):
 
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        return self.once(("gains", _key(gain)), partial(self._gainful, gain))
+        return self.cached(("gains", _key(gain)), partial(self._gainful, gain))
 
     def _gainful(self, gain: Gain) -> Rows:
         if not isinstance(gain, str):
             return self.each(gain_of(self.grade, gain))
         row, grade = self._positive
         if gain == "linear" and self.everything_retrieved and row is self._relevant_row:
-            return self.relevant.like(self.relevant.value * gain_of(grade, gain))
+            return self.relevant.with_values(self.relevant.value * gain_of(grade, gain))
         return self.rows(row, gain_of(grade, gain))
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        return self.once(("ideal", _key(gain)), partial(self._best_first, gain))
+        return self.cached(("ideal", _key(gain)), partial(self._best_first, gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
@@ -434,13 +434,14 @@ class FullRanking(Remembers):
         rank, value = whole.position, falling(whole)
         return Rows(whole.query, rank, value, self.n_queries, cutoffs=self.cutoffs, in_turn=True, same=whole)
 
-    @kept
+    @cached_array
     def intents(self) -> Intents:
         """Relevance to the subtopics of each query; without subtopics each query has one."""
         of, pool = self.subtopics, self.pool
         if of is None or pool is None or pool.document is None or self.document is None:
             seen, query = self.relevant, np.repeat(np.arange(self.n_queries), self.n_relevant.astype(np.int64))
-            return Intents(seen.like(np.zeros(len(seen.query))), query, np.arange(len(query)), np.zeros_like(query))
+            none = seen.with_values(np.zeros(len(seen.query)))
+            return Intents(none, query, np.arange(len(query)), np.zeros_like(query))
         row = np.flatnonzero(self.document >= 0)
         at, found = of.relevant(self.document[row], self.rel)
         order = np.lexsort((-of.name[pool.document], pool.query))
@@ -472,7 +473,7 @@ class FullRanking(Remembers):
     def confusion(self, k: int | None = None) -> FullConfusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
         decision = self.decision if k is None else None
-        return self.once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
+        return self.cached(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
     def _of_retrieved(self, k: int | None) -> FullConfusion:
         """The 2x2 table of what was retrieved."""
@@ -501,7 +502,7 @@ class FullRanking(Remembers):
         falls[last[:-1]] = True
         return bool(falls.all() and (score[last] > -np.inf).all())
 
-    @kept
+    @cached_array
     def scores(self) -> FullScores:
         """The distinct scores of each query; documents without a score stand below all others."""
         lacking = np.maximum(self.n_known - self.lengths, 0)

@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
@@ -117,26 +117,26 @@ class Segmented(Remembers):
 
     def __init__(self, query: Array, n_queries: int) -> None:
         self.query, self.n_queries = query, n_queries
-        seal(self)
+        make_read_only(self)
 
-    @kept
+    @cached_array
     def count(self) -> Array:
         """Elements of each query, shape (queries,)."""
         if self.n_queries == 1:
             return np.array([len(self.query)])
         return np.bincount(self.query, minlength=self.n_queries)
 
-    @kept
+    @cached_array
     def starts(self) -> Array:
         """Start of each query's elements, shape (queries,)."""
         return self.count.cumsum() - self.count
 
-    @kept
+    @cached_array
     def filled(self) -> Array | None:
         """The queries that have elements, ascending; None where all have some."""
         return None if np.count_nonzero(self.count) == self.n_queries else np.flatnonzero(self.count)
 
-    @kept
+    @cached_array
     def begins(self) -> Array:
         """Start of the elements of each query that has any, shape (filled queries,)."""
         return self.starts if self.filled is None else self.starts[self.filled]
@@ -168,7 +168,7 @@ class Segmented(Remembers):
         """Repeat the value of each query for all of its elements, shape (elements,)."""
         return of_query[self.query]
 
-    @kept
+    @cached_array
     def position(self) -> Array:
         """The position of each element in its query, from 1, shape (elements,)."""
         return np.arange(1, len(self.query) + 1) - self.starts[self.query]
@@ -210,14 +210,14 @@ class Rows(Segmented):
             self.starts = starts = count.cumsum() - count
             self.filled = None if np.count_nonzero(count) == n_queries else np.flatnonzero(count)
             self.begins = starts if self.filled is None else starts[self.filled]
-        seal(self)
+        make_read_only(self)
 
-    def like(self, value: Array) -> Rows:
+    def with_values(self, value: Array) -> Rows:
         """Return the same rows with other values."""
         order: dict[str, bool] = {"in_turn": self.in_turn, "in_order": self.in_order}
         return Rows(self.query, self.rank, value, self.n_queries, cutoffs=self.cutoffs, **order, same=self)
 
-    def reached(self, k: int | None) -> Array:
+    def count_within(self, k: int | None) -> Array:
         """Count the rows of each query at ranks up to ``k`` (None: all), shape (queries,)."""
         if k is None or k >= self.deepest:
             return self.count
@@ -225,14 +225,14 @@ class Rows(Segmented):
             return np.minimum(self.count, k)
         if self.at_once and k <= self.cutoffs[-1]:
             return self._reached[k]
-        return self.once(k, lambda: np.bincount(self.query[self.up_to(k)], minlength=self.n_queries))
+        return self.cached(k, lambda: np.bincount(self.query[self.up_to(k)], minlength=self.n_queries))
 
-    @kept
+    @cached_array
     def deepest(self) -> int:
         """The greatest rank."""
         return int(self.rank.max(initial=0))
 
-    @kept
+    @cached_array
     def at_once(self) -> bool:
         """True if counts and sums at all cutoffs are found together, which takes the time of five of them.
 
@@ -245,7 +245,7 @@ class Rows(Segmented):
         """The last cutoff, or the last rank if it is smaller."""
         return min([*self.cutoffs[-1:], self.deepest])
 
-    @kept
+    @cached_array
     def _reached(self) -> Array:
         """The number of rows of each query at ranks up to 0, 1, 2 ..., shape (last cutoff + 1, queries)."""
         n, deep = self.n_queries, self.last_cutoff
@@ -264,25 +264,25 @@ class Rows(Segmented):
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
         if k is None or k >= self.deepest:
             return self.total(values)
-        at, whole = self.up_to(k), self.reached(k) == self.count
+        at, whole = self.up_to(k), self.count_within(k) == self.count
         sums = self._added_up(self.query[at], values[at])
         # If a query has no rows past k, its sum is its total, to the last bit; the total is added up in another order.
         return np.where(whole, self.total(values), sums) if whole.any() else sums
 
     def up_to(self, k: int) -> Array:
         """Return the positions of the rows at ranks up to ``k``."""
-        return self.once(("up to", k), lambda: np.flatnonzero(self.rank <= k))
+        return self.cached(("up to", k), lambda: np.flatnonzero(self.rank <= k))
 
-    @kept
+    @cached_array
     def position(self) -> Array:
         return self.rank if self.in_turn else super().position
 
-    @kept
+    @cached_array
     def sums(self) -> Sums:
         """The sums of the values of the rows."""
         return Sums(self, self.value)
 
-    @kept
+    @cached_array
     def inside(self) -> Array:
         """Marks of the cells of a (queries x longest query) grid that have a row."""
         return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
@@ -320,7 +320,7 @@ class Sums:
     def __init__(self, rows: Rows, values: Array) -> None:
         """Let metrics share the values, so that none can write in them."""
         self._held, self.values = ref(rows), values
-        seal(self)
+        make_read_only(self)
 
     @property
     def rows(self) -> Rows:
@@ -339,10 +339,10 @@ class Sums:
         rows = self.rows
         if k is None or k >= rows.deepest or not rows.at_once:
             return rows.total_within(k, self.values)
-        reached, (running, total) = rows.reached(k), self._running
+        reached, (running, total) = rows.count_within(k), self._running
         return np.where(reached == rows.count, total, running[reached, np.arange(rows.n_queries)])
 
-    @kept
+    @cached_array
     def _running(self) -> tuple[Array, Array]:
         """The sums of the first 0, 1, 2 ... values of each query, (most values + 1, queries), and of all of them."""
         rows, at = self.rows, self.rows.up_to(self.rows.last_cutoff)

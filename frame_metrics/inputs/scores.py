@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
-from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, Segmented, ratio
 
 PART = 1 << 16  # levels that are computed at a time where there are many
@@ -52,32 +52,32 @@ class FullScores(Segmented):
             found += part.total(values(part))
         return found
 
-    @kept
+    @cached_array
     def above(self) -> Array:
         """Relevant rows with a greater score, shape (levels,)."""
         return self.before(self.tp)
 
-    @kept
+    @cached_array
     def retrieved(self) -> Array:
         """True for levels of real scores, False for the level of documents without a score, bool, shape (levels,)."""
         return self.score > -np.inf
 
-    @kept
+    @cached_array
     def pos(self) -> Array:
         """Relevant rows with exactly this score, shape (levels,)."""
         return self.tp - self.above
 
-    @kept
+    @cached_array
     def neg(self) -> Array:
         """Other rows with exactly this score, shape (levels,)."""
         return self.fp - self.before(self.fp)
 
-    @kept
+    @cached_array
     def positives(self) -> Array:
         """Relevant rows of each query, shape (queries,)."""
         return self.last(self.tp)
 
-    @kept
+    @cached_array
     def negatives(self) -> Array:
         """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
@@ -85,21 +85,21 @@ class FullScores(Segmented):
     def bins(self, n: int) -> CalibrationBins:
         """Return the rows in ``n`` bins of their probability."""
         of = self.query, self.probability, self.pos + self.neg, self.pos
-        return self.once(("bins", n), lambda: CalibrationBins.of(*of, (self.n_queries, n)))
+        return self.cached(("bins", n), lambda: CalibrationBins.of(*of, (self.n_queries, n)))
 
-    @kept
+    @cached_array
     def area(self) -> Array:
         """The area under the ROC curve, NaN where no row is relevant or every row is, shape (queries,)."""
         pairs = self.total_of(lambda some: some.neg * (some.above + some.pos / 2))
         return ratio(pairs, self.positives * self.negatives)
 
-    @kept
+    @cached_array
     def steps(self) -> Array:
         """Precision at each score, times the number of relevant rows with it; 0 for no score, shape (levels,)."""
         precision = ratio(self.tp, self.tp + self.fp)
         return np.where((self.pos > 0) & self.retrieved, self.pos * precision, 0)
 
-    @kept
+    @cached_array
     def probability(self) -> Array:
         """The scores; raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
@@ -119,30 +119,30 @@ class DistinctScores(FullScores):
 
     def __init__(self, score: Array, lengths: Array, relevant: Rows) -> None:
         self.score, self.count, self.relevant, self.n_queries = score, lengths, relevant, len(lengths)
-        seal(self)
+        make_read_only(self)
 
-    @kept
+    @cached_array
     def query(self) -> Array:
         """The query of each row, shape (rows,)."""
         return np.repeat(np.arange(self.n_queries), self.count)
 
-    @kept
+    @cached_array
     def tp(self) -> Array:
         """Number of relevant rows of the query down to each row, shape (rows,)."""
         at = np.zeros(len(self.score))
         at[self._row] = 1
         return np.cumsum(at) - np.repeat(self.relevant.starts, self.count)
 
-    @kept
+    @cached_array
     def fp(self) -> Array:
         """Number of other rows of the query down to each row, shape (rows,)."""
         return self.position - self.tp
 
-    @kept
+    @cached_array
     def positives(self) -> Array:
         return self.relevant.count.astype(np.float64)
 
-    @kept
+    @cached_array
     def negatives(self) -> Array:
         return self.count - self.positives
 
@@ -151,13 +151,13 @@ class DistinctScores(FullScores):
         """The position of each relevant row among all rows, shape (relevant rows,)."""
         return self.relevant.each(self.starts) + self.relevant.rank - 1
 
-    @kept
+    @cached_array
     def area(self) -> Array:
         few = self.relevant
         pairs = few.total(few.each(self.negatives) + few.position - few.rank)  # others below each relevant row
         return ratio(pairs, self.positives * self.negatives)
 
-    @kept
+    @cached_array
     def steps(self) -> Array:
         out = np.zeros(len(self.score))
         out[self._row] = self.relevant.position / self.relevant.rank
@@ -192,14 +192,14 @@ class ClassScores(Remembers):
         self.query, self.n_queries = query, n_queries
         self.actual, self.score, self.weight = actual, score, weight
         self.seen = self._summed(None) > 0 if seen is None else seen
-        seal(self)
+        make_read_only(self)
 
-    @kept
+    @cached_array
     def support(self) -> Array:
         """Weight of the rows of each class, shape (queries, K)."""
         return self._summed(self.weight)
 
-    @kept
+    @cached_array
     def there(self) -> Array:
         """True for the classes that have rows, shape (queries, K)."""
         return self._summed(None) > 0
@@ -221,12 +221,12 @@ class ClassScores(Remembers):
         weight, good = self.weight[some], self.actual[some] == c
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
 
-    @kept
+    @cached_array
     def falling(self) -> Array:
         """The order of the rows by falling score of each class, if there is one segment, shape (K, rows)."""
         return np.argsort(-self.score, axis=0, kind="stable").T
 
-    @kept
+    @cached_array
     def probability(self) -> Array:
         """The scores, shape (rows, K); raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
@@ -238,7 +238,7 @@ class ClassScores(Remembers):
             sure, right = self.probability.max(axis=1), self.probability.argmax(axis=1) == self.actual
             return CalibrationBins.of(self.query, sure, self.weight, self.weight * right, (self.n_queries, n))
 
-        return self.once(("bins", n), made)
+        return self.cached(("bins", n), made)
 
     def mean(self, values: Array) -> Array:
         """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (queries,)."""
@@ -352,12 +352,12 @@ class DrawnRows:
     def __init__(self, rows: RowsInOrder, merged: RowsInOrder, weight: Array) -> None:
         self.rows, self.merged, self.weight, self.n_queries = rows, merged, weight, len(weight)
 
-    @kept
+    @cached_array
     def scores(self) -> FullScores:
         """Counts at each score."""
         return self.rows.drawn(self.weight)
 
-    @kept
+    @cached_array
     def in_order(self) -> FullScores:
         """The same for measures of the order alone: successive scores of other rows are one."""
         return self.merged.drawn(self.weight)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, kept, seal
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, Segmented
 
 
@@ -32,7 +32,7 @@ class TwoRankings(Remembers):
     ties: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
-        seal(self)
+        make_read_only(self)
 
     @property
     def n_queries(self) -> int:
@@ -41,24 +41,24 @@ class TwoRankings(Remembers):
 
     def cut(self, k: int | None) -> TwoRankings:
         """Return the rankings down to position ``k``; a tie across ``k`` is kept whole, and counts by its chances."""
-        return self if k is None else self.once(k, lambda: self._cut(k))
+        return self if k is None else self.cached(k, lambda: self._cut(k))
 
     def _cut(self, k: int) -> TwoRankings:
         there = self.first.max(axis=0) <= k
         place, first, last = (values[:, there] for values in (self.place, self.first, self.last))
         return TwoRankings(np.minimum(self.lengths, k), self.query[there], place, first, last, self.ties)
 
-    @kept
+    @cached_array
     def common(self) -> Array:
         """Documents that both rankings have, shape (queries,)."""
         return np.bincount(self.query, minlength=self.n_queries)
 
-    @kept
+    @cached_array
     def one_empty(self) -> Array:
         """True where one of two rankings has no document, and the other has some, shape (queries,)."""
         return (self.lengths == 0).any(axis=0) & (self.lengths > 0).any(axis=0)
 
-    @kept
+    @cached_array
     def depths(self) -> Rows:
         """Every depth from 1 to the end of the longer ranking, query after query."""
         longer = self.lengths.max(axis=0)
@@ -66,7 +66,7 @@ class TwoRankings(Remembers):
         depth = Segmented(query, self.n_queries).position
         return Rows(query, depth, depth, self.n_queries)
 
-    @kept
+    @cached_array
     def overlap(self) -> Array:
         """Number of common documents down to each depth, shape (depths,); with ties the mean over all orders.
 
@@ -93,7 +93,7 @@ class TwoRankings(Remembers):
         at = self.depths.starts[self.query[there]] + depth[there] - 1
         return self.depths.running(np.bincount(at, value[there], minlength=len(self.depths.query)))
 
-    @kept
+    @cached_array
     def agreement(self) -> Array:
         """The share of common documents down to each depth, shape (depths,).
 
@@ -104,7 +104,7 @@ class TwoRankings(Remembers):
         beyond = np.maximum(depths.rank - shorter[depths.query], 0)
         return (self.overlap + at_end[depths.query] * beyond / np.maximum(shorter, 1)[depths.query]) / depths.rank
 
-    @kept
+    @cached_array
     def together(self) -> OneOrder:
         """All documents of both rankings in the order of the first; those that it lacks come last, as one tie."""
         return OneOrder.of(self)

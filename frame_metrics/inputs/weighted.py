@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import kept
+from frame_metrics.inputs.cached_arrays import cached_array
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows
 
@@ -53,9 +53,9 @@ class Weighted(FullRanking):
         """
         seen = self.every if off_policy else self.relevant
         sums = np.stack([seen.sums.within(k), seen.total_within(k, seen.value**2)])
-        return sums / np.maximum(seen.reached(k), 1) if off_policy else sums
+        return sums / np.maximum(seen.count_within(k), 1) if off_policy else sums
 
-    @kept
+    @cached_array
     def every(self) -> Rows:
         """The results, with their weights."""
         return self.rows(np.arange(len(self.grade)), np.ones(len(self.grade)))

@@ -115,7 +115,7 @@ def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
         raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {told(kind)}; give both one type")
 
 
-def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
+def check_id_overlap(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
     """Raise if no id of the log is among those of the judgments: they are probably written in two ways.
 
     A log or judgments without rows are no error.

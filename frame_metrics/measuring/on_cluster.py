@@ -12,7 +12,7 @@ from frame_metrics.answer import Answer, Spread
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.errors import BadValueError
 from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
-from frame_metrics.keys.ids import refuse_strangers
+from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
@@ -64,7 +64,7 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
     """Yield, for queries and then for documents, the error that no id matches the judgments; None if some do."""
     for ids in pieces.ids_of(work, lambda columns: rows.select(columns).unique(maintain_order=True)):
         try:
-            refuse_strangers(*ids)
+            check_id_overlap(*ids)
         except BadValueError as error:
             yield str(error)
         else:

@@ -50,7 +50,7 @@ from frame_metrics.hidden import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.keys.ids import refuse_strangers
+from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
@@ -325,13 +325,13 @@ def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array
 def refuse_unmatched(work: Work, source: InPieces) -> None:
     """Raise if no id of the log is among those of the judgments."""
     for ids in ids_of(work, source.pieces.counted):
-        refuse_strangers(*ids)
+        check_id_overlap(*ids)
 
 
 def ids_of(
     work: Work, distinct: Callable[[list[str]], pl.DataFrame]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, list[str], str]]:
-    """Yield arguments of ``refuse_strangers``: first for queries, then for documents, of the log and the judgments.
+    """Yield arguments of ``check_id_overlap``: first for queries, then for documents, of the log and the judgments.
 
     ``distinct``: a function that returns the distinct rows of some columns of the log.
     """

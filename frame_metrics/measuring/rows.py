@@ -308,8 +308,8 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
         return np.zeros((0, len(inputs.segments)))
     if metric.input is FullScores:
         rests = (inputs.class_scores.rest(c) for c in range(k))
-        return inputs.once(metric, lambda: np.stack([metric.compute(rest) for rest in rests]))
-    return inputs.once(metric, lambda: metric.compute(inputs.against_rest).reshape(k, -1))
+        return inputs.cached(metric, lambda: np.stack([metric.compute(rest) for rest in rests]))
+    return inputs.cached(metric, lambda: metric.compute(inputs.against_rest).reshape(k, -1))
 
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> SegmentValues:

@@ -165,7 +165,7 @@ def p_ia(run: FullRanking, k: int | None = None) -> Array:
         alike.
     """
     places = run.retrieved() if k is None else np.full(run.n_queries, k)
-    return ratio(run.intents.seen.reached(k).astype(np.float64), run.intents.count * places)
+    return ratio(run.intents.seen.count_within(k).astype(np.float64), run.intents.count * places)
 
 
 @metric(also=("strec", "subtopic_recall", "s_recall"))

@@ -338,7 +338,7 @@ class Metric:
     def weighted(self, run: FullRanking) -> Weighted:
         """Return a ranking with the weights that the metric gives its results."""
         weigh = self.adds if callable(self.adds) else own
-        return run.once(weigh, lambda: Weighted(run, weigh(run)))
+        return run.cached(weigh, lambda: Weighted(run, weigh(run)))
 
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""

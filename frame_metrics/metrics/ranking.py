@@ -42,7 +42,7 @@ def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
 
 def _discounted(seen: Rows, discount: Discount, base: float) -> Sums:
     weigh = partial(_discount, discount=discount, base=base)
-    return seen.once((discount, base), lambda: Sums(seen, seen.value * by_rank(weigh, seen.rank)))
+    return seen.cached((discount, base), lambda: Sums(seen, seen.value * by_rank(weigh, seen.rank)))
 
 
 @_gain(weights="cg", also=("cumulative_gain", "cumulated_gain"))

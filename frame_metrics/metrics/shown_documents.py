@@ -55,7 +55,7 @@ def catalogue_gini(lists: Lists) -> Array:
 def _column_sums(name: str, run: FullRanking, k: int | None = None) -> tuple[Array, Array]:
     """The sum of a column over the results at ranks up to k, and their number, shape (1, queries) each."""
     seen = run.column(name)
-    return seen.total_within(k, seen.value)[None], seen.reached(k)[None]
+    return seen.total_within(k, seen.value)[None], seen.count_within(k)[None]
 
 
 _mean = partial(metric, range=(0, np.inf), best=None, undefined=None)

@@ -35,7 +35,7 @@ def _shares(run: FullRanking, gain: GainName, max_grade: Top) -> Rows:
     seen, top = run.gains(gain), top_gain(max_grade, gain)
     if (most := run.unweighted.gains(gain).value.max(initial=0)) > top:
         raise BadValueError(f"a gain is {most:g}, more than that of max_grade, {top.item():g}")
-    return seen.like(seen.value / top)
+    return seen.with_values(seen.value / top)
 
 
 def _by_rank(

@@ -94,12 +94,12 @@ def bound(plan: Plan, needs: Needs) -> Call:
 
     A plan keeps its calls. They hold a copy of it, so that no circle keeps the caller's frame alive.
     """
-    return plan.once(needs, lambda: _checked(_bound(replace(plan), needs), needs))
+    return plan.cached(needs, lambda: _checked(_bound(replace(plan), needs), needs))
 
 
 def of_every_role(plan: Plan) -> Call:
     """Return the call that reads every role; raise for conventions that contradict each other."""
-    return plan.once(None, lambda: _made(replace(plan), None, plan.columns, None, plan.given.beside))
+    return plan.cached(None, lambda: _made(replace(plan), None, plan.columns, None, plan.given.beside))
 
 
 def _checked(call: Call, needs: Needs) -> Call:

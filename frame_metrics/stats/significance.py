@@ -90,7 +90,7 @@ def effective_units(n: int, weight: Array | None, cluster: Array | None) -> floa
     return kish(in_clusters(weight[:, None], cluster)[:, 0])
 
 
-def sureness(
+def interval_and_p_value(
     differences: Array,
     weight: Array | None,
     cluster: Array | None,

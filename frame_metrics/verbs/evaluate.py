@@ -56,7 +56,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
         return _of_values(plan, metrics, options)
     asked = read(metrics)
     key = (*asked, repr((options.average, options.margins, options.layout, options.method, options.ci)))
-    call, wide = plan.once(key, lambda: _checked(plan, asked, options))
+    call, wide = plan.cached(key, lambda: _checked(plan, asked, options))
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:

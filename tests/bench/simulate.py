@@ -53,7 +53,7 @@ from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.flips import randomization
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import percentiles
-from frame_metrics.stats.significance import adjusted, classical, sureness
+from frame_metrics.stats.significance import adjusted, classical, interval_and_p_value
 from frame_metrics.stats.size import Proxied, needed, spreads
 from frame_metrics.stats.units import Arms
 
@@ -304,7 +304,7 @@ def p_values(values: Any, seed: int) -> list[float]:
         classical(two, "sign"),
         adjusted(randomization(against, *drawn), "holm"),
         adjusted(randomization(pairs, *drawn), "bonferroni"),
-        sureness(two, None, None, 1 - LEVEL, RESAMPLES, seed)["p_value"],
+        interval_and_p_value(two, None, None, 1 - LEVEL, RESAMPLES, seed)["p_value"],
     )
     return [float(p.min()) for p in found]
 

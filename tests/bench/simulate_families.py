@@ -20,7 +20,7 @@ from trials import Line, agree, as_log
 from frame_metrics.stats.families import Flipped, maxima
 from frame_metrics.stats.flips import randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.significance import adjusted, errors_away, sureness
+from frame_metrics.stats.significance import adjusted, errors_away, interval_and_p_value
 
 LEVEL = 0.05
 AGREE = 3  # trials of each kind that are done a second way
@@ -87,7 +87,7 @@ def single(differences: Any, seed: int) -> dict[str, Any]:
     n = len(differences)
     if n < DRAWN:
         return around(differences, stats.t.ppf(1 - LEVEL / 2, n - 1))
-    found = sureness(differences, None, None, 1 - LEVEL, RESAMPLES, seed)
+    found = interval_and_p_value(differences, None, None, 1 - LEVEL, RESAMPLES, seed)
     return {name: found[name] for name in ("ci_low", "ci_high")}
 
 
@@ -167,7 +167,7 @@ def told(values: Any, seed: int) -> dict[str, float]:
     p = randomization(differences, FLIPS, seed, lambda done: None)
     if len(values) < DRAWN:
         return by_t(values) | {"p_value": float(p[0])}
-    found = sureness(differences, None, None, 1 - LEVEL, RESAMPLES, seed)
+    found = interval_and_p_value(differences, None, None, 1 - LEVEL, RESAMPLES, seed)
     return {"p_value": float(p[0]), "ci_low": float(found["ci_low"][0]), "ci_high": float(found["ci_high"][0])}
 
 

@@ -36,7 +36,7 @@ from frame_metrics.plan.plan import resolved
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
-from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, of_error, row_findings, unread
+from frame_metrics.verbs.audit.bad_rows import notes_of, of_error, row_findings, skip_bad_rows, unread
 from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.facts import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
@@ -75,10 +75,10 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     def compute(source: Source) -> Answer:
         with about_the_call():
             there = None if beside is None else saved.read_saved(beside(source.table)).index
-        looking = _Looking(source, rule, split, there)
+        looking = _Auditor(source, rule, split, there)
         if isinstance(source, InPieces):
             return _report(fail_on, looking.at_pieces(source))
-        readable = look_past_bad_rows(source, looking.at_rows)
+        readable = skip_bad_rows(source, looking.at_rows)
         notes = notes_of(readable, source)
         seen = readable.seen if readable.error is None else [unread(notes, readable.error)]
         return _report(fail_on, [*row_findings(notes, source.call.columns), *seen])
@@ -111,7 +111,7 @@ def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Looking:
+class _Auditor:
     """An audit of a source: its methods run the checks, on all rows of a frame or on its pieces."""
 
     source: Source

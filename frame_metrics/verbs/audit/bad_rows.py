@@ -64,7 +64,7 @@ class Readable:
     error: FrameMetricsError | None  # an error about the rows that are left, after bad rows were left out, or about all
 
 
-def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]) -> Readable:
+def skip_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]) -> Readable:
     """Call a function with the rows of a source that have no errors.
 
     Parameters

@@ -24,7 +24,7 @@ from frame_metrics.measuring.work import Work
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS
-from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, look_past_bad_rows, notes_of
+from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, notes_of, skip_bad_rows
 from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, counted
 from frame_metrics.verbs.audit.of_rows import about_sides
@@ -91,7 +91,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
         log = replace(source, table=rows).log(single=decided(work.call), piece=piece)
         return counted(log)
 
-    readable = look_past_bad_rows(source, look)
+    readable = skip_bad_rows(source, look)
     if readable.error is not None:
         raise next((error for error, _ in readable.bad if error.what == NO_NUMBERS), readable.error)
     return readable

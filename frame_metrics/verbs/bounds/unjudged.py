@@ -243,7 +243,7 @@ def _ap(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pa
 def _ndcg(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
     ratio, unjudged = ratio_of(metric, run, top), np.isnan(run.grade)
     rows = _marked(run, unjudged, unjudged, metric.k)
-    weights = rows.like(ratio.discount(rows.rank))
+    weights = rows.with_values(ratio.discount(rows.rank))
     return Gains.of(ratio, ratio.start, weights, _n_open(run, unjudged) - rows.count + spare).bounds()
 
 

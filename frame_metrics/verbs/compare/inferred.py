@@ -14,7 +14,15 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p, randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.significance import CLOSE, SpreadOfPairs, classical, errors_away, in_clusters, sureness, times
+from frame_metrics.stats.significance import (
+    CLOSE,
+    SpreadOfPairs,
+    classical,
+    errors_away,
+    in_clusters,
+    interval_and_p_value,
+    times,
+)
 from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import tested_together
@@ -64,7 +72,7 @@ def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick
         some = np.flatnonzero(by_draws | (~group.shares & vary & (spread.units >= DRAWN)))
         if len(some):
             given = options.ci, options.resamples, options.seed, tick, group.size[some]
-            found = sureness(group.differences[:, some], group.weight, group.cluster, *given)
+            found = interval_and_p_value(group.differences[:, some], group.weight, group.cluster, *given)
             ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
             p_value = found["p_value"] if by_draws else p_value
     _fill(group, p_value, ends, wide, pairs if options.multiplied else [1] * len(pairs), options)
