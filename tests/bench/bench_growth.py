@@ -48,6 +48,7 @@ KNOWN: dict[tuple[str, str], str] = {
     ("confusion", "classes"): "each two classes are a row of the result",
     ("to_judge, by depth", "queries"): "groups of many documents do not stay in the cache",
     ("agreement with one", "rows"): "groups of many documents do not stay in the cache",
+    ("alpha_ndcg", "rows"): "judgments of many documents do not stay in the cache",
     ("disagreements", "rows"): "groups of many documents do not stay in the cache",
     ("to_judge, no cutoff", "rows"): "each judgment moves the ideal ranking of its query",
 }
