@@ -93,7 +93,7 @@ class Index:
     answered: Array  # True for rankings with a row, even if it is one without results, see ``Log.answered``
     system: Array  # the number of each ranking's system, shape (rankings,)
     segment: Array  # the number of each ranking's segment, shape (rankings,)
-    query: Array  # the number of each ranking's query, shape (rankings,)
+    query: Array  # the number of each ranking's query, by first appearance, shape (rankings,)
     pair: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
     systems: Names
     segments: Names

@@ -36,7 +36,7 @@ def intervals(
     resamples: int,
     seed: int,
     cluster: Array | None = None,
-    queries: Array | None = None,
+    drawing_order: Array | None = None,
     *,
     formulas: bool = True,
 ) -> Array:
@@ -58,12 +58,15 @@ def intervals(
     n : number of groups.
     level : of the interval, as 0.95.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
-    queries : the order in which queries are drawn, shape (queries,); None for their own.
+    drawing_order : the order of the queries in which random draws go to them, shape (queries,), which depends on their
+        keys alone (``Index.drawing_order``); None for their own.
     formulas : whether there are intervals by formulas; else all are percentiles of draws.
     """
     out = np.full((2, len(tallies), n), np.nan)
     group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
-    order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
+    # the queries group by group, and within each in the order of draws
+    drawn = np.arange(len(group)) if drawing_order is None else drawing_order
+    order = drawn[np.argsort(group[drawn], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     shares: dict[int, bool] = {}
     for average in tallies:

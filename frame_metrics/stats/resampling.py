@@ -1,4 +1,4 @@
-"""Resample rows: equal rows are drawn together, and random draws do not depend on the order of the rows."""
+"""Resample rows: equal ones are drawn together. Queries are given in an order that depends on their keys alone."""
 
 from __future__ import annotations
 
