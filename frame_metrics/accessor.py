@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.free_threads import check_lock
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, quote
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import RENAMED, Written, option_of, refuse_bare, verb
@@ -460,7 +460,7 @@ class IRM(Generic[Frame]):
                 check_column(f"judge: {name}", value, several=name == "query")
         given = {name: names_as_text(value) for name, value in given.items()}
         if sampling is not None and proxy is None:
-            raise ColumnError(f"sampling={shown(sampling)} requires proxy=, the judgments of a machine; name it too")
+            raise ColumnError(f"sampling={quote(sampling)} requires proxy=, the judgments of a machine; name it too")
         if proxy is not None:
             given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:

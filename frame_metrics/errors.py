@@ -40,8 +40,8 @@ class FrameMetricsError(ValueError):
         True  # whether it is not about the data, but the call or the place: audit() raises it, and does not list it
     )
 
-    def __init__(self, *said: Any) -> None:
-        super().__init__(*(brief(one) if isinstance(one, str) else one for one in said))
+    def __init__(self, *texts: Any) -> None:
+        super().__init__(*(brief(one) if isinstance(one, str) else one for one in texts))
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows of the error: the caller's lines and the message, none of this package."""
@@ -168,7 +168,7 @@ def nearest(given: Any, choices: Iterable[Any]) -> Any:
 
 
 def _lower(value: Any) -> str:
-    return (value if isinstance(value, str) else shown(value)).lower()
+    return (value if isinstance(value, str) else quote(value)).lower()
 
 
 def closest(given: Any, choices: Iterable[Any]) -> str:
@@ -185,7 +185,7 @@ def _in_one_form(text: str) -> str:
 
 def did_you_mean(choice: Any) -> str:
     """Return the hint that names a choice."""
-    return f"; did you mean {shown(choice)}{', including the spaces' * (str(choice) != str(choice).strip())}?"
+    return f"; did you mean {quote(choice)}{', including the spaces' * (str(choice) != str(choice).strip())}?"
 
 
 def listed(items: Iterable[Any]) -> str:
@@ -205,12 +205,12 @@ def kind_of(value: Any) -> str:
     return name if library == "builtins" else f"{library}.{name}"
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """Return a value as errors show it: what is long is cut, and what is no plain value is told by its class."""
     kind = type(value)
     if kind in (list, tuple, dict):
         first = islice(value.items() if kind is dict else value, LONG)  # more could not be seen
-        inside = ", ".join(": ".join(map(shown, one)) if kind is dict else shown(one) for one in first)
+        inside = ", ".join(": ".join(map(quote, one)) if kind is dict else quote(one) for one in first)
         if kind is tuple:
             return cut(f"({inside}{',' * (len(value) == 1)})")
         return cut(f"[{inside}]" if kind is list else f"{{{inside}}}")
@@ -242,7 +242,7 @@ def brief(message: str) -> str:
     return message
 
 
-def said(kind: Any) -> str:
+def type_name(kind: Any) -> str:
     """Return a type of polars as errors call it; of periods and intervals of pandas, by the names of their fields."""
     if type(kind).__name__ in TEXTS:
         return "text"
@@ -267,10 +267,10 @@ def about_rows(
     sentences is a sentence by itself.
     """
     numbers = ", ".join(str(int(row)) for row in first)
-    shown = "; ".join(filter(None, [where, f"{'rows' if len(first) > 1 else 'row'} {numbers}" * bool(numbers)]))
+    places = "; ".join(filter(None, [where, f"{'rows' if len(first) > 1 else 'row'} {numbers}" * bool(numbers)]))
     many = f"{n:,} of {total:,} rows" if total is not None else f"at least {n:,} {'rows' if n > 1 else 'row'}"
     what, stop = in_number(what, n), "." if remedy.endswith(".") and not remedy.endswith("...") else ";"
-    return f"{column}: {many} {what}{f' ({shown})' * bool(shown)}{stop} {remedy}"
+    return f"{column}: {many} {what}{f' ({places})' * bool(places)}{stop} {remedy}"
 
 
 def in_number(what: str, n: int) -> str:
@@ -283,13 +283,13 @@ def in_number(what: str, n: int) -> str:
 def check_ci(ci: Any, n_tests: int = 1) -> None:
     """Raise unless ``ci`` is the level of an interval, also where so many tests share it."""
     if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < ci < 1:  # type: ignore[operator]
-        raise BadValueError(f"ci={shown(ci)} is not a level between 0 and 1, as 0.95")
+        raise BadValueError(f"ci={quote(ci)} is not a level between 0 and 1, as 0.95")
     if isinstance(ci, Rational):  # which numpy does not compute with
-        raise BadValueError(f"ci={shown(ci)} is no float; pass ci={float(ci):g}")
+        raise BadValueError(f"ci={quote(ci)} is no float; pass ci={float(ci):g}")
     if float((1 + (1 - (1 - ci) / n_tests)) / 2) == 1:  # type: ignore[operator]
         shared, way = (f" for n_tests={n_tests} together", "fewer, or ") if n_tests > 1 else ("", "")
         told = "is so near to 1 that floats cannot tell them apart"
-        raise BadValueError(f"ci={shown(ci)}{shared} {told}; pass {way}a lesser level")
+        raise BadValueError(f"ci={quote(ci)}{shared} {told}; pass {way}a lesser level")
 
 
 def check_whole(option: str, given: Any, least: int, most: float | None = None) -> None:
@@ -297,26 +297,26 @@ def check_whole(option: str, given: Any, least: int, most: float | None = None) 
     whole, end = isinstance(given, int | Integral) and not isinstance(given, bool), INT64 if most is None else most
     if not whole or not least <= given <= end:
         to = "" if most in (None, math.inf) and (not whole or given < least) else f" to {end}"
-        raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}{to}")
+        raise BadValueError(f"{option}={quote(given)} is not a whole number from {least}{to}")
 
 
 def check_bool(option: str, given: Any) -> None:
     """Raise unless ``given`` is True or False."""
     if not isinstance(given, bool):
-        raise BadValueError(f"{option}={shown(given)} is not True or False")
+        raise BadValueError(f"{option}={quote(given)} is not True or False")
 
 
 def check_text(option: str, given: Any) -> None:
     """Raise unless ``given`` is a text, or None."""
     if not isinstance(given, str | None):
-        raise BadValueError(f"{option}={shown(given)} is not a text")
+        raise BadValueError(f"{option}={quote(given)} is not a text")
 
 
 def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
     """Raise if a key column is called as a column of the result is."""
     for key in keys:
         if key in result:
-            raise ColumnError(f"{shown(key)} is a column of the result as well; rename the frame's column")
+            raise ColumnError(f"{quote(key)} is a column of the result as well; rename the frame's column")
 
 
 def check_names(columns: Iterable[str]) -> None:
@@ -324,7 +324,7 @@ def check_names(columns: Iterable[str]) -> None:
     for column in columns:
         if column.startswith("\0"):
             raise ColumnError(
-                f"a column is called {shown(column)}; names that begin with a null character are kept for columns "
+                f"a column is called {quote(column)}; names that begin with a null character are kept for columns "
                 "that are made here: rename it"
             )
 
@@ -351,27 +351,27 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
     for role, column in parts:
         if column in played and {role, played[column]} != {"cluster", "query"}:  # the queries of one user
             also = "named twice" if played[column] == role else f"the {played[column]} too"
-            raise ColumnError(f"{role}={shown(column)} is {also}; a column can have only one role")
+            raise ColumnError(f"{role}={quote(column)} is {also}; a column can have only one role")
         played[column] = role
 
 
-def no_column(said: str, name: str, there: Sequence[str]) -> ColumnError:
-    """Return the error for the name of a column that is not there; ``said``: how the caller gave it."""
-    return ColumnError(f"{said}: there is no such column among {listed(there)}{closest(name, there)}")
+def no_column(given: str, name: str, there: Sequence[str]) -> ColumnError:
+    """Return the error for the name of a column that is not there; ``given``: how the caller gave it."""
+    return ColumnError(f"{given}: there is no such column among {listed(there)}{closest(name, there)}")
 
 
 def check_once(option: str, given: Sequence[Any]) -> None:
     """Raise for a value that stands twice in a list of which each has results of its own."""
     for one, n in Counter(given).items() if len(given) > 1 else ():
         if n > 1:
-            raise BadValueError(f"{option}={shown(one)} is asked for twice")
+            raise BadValueError(f"{option}={quote(one)} is asked for twice")
 
 
 def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
     """Raise unless ``given`` is one of ``choices``."""
     if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):
         hint = closest(given, [c for c in choices if isinstance(c, str)]) if isinstance(given, str) else ""
-        raise UnknownNameError(f"{option}={shown(given)} is not one of {listed(choices)}{hint}")
+        raise UnknownNameError(f"{option}={quote(given)} is not one of {listed(choices)}{hint}")
 
 
 def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = FrameMetricsError) -> Any:

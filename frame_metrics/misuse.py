@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.border.forked import guarded, is_lost
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, shown
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, quote
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plan.declared import check_rows
 from frame_metrics.plan.plan import Plan
@@ -119,8 +119,8 @@ def _plan_of(args: tuple[Any, ...]) -> Plan | None:
 def refuse_bare(columns: Sequence[Any]) -> None:
     """Raise for columns that are given without the parts they play."""
     if columns:
-        given = ", ".join(map(shown, columns))
-        raise ColumnError(f"irm({given}): name the role of each column, as irm(query={shown(columns[0])})")
+        given = ", ".join(map(quote, columns))
+        raise ColumnError(f"irm({given}): name the role of each column, as irm(query={quote(columns[0])})")
 
 
 def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, Any], error: str) -> FrameMetricsError:
@@ -138,10 +138,10 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
     if option in Roles.__annotations__:
         both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
         one = _to_one_system(plan, name, value) if option == "system" else None
-        way = one or f"takes no roles; use irm({option}={shown(value)}).{name}(...){both}"
+        way = one or f"takes no roles; use irm({option}={quote(value)}).{name}(...){both}"
         return ColumnError(f"{name}() {way}")
     role = role_called(option)
-    meant = f"; use irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
+    meant = f"; use irm({role}={quote(value)}).{name}(...)" if role and role not in takes else ""
     hint = (
         GONE.get(option, {}).get(name)
         or INSTEAD.get(option)
@@ -150,7 +150,7 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
         or option_of(option)
     )
     hint = hint or closest(role or option, takes)
-    return UnknownNameError(f"{name}() has no option {shown(option)}{hint}")
+    return UnknownNameError(f"{name}() has no option {quote(option)}{hint}")
 
 
 def option_of(name: str) -> str:
@@ -174,10 +174,10 @@ def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:
         return None
     for role in PER_SYSTEM:
         if isinstance(columns := plan.roles.get(role), list | tuple) and value in columns:
-            return f"takes no system; for {shown(value)} alone use irm({role}={shown(value)}).{name}(...)"
+            return f"takes no system; for {quote(value)} alone use irm({role}={quote(value)}).{name}(...)"
     if value in plan.available:
         return None
     column = plan.roles.get("system")
-    rows = "its rows" if column is None else f"the rows in which {column} is {shown(value)}"
+    rows = "its rows" if column is None else f"the rows in which {column} is {quote(value)}"
     where = "the frame before .irm" if column is None or name in ("audit", "judge") else "the result"
-    return f"takes no system, and {shown(value)} is no column of the frame but a value; keep {rows} of {where}"
+    return f"takes no system, and {quote(value)} is no column of the frame but a value; keep {rows} of {where}"

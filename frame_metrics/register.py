@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
-from frame_metrics.errors import ColumnError, kind_of, shown
+from frame_metrics.errors import ColumnError, kind_of, quote
 
 NAME = "irm"
 # The modules that have classes of frames, and where in them the hook is with which the library registers accessors.
@@ -47,7 +47,7 @@ class OfGroups:
         if isinstance(given := vars(groups).get("by"), tuple) and given:  # of polars
             keys = [*given] if len(given) > 1 else given[0]
         names = keys if isinstance(keys, list) else [keys]
-        by = shown(keys) if all(isinstance(name, str) for name in names) else "..."
+        by = quote(keys) if all(isinstance(name, str) for name in names) else "..."
         raise ColumnError(f"a {kind_of(groups)} has no irm; give the frame, and name its segments: frame.irm(by={by})")
 
 

@@ -31,7 +31,7 @@ from frame_metrics.border.versioned import Sent
 from frame_metrics.command import reading, text_lines
 from frame_metrics.command.text_lines import PlainText
 from frame_metrics.data.reading import read_log
-from frame_metrics.errors import shown as shown_in_errors
+from frame_metrics.errors import quote as shown_in_errors
 from frame_metrics.fast.codes import n_different
 from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import (

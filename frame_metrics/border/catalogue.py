@@ -82,7 +82,7 @@ def list_goals(*, library: str = "polars") -> Any:
     return given_as(library, pl.DataFrame(ADVICE, schema=list(Advice._fields), orient="row"))
 
 
-def _beside(metric: Metric) -> list[str]:
+def _other_needs(metric: Metric) -> list[str]:
     """Return the options and columns that a metric needs beside its input; [] for a user's metric that fails."""
     try:
         return [need for fact, need in READS.items() if fact in metric.reads] + [
@@ -103,7 +103,7 @@ def _row(metric: Metric, family: str) -> dict[str, Any]:
         "better": None if metric.higher is None else "higher" if metric.higher else "lower",
         "undefined": metric.undefined,
         "parameters": ", ".join(name for name in metric.options if name != metric.at),
-        "needs": ", ".join([*metric.missing, *CHANCES * metric.off_policy, *_beside(metric)]),
+        "needs": ", ".join([*metric.missing, *CHANCES * metric.off_policy, *_other_needs(metric)]),
         "also": ", ".join(metric.also),
         "about": metric.doc.partition("\n")[0],
     }

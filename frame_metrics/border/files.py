@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, quote
 
 PIECE = 1 << 23  # bytes that are read at once, so that little is unpacked before an error
 LONGEST = 100_000  # the most bytes of a line
@@ -27,7 +27,7 @@ def file_name(path: Any) -> str:
     """Return a path as text; raise if it is not text or a path. A number would mean a file that is already open."""
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str) or not name or "\0" in name:
-        raise BadValueError(f"path={shown(path)} is not the name of a file; give a path as text or os.PathLike")
+        raise BadValueError(f"path={quote(path)} is not the name of a file; give a path as text or os.PathLike")
     return name
 
 
@@ -135,7 +135,7 @@ def _check_lengths(name: str, before: int, data: bytes) -> None:
     for number, line in enumerate(io.BytesIO(data), before + 1):
         if len(line.rstrip(b"\r\n")) > LONGEST:
             start = line[:77].decode(errors="replace") + "..."
-            raise FrameMetricsError(f"{name}, line {number}: expected at most {LONGEST:,} bytes, got {shown(start)}")
+            raise FrameMetricsError(f"{name}, line {number}: expected at most {LONGEST:,} bytes, got {quote(start)}")
 
 
 def _no_text(name: str) -> FrameMetricsError:

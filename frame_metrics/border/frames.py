@@ -18,7 +18,7 @@ from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
 from frame_metrics.border.spark import SparkFrame
-from frame_metrics.errors import BadValueError, kind_of, shown
+from frame_metrics.errors import BadValueError, kind_of, quote
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # the libraries whose frames ``given_as`` makes
 KINDS = (
@@ -88,7 +88,7 @@ def _way_to_one(given: Any) -> str:
     if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
         reader = READERS.get(os.path.splitext(path)[1] if isinstance(path, str) else "", "read_csv")
-        way = f"polars.{reader}({shown(path)}), or of a file of TREC frame_metrics.read_run({shown(path)}),"
+        way = f"polars.{reader}({quote(path)}), or of a file of TREC frame_metrics.read_run({quote(path)}),"
     if isinstance(given, Mapping):
         way = "polars.DataFrame(...) or pandas.DataFrame(...)"
     return "" if way is None else f": {way} makes it one"

@@ -19,7 +19,9 @@ def memory_to_use(root: Path = Path("/")) -> int:
     The result is at least ``LEAST``, or a quarter of a group's limit if that is less.
     """
     limits = list(_limits(root))
-    free = [left for _, left in limits] + [1024 * _said(root / "proc/meminfo").get("MemAvailable", UNKNOWN // 1024)]
+    free = [left for _, left in limits] + [
+        1024 * _numbers_in(root / "proc/meminfo").get("MemAvailable", UNKNOWN // 1024)
+    ]
     return max(min(free) // 2, min([LEAST, *(limit // 4 for limit, _ in limits)]))
 
 
@@ -30,7 +32,7 @@ def _limits(root: Path) -> Iterator[tuple[int, int]]:
             limit, now = int((folder / most).read_text()), int((folder / used).read_text())
         except (OSError, ValueError):  # no such group here, or no limit: "max" is no number
             continue
-        yield limit, max(limit - now + _said(folder / "memory.stat").get(files, 0), 0)
+        yield limit, max(limit - now + _numbers_in(folder / "memory.stat").get(files, 0), 0)
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
@@ -49,7 +51,7 @@ def _groups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
                     yield folder, names
 
 
-def _said(path: Path) -> dict[str, int]:
+def _numbers_in(path: Path) -> dict[str, int]:
     """Return the numbers by name of a file with a name and a number in each line."""
     words = (line.replace(":", " ").split() for line in _lines(path))
     return {name: int(number) for name, number, *_ in words}

@@ -16,7 +16,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.border.arrow import as_enum, as_series, as_type, has_rows, narrow
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
-from frame_metrics.errors import BadValueError, shown
+from frame_metrics.errors import BadValueError, quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 
@@ -285,7 +285,7 @@ def _as_text(name: str, values: Any) -> pl.Series:
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):
         alike = Counter(texts).most_common(1)[0][0]
-        two = [shown(value) for value, text in zip(distinct, texts, strict=True) if text == alike]
+        two = [quote(value) for value, text in zip(distinct, texts, strict=True) if text == alike]
         raise BadValueError(
             f"{name}: the column mixes types, and {' and '.join(two[:2])} read the same as text; give it one type, "
             "with .astype('string') if they are the same"

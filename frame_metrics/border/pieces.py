@@ -101,7 +101,7 @@ class Stream(Pieces):
 
     def gathered(self, asked: Gathering) -> pl.DataFrame:
         together = asked.together
-        for way in (self._in_order, self._in_buckets):
+        for way in (self._ordered_pieces, self._in_buckets):
             done = [pl.DataFrame(schema=asked.schema)]
             with suppress(Returned), progress(self.border.known_rows, " rows") as tick:
                 for piece in way(asked.columns, asked.keys):
@@ -131,7 +131,7 @@ class Stream(Pieces):
                 "raise memory= if there is more"
             )
 
-    def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
+    def _ordered_pieces(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield pieces of whole queries, in order; raise ``Returned`` if the rows of a query do not stand together."""
         seen = _Seen()
         with closing(self.border.batches(columns, self.memory)) as batches:
@@ -244,13 +244,13 @@ class TemporaryFile:
 
     def __init__(self, folder: Any) -> None:
         self._folder = folder
-        with self._told():
+        with self._disk_errors():
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by close)
 
     def write(self, data: Any) -> tuple[int, int]:
         """Append bytes, and return the positions where they begin and end."""
         begin = self._file.tell()
-        with self._told():
+        with self._disk_errors():
             self._file.write(data)
             self._file.flush()
         return begin, self._file.tell()
@@ -266,7 +266,7 @@ class TemporaryFile:
             self._file.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _disk_errors(self) -> Iterator[None]:
         """Replace an error of the system by one that names the folder and says what to do."""
         try:
             yield

@@ -18,7 +18,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
 from frame_metrics.border.protocol import Beside, Border, Limits, Request
-from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
 
@@ -124,7 +124,7 @@ class LazyPolars(Streamed, PolarsFrame):
         made = function(self.frame)
         if not isinstance(made, pl.Expr):
             raise BadValueError(
-                f"it gives {shown(made)}; of a LazyFrame it has to be an expression, as pl.col('a') > 0"
+                f"it gives {quote(made)}; of a LazyFrame it has to be an expression, as pl.col('a') > 0"
             )
         return made
 
@@ -142,7 +142,7 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         made = super().with_columns(columns)
-        vars(made).update(_shown=self._shown, _made=[*columns])  # the former says how files are read
+        vars(made).update(_plan_text=self._plan_text, _made=[*columns])  # the former says how files are read
         return made
 
     def looked_at(self, n: int) -> None:
@@ -157,7 +157,7 @@ class LazyPolars(Streamed, PolarsFrame):
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)
         as_read = self.frame.select(name for name in self._types if name in columns)  # else polars holds twice as much
-        if memory is not None and memory < AHEAD and PARQUET.match(self._shown):
+        if memory is not None and memory < AHEAD and PARQUET.match(self._plan_text):
             yield from _slices(as_read, columns)
             return
         batch, batches = None, as_read.collect_batches(maintain_order=True, engine="streaming")
@@ -171,7 +171,7 @@ class LazyPolars(Streamed, PolarsFrame):
         return int(self.frame.select(pl.len()).collect(engine="streaming").item())
 
     def known_rows(self) -> int | None:
-        return self.n_rows("") if PARQUETS.match(self._shown) else None
+        return self.n_rows("") if PARQUETS.match(self._plan_text) else None
 
     def held(self, table: pl.DataFrame) -> PolarsFrame:
         return PolarsFrame(table)
@@ -179,10 +179,10 @@ class LazyPolars(Streamed, PolarsFrame):
     @property
     def _scans(self) -> bool:
         """True if the plan reads files, which may have more rows than fit in memory."""
-        return SCAN.search(self._shown) is not None
+        return SCAN.search(self._plan_text) is not None
 
     @cached_property
-    def _shown(self) -> str:
+    def _plan_text(self) -> str:
         """The text in which polars shows the plan before it is optimized."""
         return self.frame.explain(optimized=False)
 

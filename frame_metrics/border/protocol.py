@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.reordering import moves, without_groups
-from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, quote
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
 
@@ -169,7 +169,7 @@ class Border(ABC):
             return _name_of(values), self.computed(values, limits)
         looked_at = self.looked_at(0)
         if not hasattr(values, "__len__") or isinstance(values, str | dict | set) or getattr(values, "ndim", 1) != 1:
-            raise BadValueError(f"it gives {shown(values)}; expected is a column, with a value for each row")
+            raise BadValueError(f"it gives {quote(values)}; expected is a column, with a value for each row")
         if looked_at is not None and len(values) != looked_at[1]:
             raise BadValueError(f"it gives {len(values)} values, and the frame has {looked_at[1]} rows")
         name = getattr(values, "name", None)
@@ -215,13 +215,13 @@ class Border(ABC):
         there = there if len(there) == len(names) else Counter(names)  # in rare frames names repeat
         for column in columns:
             if not isinstance(column, str):
-                raise ColumnError(f"a column is called {shown(column)}, which is no text; rename it")
+                raise ColumnError(f"a column is called {quote(column)}, which is no text; rename it")
             if column not in there:
-                raise ColumnError(f"there is no column {shown(column)} among {listed(self.names())}{self.hint(column)}")
+                raise ColumnError(f"there is no column {quote(column)} among {listed(self.names())}{self.hint(column)}")
             if there[column] > 1:
-                raise ColumnError(f"there are {there[column]} columns called {shown(column)}; rename all but one")
+                raise ColumnError(f"there are {there[column]} columns called {quote(column)}; rename all but one")
             if column == "*" or (column.startswith("^") and column.endswith("$")):
-                raise ColumnError(f"polars takes the name {shown(column)} for a pattern of names; rename the column")
+                raise ColumnError(f"polars takes the name {quote(column)} for a pattern of names; rename the column")
 
 
 def _name_of(expression: pl.Expr) -> str:

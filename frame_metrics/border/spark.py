@@ -113,7 +113,7 @@ class SparkFrame(Engine):
         asked = Gathering(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED)
         each = self.mapped(asked, spread.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
-        told = _mapped(each, partial(_told, spread.told), one).repartition(1)
+        told = _mapped(each, partial(_python_errors, spread.told), one).repartition(1)
         known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
         read, made = self.types(spread.columns), _spark_schema(types)
         kinds = {field.name: field.dataType for field in self._fields if field.name in read}
@@ -162,7 +162,7 @@ def _named(table: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     return table.rename(dict(zip(table.columns, names, strict=True)))
 
 
-def _held(types: Mapping[str, Any]) -> dict[str, Any]:
+def _stored_types(types: Mapping[str, Any]) -> dict[str, Any]:
     """Return for each column the type in which Spark holds its values."""
     return {name: HELD.get(kind.base_type(), kind) for name, kind in types.items()}
 
@@ -179,7 +179,7 @@ def _in_utc(table: Any) -> pl.DataFrame:
 
 def _as_arrow(table: pl.DataFrame, schema: Any) -> Any:
     """Return a table as Arrow, with the names and types of a schema that Spark reads."""
-    held = _named(table.cast(pl.Schema(_held(table.schema))), schema.names)
+    held = _named(table.cast(pl.Schema(_stored_types(table.schema))), schema.names)
     return held.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
 
 
@@ -187,7 +187,7 @@ def _spark_schema(types: Mapping[str, Any]) -> Any:
     """Return the types of a table as Spark's."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return from_arrow_schema(pl.DataFrame(schema=_held(types)).to_arrow().schema, prefer_timestamp_ntz=True)
+    return from_arrow_schema(pl.DataFrame(schema=_stored_types(types)).to_arrow().schema, prefer_timestamp_ntz=True)
 
 
 def _arrow_schema(schema: Any) -> Any:
@@ -235,7 +235,7 @@ def _unpacked(batches: Iterable[Any]) -> Iterator[list[pl.DataFrame]]:
             yield [pl.read_ipc_stream(io.BytesIO(value.as_py())) for value in row]
 
 
-def _told(told: Work, batches: Iterable[Any]) -> Iterator[Any]:
+def _python_errors(told: Work, batches: Iterable[Any]) -> Iterator[Any]:
     for (table,) in _unpacked(batches):
         yield _batch(told(table))
 

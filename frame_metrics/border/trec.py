@@ -26,7 +26,7 @@ from frame_metrics.errors import (
     check_choice,
     check_parts,
     listed,
-    shown,
+    quote,
 )
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def write_run(
     check_threads("write_run()")
     name = file_name(path)
     if not isinstance(run, str):
-        raise BadValueError(f"run={shown(run)} is not text: the name of the run, or of a column that holds it")
+        raise BadValueError(f"run={quote(run)} is not text: the name of the run, or of a column that holds it")
     _check_names(query=query, doc=doc, score=score)
     border = border_of(frame)
     has_run = run in border.names()
@@ -179,7 +179,7 @@ def write_run(
     rows = _rows_to_write(border, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
     if not has_run:
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
-            raise FrameMetricsError(f"run={shown(run)}: the name of a run cannot be empty or have white space in it")
+            raise FrameMetricsError(f"run={quote(run)}: the name of a run cannot be empty or have white space in it")
         rows = rows.with_columns(pl.lit(run).alias("run"))
     rank = pl.struct("number", "doc").rank("ordinal", descending=True).over("query")
     _write(name, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
@@ -289,7 +289,7 @@ def _check_names(**columns: Any) -> None:
     """Raise if the name of a column is not text."""
     for part, column in columns.items():
         if not isinstance(column, str):
-            raise BadValueError(f"{part}={shown(column)} is not the name of a column")
+            raise BadValueError(f"{part}={quote(column)} is not the name of a column")
 
 
 def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:

@@ -57,7 +57,7 @@ def checked(plan: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -
     return plan.map_batches(check, streamable=True, validate_output_schema=False)
 
 
-def together(files: Sequence[File]) -> pl.LazyFrame:
+def read_all(files: Sequence[File]) -> pl.LazyFrame:
     """Return the rows of all files, one below the other; columns are matched by name.
 
     Raises

@@ -24,7 +24,7 @@ from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import SavedFile, column_of, each_with_itself, has_column, system_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, quote
 
 SHOWN = 5  # the most file names that a report shows
 FEW = 20  # rows of a CSV file in which texts of lists are searched for
@@ -72,7 +72,7 @@ class Job(CommandLine):
                 first = {name: values[0] for name in texts.columns if len(values := texts[name].drop_nulls())}
                 lists = {name: text for name, text in first.items() if text.strip()[:1] + text.strip()[-1:] == "[]"}
                 if lists:
-                    where = f"in {listed(lists)} are texts of lists, as {shown(next(iter(lists.values())))}"
+                    where = f"in {listed(lists)} are texts of lists, as {quote(next(iter(lists.values())))}"
                     return f"; {where}: lists need a Parquet or JSON Lines file"
         return ""
 
@@ -109,13 +109,13 @@ class Job(CommandLine):
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        others = [self._qrels, self._saved_rows, *self._beside.values()]
+        others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
         return as_texts(self._input(self.arguments[0], "--from").frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._beside.items()}
+        frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._frames_of_roles.items()}
         irm = IRM(self._log, **(self.roles | frames))
         if "qrels" not in self.said:
             return irm
@@ -125,7 +125,7 @@ class Job(CommandLine):
         return irm.judge(matching(qrels, self._log, ids), **given)
 
     @cached_property
-    def _beside(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
+    def _frames_of_roles(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
         """The frames read from the files of roles, by role, each with its id columns -> those of the log.
 
         The ids are documents or segments; the columns have the same names on both sides.
@@ -205,7 +205,7 @@ class Job(CommandLine):
         )
         given = {name: value for name, value in self.said.items() if name in own}
         if baseline:
-            given["baseline"] = alone(self._held(reading.each(baseline)))
+            given["baseline"] = alone(self._in_column_type(reading.each(baseline)))
         if "margin" in self.said:
             given["margin"] = self.said["margin"]
         if split is not None:
@@ -214,12 +214,12 @@ class Job(CommandLine):
 
     def _by_arm(self, split: Mapping[str, Any]) -> dict[Any, Any]:
         """Return the shares of ``--split`` by arm, with the names of arms in the type of their column."""
-        arms = self._held(split)
+        arms = self._in_column_type(split)
         if twice := [name for name, arm in zip(split, arms, strict=True) if arms.count(arm) > 1]:
             raise BadValueError(f"--split: {listed(twice)} are one arm; say it once")
         return dict(zip(arms, split.values(), strict=True))
 
-    def _held(self, systems: Iterable[Any]) -> list[Any]:
+    def _in_column_type(self, systems: Iterable[Any]) -> list[Any]:
         """Return names of systems, or arms, in the type of their column: the texts may be numbers and truth values."""
         column = next((name for role in ("arm", "team", "system") if (name := self.roles.get(role))), None)
         kind = self._log.collect_schema().get(str(column), pl.String)

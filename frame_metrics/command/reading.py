@@ -21,10 +21,10 @@ import polars.selectors as cs
 
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.trec import read_qrels, read_run
-from frame_metrics.command.files import File, checked, together, told_of
+from frame_metrics.command.files import File, checked, read_all, told_of
 from frame_metrics.command.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
-from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
 from frame_metrics.metrics.names import read_text
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
@@ -80,7 +80,7 @@ class InputFiles:
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
         self.files.extend(file for name in self.names for file in self._of_name(name))
-        return self.files[0].plan if len(self.files) == 1 else together([*self._of_one_type()])
+        return self.files[0].plan if len(self.files) == 1 else read_all([*self._of_one_type()])
 
     def _of_one_type(self) -> Iterator[File]:
         """Yield the files; a key that is text in one CSV file, as 007, becomes text in all CSV files."""
@@ -333,7 +333,7 @@ def checked_names(given: Any) -> list[str]:
     """Return the file names from a flag or a settings file, as a list; raise for anything else."""
     names = given if isinstance(given, list) else [given]
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise BadValueError(f"input: {shown(given)} is not the name of a file, or a list of names")
+        raise BadValueError(f"input: {quote(given)} is not the name of a file, or a list of names")
     return names
 
 

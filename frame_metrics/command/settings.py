@@ -9,7 +9,7 @@ from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, RETIRED, options_of
 from frame_metrics.command.options import Option
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, quote
 from frame_metrics.metrics.parameters import is_number
 
 PROJECT = "pyproject.toml"
@@ -29,7 +29,7 @@ def settings(config: str | None, command: str) -> dict[str, Any]:
     FrameMetricsError
         The file does not exist or is not TOML, or an option does not exist or has an invalid value.
     """
-    where, said = _said(config)
+    where, said = _read_settings(config)
     tables = {name: said.pop(name) for name in COMMANDS if isinstance(said.get(name), dict)}
     for name, table in tables.items():
         _check(table, options_of(name), f"{where}, table {name!r}")
@@ -46,7 +46,7 @@ def _plain(key: str) -> str:
     return SEVERAL.get(name, name)
 
 
-def _said(config: str | None) -> tuple[str, dict[str, Any]]:
+def _read_settings(config: str | None) -> tuple[str, dict[str, Any]]:
     """Return a name for the place of the settings, for errors, and the settings."""
     if config is None and not os.path.isfile(PROJECT):
         return "", {}
@@ -93,5 +93,5 @@ def _value(option: Option, given: Any, where: str) -> Any:
     if given is False and option.kind.settable and not option.kind.switch and option.name not in OF_FALSE:
         return None
     if expected := _expected(option, given):
-        raise BadValueError(f"{where}: {option.name} = {shown(given)} is not {expected}")
+        raise BadValueError(f"{where}: {option.name} = {quote(given)} is not {expected}")
     return option.value(given, where)

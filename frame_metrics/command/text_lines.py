@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.errors import LONG, BadValueError, ColumnError, FrameMetricsError, shown
+from frame_metrics.errors import LONG, BadValueError, ColumnError, FrameMetricsError, quote
 
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
 EXACT = 2**53  # up to here a float holds every integer
@@ -56,7 +56,7 @@ class PlainText:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     near = line[max(error.start - 20, 0) : error.end + 20].decode(errors="backslashreplace")
-                    told = f"it is not text in UTF-8 ({shown(near.strip())}); write the file in UTF-8"
+                    told = f"it is not text in UTF-8 ({quote(near.strip())}); write the file in UTF-8"
                     raise self.wrong(number, told, "line") from None
 
     def cells(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -89,7 +89,7 @@ class PlainText:
         yield from enumerate(whole if isinstance(whole, list) else [whole], 1)
 
     def _value(self, text: str, number: int) -> Any:
-        def together(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        def no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             found = dict(pairs)
             if len(found) < len(pairs):
                 names = [name for name, _ in pairs]
@@ -98,11 +98,11 @@ class PlainText:
             return found
 
         try:
-            return json.loads(text, object_pairs_hook=together, parse_constant=_refused, parse_int=_whole)
+            return json.loads(text, object_pairs_hook=no_name_twice, parse_constant=_refused, parse_int=_whole)
         except json.JSONDecodeError as error:
             # In a JSON list, errors of syntax name a line of the file, though other errors name a row.
             line = number if self.kind == "jsonl" else error.lineno
-            near = shown(text[max(error.pos - 20, 0) : error.pos + 20].strip())
+            near = quote(text[max(error.pos - 20, 0) : error.pos + 20].strip())
             raise self.wrong(line, f"it is no JSON: {error.msg} (near {near})", "line") from None
         except _Wrong as error:
             raise BadValueError(f"{self.name}{f', line {number}' * (self.kind == 'jsonl')}: {error}") from None
@@ -142,7 +142,7 @@ class PlainText:
             raise self.wrong(line, "the line is empty; take it out")
         if cells and len(cells) != len(header):
             told = f"{len(cells)} cells, where the header has {len(header)} columns, with {SEPARATORS[self.separator]}"
-            raise self.wrong(line, f"{told} between ({shown(self.separator.join(cells))})")
+            raise self.wrong(line, f"{told} between ({quote(self.separator.join(cells))})")
 
     def _is_full(self, chunk: bytes, most: int) -> bool:
         """Return True if a chunk has ``most`` separators per line on average.
@@ -244,14 +244,14 @@ class PlainText:
             for column, value in found.items():
                 dtype = types.get(column)
                 if dtype is not None and value is not None and not _fits(value, dtype):
-                    raise self.wrong(number, f"{column} has {_json(value)}, where others have {_told(dtype)}")
+                    raise self.wrong(number, f"{column} has {_json(value)}, where others have {_type_of(dtype)}")
 
     def _check_numbers(self, line: int, row: Mapping[str, str], types: Mapping[str, Any]) -> None:
         for column, dtype in types.items():
             text = row.get(column, "")
             if text and dtype.is_numeric() and not _reads(text, int if dtype.is_integer() else float):
                 way = "; numbers are written as 1234.5" if "," in text else ""
-                raise self.wrong(line, f"{column} has {shown(text)}, which is no {_told(dtype, one=True)}{way}")
+                raise self.wrong(line, f"{column} has {quote(text)}, which is no {_type_of(dtype, one=True)}{way}")
 
 
 class _Wrong(Exception):
@@ -301,7 +301,7 @@ def _fits(value: Any, dtype: Any) -> bool:
     return type(value) in (int, float) or not dtype.is_float()
 
 
-def _told(dtype: Any, *, one: bool = False) -> str:
+def _type_of(dtype: Any, *, one: bool = False) -> str:
     number = "whole number" if dtype.is_integer() else "number"
     return number if one else f"{number}s"
 

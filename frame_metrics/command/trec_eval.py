@@ -201,7 +201,9 @@ def _of_queries(
         found = irm.per_query(asked).select("query", "metric", "value")
         values = {(query, metric): value for query, metric, value in found.iter_rows()}
     for query, one in product(queries, own):
-        text = texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked])
+        text = (
+            texts[one.name].get(query, "''") if one.kind == "relstring" else _formatted(one, values[query, one.asked])
+        )
         lines.append((one.name, query, text))
     return lines
 
@@ -221,10 +223,10 @@ def _of_all(
     values: dict[str, float | None] = dict(found.iter_rows())
     if n_graded is not None:
         values["num_rel"] = n_graded
-    return [(one.name, "all", run if one.kind == "runid" else _told(one, values[one.asked])) for one in own]
+    return [(one.name, "all", run if one.kind == "runid" else _formatted(one, values[one.asked])) for one in own]
 
 
-def _told(measure: Measure, value: float | None) -> str:
+def _formatted(measure: Measure, value: float | None) -> str:
     value = 0.0 if value is None else value
     return str(int(value)) if measure.kind in COUNTS else f"{value:6.4f}"
 

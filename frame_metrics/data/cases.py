@@ -17,8 +17,8 @@ from frame_metrics.data.classes import (
     are_too_many,
     class_codes,
     class_values,
+    classes_have_order,
     distinct_values,
-    in_order,
     is_binary,
     relevant,
     sides_of,
@@ -162,7 +162,7 @@ def read_cases(
     else:
         several, classes, clusters, apart = _of_several(label, predicted, columns, conventions, alike)
         out |= several
-        alphabetic = not in_order(label, predicted if clusters is None else None, conventions)
+        alphabetic = not classes_have_order(label, predicted if clusters is None else None, conventions)
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
@@ -337,7 +337,7 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
 def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
     """Return the rows of ``cases_of``, each with the number of its ranking as "cell"."""
     listed = log.grid.rankings
-    lacking, evaluated = _beside(log)
+    lacking, evaluated = _n_unlisted(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
     ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
     rows = _listed(log, ranks=ranks).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
@@ -375,7 +375,7 @@ def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _beside(log: Log) -> tuple[Array, Array]:
+def _n_unlisted(log: Log) -> tuple[Array, Array]:
     """Count the known documents that each ranking does not list.
 
     Returns

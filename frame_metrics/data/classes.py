@@ -16,8 +16,8 @@ from frame_metrics.errors import (
     bad_rows,
     listed,
     needed,
-    said,
-    shown,
+    quote,
+    type_name,
 )
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
@@ -98,7 +98,7 @@ def _side(values: pl.Series, null: str, fractions: str | None) -> pl.Series:
     fractions : the way out for numbers with fractions, None to allow them.
     """
     if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
-        raise BadValueError(f"{values.name}: values of type {said(values.dtype)} are no classes; make them text")
+        raise BadValueError(f"{values.name}: values of type {type_name(values.dtype)} are no classes; make them text")
     refuse_nan(values, values.name, null)
     if fractions is not None:
         refuse_fractions(values, values.name, fractions)
@@ -119,9 +119,9 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
     apart = predicted is not None and unlike(label, predicted, columns) is not None
     if len(distinct) > 2 or not distinct or apart:
         return False
-    in_order = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
+    ordered = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(
-        f"{columns.label} has the values {listed(in_order)}, and nothing says which of them is relevant; "
+        f"{columns.label} has the values {listed(ordered)}, and nothing says which of them is relevant; "
         "name it with positive=, or list the classes with classes= to measure all of them"
     )
 
@@ -201,8 +201,8 @@ def _plain(values: pl.Series) -> pl.Series:
 
 def distinct_values(values: pl.Series) -> pl.Series:
     """Return the distinct values, sorted; those of an Enum in its own order."""
-    in_order = values if values.dtype == pl.Enum else _plain(values)
-    return _plain(in_order.unique().drop_nulls().sort())
+    ordered = values if values.dtype == pl.Enum else _plain(values)
+    return _plain(ordered.unique().drop_nulls().sort())
 
 
 def _known(label: pl.Series, predicted: pl.Series | None) -> list[pl.Series]:
@@ -214,7 +214,7 @@ def _of_one_enum(sides: Sequence[pl.Series]) -> bool:
     return bool(sides) and all(side.dtype == pl.Enum and side.dtype == sides[0].dtype for side in sides)
 
 
-def in_order(label: pl.Series, predicted: pl.Series | None, conventions: Conventions) -> bool:
+def classes_have_order(label: pl.Series, predicted: pl.Series | None, conventions: Conventions) -> bool:
     """Return True if the order of the classes has a meaning: given by ``classes=``, by one Enum, or not of text."""
     sides = _known(label, predicted)
     given = conventions.classes is not None or _of_one_enum(sides)
@@ -271,7 +271,7 @@ def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValue
     if one == pl.Null or predicted.null_count() == len(predicted) or _comparable(one, other):
         return None
     return BadValueError(
-        f"{columns.predicted}: its values are {said(other)}, those of {columns.label} are {said(one)}; "
+        f"{columns.predicted}: its values are {type_name(other)}, those of {columns.label} are {type_name(one)}; "
         "give both one type, or pass match= if they are clusters"
     )
 
@@ -298,7 +298,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
     try:
         return pl.Series(list(values), dtype=dtype, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        raise BadValueError(f"classes={shown(list(values))} have several types; give them one") from None
+        raise BadValueError(f"classes={quote(list(values))} have several types; give them one") from None
 
 
 def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:

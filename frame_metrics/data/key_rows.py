@@ -44,10 +44,10 @@ class KeyRows:
 
     def key_rows(self, name: str, rows: Array) -> Array:
         """Return rows of the caller's frame with the values of a key column, which only judgments may have."""
-        at = self._beside(name, rows) if name in self.columns.shape.from_judgments else rows
+        at = self._judgment_rows(name, rows) if name in self.columns.shape.from_judgments else rows
         return at if self.origin is None else self.origin.rows(at)
 
-    def _beside(self, name: str, rows: Array) -> Array:
+    def _judgment_rows(self, name: str, rows: Array) -> Array:
         """Return rows of the judgments with the values of a segment column, counted on from the end of the log."""
         inside = self.columns.key_names[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], rows)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.grid import Grid
-from frame_metrics.errors import ColumnError, shown
+from frame_metrics.errors import ColumnError, quote
 from frame_metrics.hidden import POSITIONS, SCORES
 from frame_metrics.roles.columns import ROLES, Columns
 
@@ -76,7 +76,7 @@ def check_positions(named: list[str]) -> None:
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
-            f"score={shown(given)}: its values count up from 1 or 0 in each ranking, as positions do; the best "
-            f"result needs the highest score, and has the lowest position: pass rank={shown(given)}, from 1, or "
+            f"score={quote(given)}: its values count up from 1 or 0 in each ranking, as positions do; the best "
+            f"result needs the highest score, and has the lowest position: pass rank={quote(given)}, from 1, or "
             "rename the column if it is a score"
         )

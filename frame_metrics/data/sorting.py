@@ -76,7 +76,7 @@ class Sorter:
         unknown, relevant, worth = self._worth(sheet)
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
-        apart = tied & self._apart(sheet)
+        apart = tied & self._differs_from_next(sheet)
         if not (mixed.any() or apart.any() or alike):
             return sheet
         tie = np.concatenate([[0], np.cumsum(~tied)])
@@ -98,7 +98,7 @@ class Sorter:
         settled[rows] = order[new]
         return replace(sheet, order=settled)
 
-    def _apart(self, sheet: Sorted) -> Array:
+    def _differs_from_next(self, sheet: Sorted) -> Array:
         """Mark each row that differs from the next one in a column that only some metrics read, shape (rows - 1,)."""
         out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
         for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.cells)):

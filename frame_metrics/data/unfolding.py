@@ -14,7 +14,7 @@ from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.row_map import Origin
-from frame_metrics.errors import BadValueError, bad_rows, listed, said
+from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ANNOTATOR, BARE, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.inputs import Array
@@ -246,7 +246,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> list[pl.Series]:
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
     alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
     if len(kinds) > 1 and not alike:
-        held = ", ".join(f"{name!r} is {said(values.dtype)}" for name, values in values_of.items())
+        held = ", ".join(f"{name!r} is {type_name(values.dtype)}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
     return [values.cast(kind) for values in values_of.values()]

@@ -194,11 +194,11 @@ class Classes:
         else:  # differences of sums that are not whole would leave something where there is nothing
             wrong = (self.said < self.k) & (self.said != self.true)
             un, fp, fn = others(up), *(self.by(of, self.k, self.amount, wrong) for of in (self.said, self.true))
-            tn = self._apart(hits + fp + fn)
+            tn = self._of_neither(hits + fp + fn)
         tp, fp, fn, tn, up, un = (cell.T.ravel() for cell in (hits, fp, fn, tn, up, un))
         return FullConfusion(tp, fp, fn, np.zeros(len(tp)), np.tile(self.size, self.k), (up, un), tn)
 
-    def _apart(self, near: Array) -> Array:
+    def _of_neither(self, near: Array) -> Array:
         """Return the rows that neither are of a class nor are predicted to be, shape (n, K).
 
         They are the rest of all rows with a prediction, where it is large. Of at most two classes of a table it is less

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
+from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, quote
 from frame_metrics.inputs.rows import Array
 
 OfNumber: TypeAlias = Callable[[float], float]  # a user's function from a number to a number
@@ -21,7 +21,7 @@ def gain_of(grade: Array, gain: Gain) -> Array:
     if value.max(initial=0) > LARGEST:
         top = grade[np.argmax(value)]
         raise BadValueError(
-            f"the gain of grade {top:g} with gain={shown(gain)} overflows where gains are added; rescale it"
+            f"the gain of grade {top:g} with gain={quote(gain)} overflows where gains are added; rescale it"
         )
     return value
 
@@ -37,8 +37,8 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         place = np.searchsorted(known, grade).clip(max=len(known) - 1)
         mapped = known[place] == grade
         if len(missing := np.unique(grade[~mapped & (grade > 0)])):
-            shown = listed(missing[:3].tolist())
-            raise BadValueError(f"gain: the mapping has no gain for the grades {shown}; add them")
+            lacking = listed(missing[:3].tolist())
+            raise BadValueError(f"gain: the mapping has no gain for the grades {lacking}; add them")
         return np.where(mapped, values[place], 0.0)
     grade = np.where(grade > 0, grade, 0).astype(np.float64)
     if gain != "exp":
@@ -87,7 +87,7 @@ def _called(said: str, function: OfNumber, number: float) -> float:
         raise KernelError(f"{said} raised {type(error).__name__} for {number}: {error}") from error
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not real or not 0 <= value <= LARGEST:
-        said_as = shown(value.item() if isinstance(value, np.generic) else value)
+        said_as = quote(value.item() if isinstance(value, np.generic) else value)
         raise KernelError(f"{said} gave {said_as} for {number}; expected is a number from 0")
     return float(value)
 

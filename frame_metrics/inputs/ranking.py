@@ -208,7 +208,7 @@ class FullRanking(Remembers):
             shown=None,
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
-            whole=self._said,
+            whole=self._given_size,
             pool=None if self.pool is None else self.pool.condensed(),
             **rows,
         )
@@ -309,7 +309,7 @@ class FullRanking(Remembers):
         return self.n_rows + np.maximum(self.n_relevant - relevant, 0)
 
     @property
-    def _said(self) -> tuple[Array, Array] | None:
+    def _given_size(self) -> tuple[Array, Array] | None:
         """The collection size as given, and the number of known documents before any was dropped; None if unknown."""
         return self.whole if self.whole or self.size is None else (self.size, self.n_known)
 
@@ -479,7 +479,7 @@ class FullRanking(Remembers):
         """The 2x2 table of what was retrieved."""
         tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
-        return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, said=self._said)
+        return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, said=self._given_size)
 
     def _decided(self, decision: Array) -> FullConfusion:
         """The 2x2 table of predictions, over all documents that are known."""
@@ -491,7 +491,7 @@ class FullRanking(Remembers):
         tp, fp, *rest = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
         fn = self.n_relevant - tp - sum(rest[:1])
-        return FullConfusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
+        return FullConfusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._given_size)
 
     def _all_differ(self, score: Array) -> bool:
         """Return True if all rows were retrieved in the order of their scores, and no two of a query are equal."""

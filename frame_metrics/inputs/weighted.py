@@ -61,7 +61,7 @@ class Weighted(FullRanking):
         return self.rows(np.arange(len(self.grade)), np.ones(len(self.grade)))
 
 
-def own(run: FullRanking) -> Array:
+def row_weights(run: FullRanking) -> Array:
     """Return the weight of each row, shape (rows,)."""
     return np.ones(len(run.grade)) if run.ratio is None else run.ratio
 
@@ -69,7 +69,7 @@ def own(run: FullRanking) -> Array:
 def cumulated(run: FullRanking) -> Array:
     """Return the product of the weight of each row and those of all rows above it, shape (rows,)."""
     every = Rows(run.query_of(np.arange(len(run.grade))), np.arange(len(run.grade)), run.grade, run.n_queries)
-    return every.running(own(run), np.multiply, fill=1.0)
+    return every.running(row_weights(run), np.multiply, fill=1.0)
 
 
 def of_the_list(run: FullRanking) -> Array:

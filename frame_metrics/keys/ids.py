@@ -8,7 +8,7 @@ from unicodedata import normalize
 import polars as pl
 
 from frame_metrics.errors import BadValueError, StrangeIdsError
-from frame_metrics.errors import said as told
+from frame_metrics.errors import type_name as told
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.roles.series import TEXTS
 

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import polars as pl
 
-from frame_metrics.errors import LONG, BadValueError, cut, shown
+from frame_metrics.errors import LONG, BadValueError, cut, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import OURS, THEIRS
 from frame_metrics.inputs import Array
@@ -44,7 +44,7 @@ def quoted(texts: Sequence[Any]) -> list[str]:
     """Return some values in quotes; texts that print alike show the characters that differ."""
     forms = [one if not isinstance(one, str) or one.isascii() else normalize("NFC", one) for one in texts]
     alone = [not isinstance(one, str) or forms.count(form) == 1 for one, form in zip(texts, forms, strict=True)]
-    return [shown(one) if apart else cut(ascii(one)) for one, apart in zip(texts, alone, strict=True)]
+    return [quote(one) if apart else cut(ascii(one)) for one, apart in zip(texts, alone, strict=True)]
 
 
 def first_in_quotes(texts: Sequence[Any]) -> str:
@@ -52,7 +52,7 @@ def first_in_quotes(texts: Sequence[Any]) -> str:
     return and_more(quoted(texts[:SHOWN]), len(texts))
 
 
-def apart(groups: Sequence[Sequence[str]]) -> str:
+def difference_in_words(groups: Sequence[Sequence[str]]) -> str:
     """Return the words for how the texts of each group differ, as ``groups_alike`` returns them."""
     if all(normalize("NFC", one) == normalize("NFC", group[0]) for group in groups for one in group):
         return "in Unicode form only"
@@ -133,7 +133,7 @@ def said_of(like: list[str], side: str, word: str) -> str:
     where = {"": "row", SIDES[0]: "label", SIDES[1]: "prediction"}[side]
     beside = {"": "", SIDES[0]: f", and predictions have {told}", SIDES[1]: f", and labels have {told}"}[side]
     are, differ = ("is", "differs") if len(like) == 1 else ("are", "differ")
-    how = apart([[word, *like]])
+    how = difference_in_words([[word, *like]])
     return (
         f"positive={told} is in no {where}, and {and_more(others, len(like))} {are}, which {differ} "
         f"{how}{beside}; {offer}write the values alike, or pass positive=[{told}] if {told} is meant as it is"

@@ -316,7 +316,7 @@ def same_segment(segments: Segments, there: Index) -> Array:
     saved = there.segments.values
     ours = pl.DataFrame({own: segments.values(name) for own, name in zip(theirs, by, strict=True)})
     names = dict(zip(theirs, zip(by, there.columns.by, strict=True), strict=True))
-    ours, saved = alike(ours, saved, names)
+    ours, saved = in_common_types(ours, saved, names)
     return _segments_of(saved, ours.with_row_index("segment"), by)
 
 
@@ -325,7 +325,7 @@ def same_query(here: Index, there: Index) -> Array:
     own, theirs = here.columns.key_names[2], there.columns.key_names[2]
     ours, saved = here.queries.values, there.queries.values
     names = dict(zip(own, zip(here.columns.query, there.columns.query, strict=True), strict=True))
-    ours, saved = alike(ours, saved.rename(dict(zip(theirs, own, strict=True))), names)
+    ours, saved = in_common_types(ours, saved.rename(dict(zip(theirs, own, strict=True))), names)
     at = saved.join(ours.with_row_index("at"), on=own, how="left", nulls_equal=True, maintain_order="left")["at"]
     return at.cast(pl.Int64).fill_null(-1).to_numpy()
 
@@ -345,13 +345,13 @@ def matched(here: Index, there: Index) -> Match:
     ours, theirs = here.keys_of([*query, *by], here.first_of_pairs), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
-    ours, theirs = alike(ours, theirs, dict(zip(ours.columns, names, strict=True)))
+    ours, theirs = in_common_types(ours, theirs, dict(zip(ours.columns, names, strict=True)))
     saved = theirs.with_row_index("at")
     at = ours.join(saved, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     return Match(here, ours, theirs, at.cast(pl.Int64).fill_null(-1).to_numpy())
 
 
-def alike(
+def in_common_types(
     ours: pl.DataFrame, theirs: pl.DataFrame, names: Mapping[str, tuple[str | None, str | None]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the key columns of both, each cast to a common type; raise if there is none.

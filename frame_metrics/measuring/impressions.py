@@ -11,11 +11,11 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log, Piece
-from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.weighted import own
+from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.measuring.pieces import check_relevant_of_pieces, facts, gather, work_of
 from frame_metrics.measuring.work import Work
 from frame_metrics.plan.call import Call
@@ -76,7 +76,7 @@ def _named(verb: str, query_text: Any) -> tuple[str, ...]:
     for name in several:
         if not isinstance(name, str):
             raise BadValueError(
-                f"{verb}: query_text={shown(query_text)} is not the name of a column, nor a list of some"
+                f"{verb}: query_text={quote(query_text)} is not the name of a column, nor a list of some"
             )
     return several
 
@@ -117,7 +117,7 @@ def _impressions(log: Log) -> pl.DataFrame:
         rank = np.where(place < run.n_ret[of], place + 1 if run.shown is None else run.shown, 0)
         lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked
         values = [grid.segment[block.at][of], grid.rankings.first_row[block.at][of], rank, run.good]
-        values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest), 1 / own(run)]
+        values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest), 1 / row_weights(run)]
         for name, value in zip(kinds, values, strict=False):
             out[name][at] = value
         unknown[at] = (rank > 0) & ~run.judged

@@ -37,7 +37,7 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
     Returns the index, and the sorted table, to which its key rows refer.
     """
     columns = work.call.columns
-    table = with_systems(_in_order(table, columns), work)
+    table = with_systems(_sorted_as_read(table, columns), work)
     system, (_, by, query), held = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
     placed = table[PLACED].to_numpy()
     query_code, query_at = codes(table, columns.query)
@@ -131,7 +131,7 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
     return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
 
 
-def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     """Sort rankings as those of a log that was read at once.
 
     First those of the log, by their first rows; then the added ones, by system, segment and query.

@@ -108,7 +108,7 @@ def every(log: Log) -> Results:
     return Results(ranking, np.ones(len(ranking), np.int64), rankings.rows_of(np.arange(len(ranking))))
 
 
-def together(blocks: Sequence[Results]) -> Results:
+def join_results(blocks: Sequence[Results]) -> Results:
     """Join the results of blocks."""
     none = np.zeros(0, np.int64)
     parts = ([none, *(getattr(one, name) for one in blocks)] for name in ("ranking", "rank", "doc"))

@@ -34,7 +34,7 @@ def spread_of(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answe
     pieces.check_judgments(work, source)
     pieces.check_scale(work, source)
     alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``
-    steps = _told, partial(_known, alone), partial(_rows, alone, finish)
+    steps = _first_rows, partial(_known, alone), partial(_rows, alone, finish)
     return Answer(
         {}, {}, spread=Spread(work.call.columns.needed, work.keys, _queries(work), partial(_each, work), *steps)
     )
@@ -71,7 +71,7 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
             yield None
 
 
-def _told(table: pl.DataFrame) -> pl.DataFrame:
+def _first_rows(table: pl.DataFrame) -> pl.DataFrame:
     """Return the first row of each system of a piece: it has the counts of the system, and the first all facts."""
     return table.filter(pl.col(SYSTEM).is_first_distinct())
 

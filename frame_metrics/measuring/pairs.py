@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.display import value_text
-from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
+from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import all_alike
 from frame_metrics.measuring.results import labels
@@ -229,11 +229,11 @@ def pairs_of(
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
     bases = [number_of(base, names, column, one=one) for base in bases_of(baseline, names, one)]
     if len(set(bases)) < len(bases):
-        raise BadValueError(f"baseline={shown(baseline)} names {ARTICLES.get(one, 'a')} {one} twice; name each once")
+        raise BadValueError(f"baseline={quote(baseline)} names {ARTICLES.get(one, 'a')} {one} twice; name each once")
     others = [int(system) for system in order if system not in bases]
     if not others:
         raise BadValueError(
-            f"baseline={shown(baseline)} names every {one} of {column}; "
+            f"baseline={quote(baseline)} names every {one} of {column}; "
             "leave one out, or pass baseline=None for all pairs"
         )
     return [(system, base) for system in others for base in bases]
@@ -243,7 +243,7 @@ def bases_of(baseline: Any, names: pl.Series, one: str = "system") -> list[Any]:
     """Return the baselines as a list; ``baseline`` is one system (even if its name is a list), or a list of them."""
     several = isinstance(baseline, list | tuple) and number_if_any(baseline, names) is None
     if several and not baseline:
-        raise BadValueError(f"baseline={shown(baseline)} names no {one}; name one, or pass baseline=None for all pairs")
+        raise BadValueError(f"baseline={quote(baseline)} names no {one}; name one, or pass baseline=None for all pairs")
     return [*baseline] if several else [baseline]
 
 
@@ -256,7 +256,7 @@ def number_of(called: Any, names: pl.Series, column: str, option: str = "baselin
     at = number_if_any(called, names)
     if at is None:
         every = [value_text(name) if isinstance(name, dict) else name for name in names.to_list()]
-        told = f"{option}{shown(called)} is not among the {one}s of {column}: {listed(every[:5])}"
+        told = f"{option}{quote(called)} is not among the {one}s of {column}: {listed(every[:5])}"
         raise BadValueError(f"{told}{closest(called, every)}")
     return at
 

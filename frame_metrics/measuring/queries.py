@@ -13,11 +13,11 @@ from frame_metrics.data.classes import check_level, out_of_reach
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.misread import undecided_shares
-from frame_metrics.errors import BadValueError, NotComputableError, shown
+from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
-from frame_metrics.measuring.lists import Results, depth_of, every, numbered, results_of, together
+from frame_metrics.measuring.lists import Results, depth_of, every, join_results, numbered, results_of
 from frame_metrics.measuring.values import Summed, Values, first_alike, summed_in_cells, with_sums
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -64,7 +64,7 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
         if shares and _takes_level(metric):
             check_level(shares, grade, name, some=some)
         if "group=" in metric.columns and code_of(metric.params["of"]) not in log.document_groups:
-            raise BadValueError(f"{name}: no document belongs to {shown(metric.params['of'])} in {log.columns.group}")
+            raise BadValueError(f"{name}: no document belongs to {quote(metric.params['of'])} in {log.columns.group}")
     if log.columns.n_relevant:
         check_ideal(asked, log)
 
@@ -174,7 +174,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
     log.each_block(work, busy=True, alike=deep is not None if ordered else None)
-    shown = None if deep is None else together([listed[at] for at in sorted(listed)]) if ordered else every(log)
+    shown = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
         return with_sums(measured, [summed[at] for at in sorted(summed)])
     return measured if shown is None else replace(measured, shown=shown)

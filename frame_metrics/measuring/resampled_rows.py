@@ -136,7 +136,7 @@ class RowDraws:
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
         step = max(AT_ONCE // max(self.inputs.cases.k, 1), 1)
-        for rows in self._together(kind):
+        for rows in self._merged_rows(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
             resamples = often_enough(self.resamples, rows.units.number) if self.for_ends else self.resamples
             with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
@@ -168,7 +168,7 @@ class RowDraws:
             return cases
         return replace(cases, conventions=replace(cases.conventions, undefined="null"))
 
-    def _together(self, kind: type) -> Iterator[Together]:
+    def _merged_rows(self, kind: type) -> Iterator[Together]:
         """Yield rows that are resampled together; equal rows are one unit, with their number."""
         cases, n = self.inputs.cases, len(self.inputs.segments)
         if self.paired:

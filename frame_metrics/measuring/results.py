@@ -155,7 +155,7 @@ def averaged(
         evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in sums]
     if measured.shown is not None:
-        place, lists = _together(measured, of)
+        place, lists = _order_of_metrics(measured, of)
         of, averages = ([values[i] for i in place] for values in ([*of, *lists], [*averages, *[None] * len(lists)]))
     return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
 
@@ -170,7 +170,7 @@ def holding(ends: Array, value: Array) -> dict[str, Array]:
     return dict(zip(ENDS, both, strict=True))
 
 
-def _together(measured: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
+def _order_of_metrics(measured: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
     """Return the order that sorts averages, then metrics of sets of lists, as they were asked for; and the latter.
 
     ``of``: the metric of each average.
@@ -193,7 +193,7 @@ def _within(
     count = len(segments)
     counted = averages_within(sums, member, count) if sums else np.zeros((4, 0, count))
     if measured.shown is not None:
-        place, lists = _together(measured, of)
+        place, lists = _order_of_metrics(measured, of)
         found = measured.shown.within(measured, lists, segments.place[measured.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     *counts, effective = counted

@@ -39,11 +39,11 @@ def ends_by_shares(
     alike: Array | float = 0.0
     if len(made.marks) == 2 and against is not None and not plain:
         alike = _correlation(inputs, made, against, found[:, 0])
-    ends = _together(made, found[:, 0], found[:, 1:], alike)
+    ends = _combined_ends(made, found[:, 0], found[:, 1:], alike)
     return np.where(np.isnan(value), np.nan, ends)
 
 
-def _together(made: MadeOf, parts: Array, ends: Array, correlation: Array | float = 0.0) -> Array:
+def _combined_ends(made: MadeOf, parts: Array, ends: Array, correlation: Array | float = 0.0) -> Array:
     """Return the ends of what is made of shares: of ``parts``, (shares, segments), with ``ends``, (shares, 2, ...)."""
     if made.bent:
         return bent(ends[0])
@@ -75,7 +75,7 @@ def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array
     """Return the same of rows with weights, or in clusters; a cluster of each row is none."""
     cases, size = inputs.cases, len(inputs.segments)
     place = inputs.segments.of(cases.rows)
-    told = _told(inputs, place, marks, c)
+    told = _marks_of_share(inputs, place, marks, c)
     some = np.flatnonzero((place >= 0) & ~np.isnan(told) & (cases.each > 0) & (cases.times > 0))
     place, told, each, times = place[some], told[some], cases.each[some], cases.times[some]
     total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)
@@ -116,13 +116,13 @@ def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
     at, of = _clusters(inputs, place[some], some)
     mass, rests = (cases.times * cases.each)[some], []
     for marks, share in zip(made.marks, shares, strict=True):
-        told = _told(inputs, place, marks, c)[some]
+        told = _marks_of_share(inputs, place, marks, c)[some]
         rests.append(np.bincount(of, mass * np.nan_to_num(told - share[place[some]]), len(at)))
     both, one, other = (np.bincount(at, x * y, size) for x, y in ((rests[0], rests[1]), *[(r, r) for r in rests]))
     return np.clip(np.nan_to_num(ratio(both, np.sqrt(one * other))), -1, 1)
 
 
-def _told(inputs: Inputs, place: Array, marks: Array, c: int | None) -> Array:
+def _marks_of_share(inputs: Inputs, place: Array, marks: Array, c: int | None) -> Array:
     """Return what each row is to a share: 1 for it, 0 against it, NaN for no part of it, shape (rows,)."""
     rows, taken = inputs.cases.rows, inputs.tables.taken
     actual, said = rows["actual"].cast(pl.Int64).to_numpy(), rows["predicted"].cast(pl.Int64).fill_null(-1).to_numpy()

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.values import read_values
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, said, shown
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
 from frame_metrics.hidden import ABSENT, TIMES
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.on_cluster import Finish, spread_of
@@ -55,7 +55,7 @@ def _of_columns(names: Sequence[str]) -> Asked:
         for other, before in held[:i]:
             if metric == before:
                 raise BadValueError(
-                    f"the columns {shown(other)} and {shown(name)} are one metric, {metric}; leave one out"
+                    f"the columns {quote(other)} and {quote(name)} are one metric, {metric}; leave one out"
                 )
     return held
 
@@ -72,7 +72,7 @@ def places(asked: Asked, held: Asked, where: str) -> list[int]:
         if at is None:
             names = [text for text, _ in held]
             more = ", ..." if len(names) > LISTED else ""
-            raise UnknownNameError(f"{where} has no numbers of {shown(name)}; it has {listed(names[:LISTED])}{more}")
+            raise UnknownNameError(f"{where} has no numbers of {quote(name)}; it has {listed(names[:LISTED])}{more}")
         found.append(at)
     return found
 
@@ -110,7 +110,7 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> V
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
     """
-    held, number = _held(source)
+    held, number = _metrics_in(source)
     if not held and not audited:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if isinstance(source, InPieces):
@@ -123,7 +123,7 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> V
 
 def per_query_of(source: InPieces, asked: Asked | None, finish: Finish) -> Answer:
     """Return an answer that is made of the numbers of single queries where the rows are; see ``spread_of``."""
-    return spread_of(_work(source, *_held(source), asked), source, finish)
+    return spread_of(_work(source, *_metrics_in(source), asked), source, finish)
 
 
 def _where(columns: Columns) -> str:
@@ -131,7 +131,7 @@ def _where(columns: Columns) -> str:
     return columns.metric or "value="
 
 
-def _held(source: Source) -> tuple[Asked, dict[str, int] | None]:
+def _metrics_in(source: Source) -> tuple[Asked, dict[str, int] | None]:
     """Return all metrics of a frame, and the number of the metric that each text means, if a column names them."""
     columns = source.call.columns
     return _of_texts(source, columns) if columns.metric else (_of_columns(columns.value), None)
@@ -208,7 +208,7 @@ def _texts(table: pl.DataFrame, columns: Columns) -> pl.Series:
     """Return the column of metrics as texts; raise for other values."""
     column, text = str(columns.metric), table[str(columns.metric)]
     if not isinstance(text.dtype, (*TEXTS, pl.Null)):
-        raise BadValueError(f"{column}: a metric is a text, and this column is {said(text.dtype)}; rename it")
+        raise BadValueError(f"{column}: a metric is a text, and this column is {type_name(text.dtype)}; rename it")
     refuse(column, text.is_null(), "have no metric", "drop them, or give them one")
     return text.cast(pl.String)
 
@@ -259,5 +259,5 @@ def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_
                 what = f"which it does not say; write it in the name, as '{name}@{given:g}', or"
             else:
                 what = "another cutoff; correct one of them, or"
-            where = f"{shown(name)} stands beside {columns.k} = {given:g}"
+            where = f"{quote(name)} stands beside {columns.k} = {given:g}"
             raise BadValueError(f"{columns.metric}: {where}, {what} rename the column {columns.k!r}")

@@ -11,10 +11,10 @@ import numpy as np
 from frame_metrics.border.frames import border_of
 from frame_metrics.data.lists import RankedDocuments, lists_of
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError, NotComputableError, listed, shown, told_of
+from frame_metrics.errors import ColumnError, NotComputableError, listed, quote, told_of
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
+from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, matched, strangers
 from frame_metrics.measuring.pairs import bases_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import said_of
@@ -85,7 +85,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     if there is not None:
         match = matched(index, there.index)
         unpaired, compared = match.unpaired(), match.at[index.pair] >= 0
-        docs = alike(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
+        docs = in_common_types(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
         if lists.apart(len(compared)):
             raise strangers(*docs, "document")
@@ -143,8 +143,8 @@ def call_beside(baseline: Any, call: Call) -> Call:
             for column in own.by:
                 if column not in available:
                     raise ColumnError(
-                        f"by={shown(column)}: there is no such column among {listed(available)}; where it has another "
-                        f"name, pass baseline=other.irm(by=pl.col(...).alias({shown(column)})){border.hint(column)}"
+                        f"by={quote(column)}: there is no such column among {listed(available)}; where it has another "
+                        f"name, pass baseline=other.irm(by=pl.col(...).alias({quote(column)})){border.hint(column)}"
                     )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, quote
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.pairs import number_of
@@ -55,11 +55,11 @@ def check_split(split: Any, columns: Columns) -> None:
     equal = isinstance(split, str) and split == EQUAL
     if not equal and (not isinstance(split, Mapping) or len(split) < 2):
         raise BadValueError(
-            f"split={shown(split)} is not a share for each of two arms, as {{'A': 0.5, 'B': 0.5}}, nor 'equal'"
+            f"split={quote(split)} is not a share for each of two arms, as {{'A': 0.5, 'B': 0.5}}, nor 'equal'"
         )
     for arm, share in () if equal else split.items():
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:  # type: ignore[operator]
-            raise BadValueError(f"split: {shown(arm)} has {shown(share)}, and a share is a number between 0 and 1")
+            raise BadValueError(f"split: {quote(arm)} has {quote(share)}, and a share is a number between 0 and 1")
     if not equal and abs(sum(map(float, split.values())) - 1) > NEAR:
         raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
     if columns.arm is None:

@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.inputs import Array, FullConfusion, Lists, ratio
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.lists import Results, together
+from frame_metrics.measuring.lists import Results, join_results
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -80,7 +80,7 @@ class Values:
     @property
     def results(self) -> Results:
         """The results of all lists; empty if no metric reads them."""
-        return together([]) if self.shown is None else self.shown
+        return join_results([]) if self.shown is None else self.shown
 
 
 def first_alike(asked: Asked, conventions: Conventions) -> list[int]:

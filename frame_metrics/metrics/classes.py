@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.errors import NotComputableError, shown
+from frame_metrics.errors import NotComputableError, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, others, ratio
 from frame_metrics.metrics.parameters import Count
 from frame_metrics.metrics.registry import for_classes, metric, stands_beside
@@ -122,7 +122,7 @@ def _balanced_accuracy(table: Classes) -> Array:
 def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement beyond chance, mistakes weighing by how far apart the classes are in their order."""
     if weights is not None and table.undecided.any():
-        raise NotComputableError(f"weights={shown(weights)} has no place for rows without a prediction; drop them")
+        raise NotComputableError(f"weights={quote(weights)} has no place for rows without a prediction; drop them")
     decided, undecided = table.said < table.k, table.undecided.sum(axis=1)
     places = np.cumsum(table.seen, axis=1)  # among the classes that take part
     if weights is None:

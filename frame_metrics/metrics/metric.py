@@ -20,7 +20,7 @@ from frame_metrics.errors import (
     closest,
     kind_of,
     listed,
-    shown,
+    quote,
 )
 from frame_metrics.inputs import (
     Array,
@@ -35,7 +35,7 @@ from frame_metrics.inputs import (
     name_of,
 )
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, behind, shown_as
-from frame_metrics.inputs.weighted import own
+from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.pickling import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
@@ -254,37 +254,37 @@ class Metric:
         if hint is None:
             raise self._unknown(name, value)
         if not fits(value, hint):
-            raise BadValueError(f"{self.name}: {name}={shown(value)} is not {meaning(hint)}")
+            raise BadValueError(f"{self.name}: {name}={quote(value)} is not {meaning(hint)}")
         return int(value) if self.hints.get(name) is Count else value
 
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
         known = [*self.options, *OF_INPUT]
         hint = f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known)
-        return UnknownNameError(f"{self.name} has no parameter {shown(name)}; it has {listed(known)}{hint}")
+        return UnknownNameError(f"{self.name} has no parameter {quote(name)}; it has {listed(known)}{hint}")
 
     def _without_a_name(self, value: Any) -> BadValueError:
         fitting = [name for name in self.options if fits(value, self.hints[name])]
-        ways = [f"name the parameter, as {self.name}({name}={shown(value)})" for name in fitting[:1]]
+        ways = [f"name the parameter, as {self.name}({name}={quote(value)})" for name in fitting[:1]]
         if self.at == "k" and not wrong_cutoff("k", value):
             ways = [f"write the cutoff as {self.name}@{int(value)}", *ways]
         if not ways and self.options:
             name, other = next(iter(self.examples.items()))
             ways = [f"none of {listed(self.options)} takes that; name one, as {self.name}({name}={other!r})"]
-        return BadValueError(f"{self.name}({shown(value)}): {', or '.join(ways) or 'it has no parameters'}")
+        return BadValueError(f"{self.name}({quote(value)}): {', or '.join(ways) or 'it has no parameters'}")
 
     def _given_twice(self, cutoff: float) -> BadValueError:
-        return BadValueError(f"{self.name}@{shown(cutoff)}: {self.at}= and @ say the same; give one of them")
+        return BadValueError(f"{self.name}@{quote(cutoff)}: {self.at}= and @ say the same; give one of them")
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
-            raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{shown(cutoff)}")
+            raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{quote(cutoff)}")
         if self.cutoff is not None:
-            other = f"{replace(self, cutoff=None)}@{shown(cutoff)}"
-            raise BadValueError(f"{self}@{shown(cutoff)}: it has a cutoff already; use {other} for that one")
+            other = f"{replace(self, cutoff=None)}@{quote(cutoff)}"
+            raise BadValueError(f"{self}@{quote(cutoff)}: it has a cutoff already; use {other} for that one")
         if self.at in self.params:
             raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):
-            raise BadValueError(f"{self.name}@{shown(cutoff)}: {wrong}")
+            raise BadValueError(f"{self.name}@{quote(cutoff)}: {wrong}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
@@ -337,7 +337,7 @@ class Metric:
 
     def weighted(self, run: FullRanking) -> Weighted:
         """Return a ranking with the weights that the metric gives its results."""
-        weigh = self.adds if callable(self.adds) else own
+        weigh = self.adds if callable(self.adds) else row_weights
         return run.cached(weigh, lambda: Weighted(run, weigh(run)))
 
     def compute(self, source: Source) -> Array:
@@ -455,7 +455,7 @@ def _text(value: Any) -> str:
 def _described(values: Any) -> str:
     """Say in words what a kernel gave."""
     if not isinstance(values, np.ndarray):
-        return f"{shown(values)}, no array"
+        return f"{quote(values)}, no array"
     kind = "an array" if type(values) is np.ndarray else f"a {kind_of(values)}"
     return f"{kind} of {values.dtype}, shape {values.shape}"
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, quote
 from frame_metrics.inputs import name_of
 from frame_metrics.metrics.foreign_names import called_here
 from frame_metrics.metrics.metric import REGISTRY, Metric
@@ -103,13 +103,13 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     twice = next(name for name in names if names.count(name) > 1)
     one, *others = (metric for name, metric in metrics if name == twice)
     ways = "" if all(one == other for other in others) else ", for metrics that differ; give each a name of its own"
-    raise BadValueError(f"{shown(twice)} is asked for twice{ways}")
+    raise BadValueError(f"{quote(twice)} is asked for twice{ways}")
 
 
 def _what(item: Any) -> str:
     """Return what was given as a metric and is none; of a function, with the way to make it one."""
     if not callable(item) or isinstance(item, type):
-        return shown(item)
+        return quote(item)
     return (
         f"the function {name_of(item)}; a function of yours becomes one with the decorator "
         "@frame_metrics.metric(range=(0, 1)), as def name(run: frame_metrics.Ranking), which returns an array with a "
@@ -130,7 +130,7 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     if cutoff is None:
         return ((text, metric),)
     if metric.name == "coverage":
-        raise BadValueError(f"{shown(text)}: {DECIDED}")
+        raise BadValueError(f"{quote(text)}: {DECIDED}")
     cutoffs = _cutoffs(text, cutoff)
     if len(cutoffs) == 1 and ".." not in cutoff:
         return ((text, metric @ cutoffs[0]),)
@@ -146,7 +146,7 @@ def _parted(text: str, plain: str) -> tuple[str, str | None, str | None]:
         args, _, rest = rest.rpartition(")")
         args, rest = f"{args})", rest.strip()
     if not name.strip() or args == ")" or (rest and not rest.startswith("@")):
-        raise UnknownNameError(f"{shown(text)} does not read as a metric: name(parameter=value)@cutoff")
+        raise UnknownNameError(f"{quote(text)} does not read as a metric: name(parameter=value)@cutoff")
     return name.strip(), args, rest[1:] if rest else None
 
 
@@ -162,10 +162,10 @@ def _averaged(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
     twice = rest.lower().startswith(tuple(AVERAGED))  # which is not read on: there may be a thousand of them
     metrics = () if twice else read_text(plain[3:])
     if twice or metrics[0][1].average is not None:
-        raise UnknownNameError(f"{shown(text)}: {shown(plain[3:])} is an average already")
+        raise UnknownNameError(f"{quote(text)}: {quote(plain[3:])} is an average already")
     if average == "micro" and not metrics[0][1].off_policy:
         raise UnknownNameError(
-            f"{shown(text)}: only sips, iips and rips are self-normalised; pass average='micro' of others"
+            f"{quote(text)}: only sips, iips and rips are self-normalised; pass average='micro' of others"
         )
     return tuple((plain[:3] + name, replace(metric, average=average)) for name, metric in metrics)
 
@@ -184,7 +184,7 @@ def _respelled(text: str) -> str:
 
 def _cutoffs(text: str, given: str) -> list[float]:
     if "(" in given:
-        raise BadValueError(f"{shown(text)}: the cutoff comes last, as in ndcg(gain='exp')@10")
+        raise BadValueError(f"{quote(text)}: the cutoff comes last, as in ndcg(gain='exp')@10")
     return [cutoff for part in given.split(",") for cutoff in _cutoffs_of(text, part)]
 
 
@@ -195,10 +195,10 @@ def _cutoffs_of(text: str, part: str) -> Sequence[float]:
         return [_number(text, part)]
     if len(ends) != 2 or not all(isinstance(end, int) for end in ends) or not 1 <= ends[0] < ends[1]:
         raise BadValueError(
-            f"{shown(text)}: {shown(part.strip())} is not a range of rising whole numbers from 1, as 1..20"
+            f"{quote(text)}: {quote(part.strip())} is not a range of rising whole numbers from 1, as 1..20"
         )
     if ends[1] - ends[0] >= MOST:
-        raise BadValueError(f"{shown(text)}: {shown(part.strip())} has more than {MOST} cutoffs")
+        raise BadValueError(f"{quote(text)}: {quote(part.strip())} has more than {MOST} cutoffs")
     return range(int(ends[0]), int(ends[1]) + 1)
 
 
@@ -206,23 +206,23 @@ def _number(text: str, part: str) -> float:
     try:
         return int(part) if re.fullmatch(r"\s*[+-]?\d+\s*", part) else float(part)
     except ValueError:
-        raise BadValueError(f"{shown(text)}: the cutoff {shown(part.strip())} is not a number") from None
+        raise BadValueError(f"{quote(text)}: the cutoff {quote(part.strip())} is not a number") from None
 
 
 def _named(text: str, name: str, args: str | None) -> Metric:
     known, given = aliases(REGISTRY.values()), plain_name(name)
     if meanings := AS_SPELT.get(name, TWO_MEANINGS.get(given)):
         one, other = meanings
-        raise UnknownNameError(f"{shown(name)} means two things: {one}, or {other}; write the one you mean")
+        raise UnknownNameError(f"{quote(name)} means two things: {one}, or {other}; write the one you mean")
     if given not in known:
-        raise UnknownNameError(f"there is no metric {shown(name)}{_nearest(name)}")
+        raise UnknownNameError(f"there is no metric {quote(name)}{_nearest(name)}")
     metric = REGISTRY[known[given]]
     if given == "gauc":
         metric = replace(metric, average="rows")
     params = _parameters(text, metric.name, args) if args else {}
     if given == "setf" and "beta" in params:  # squared, as in trec_eval, and in ir_measures, which asks trec_eval
         if not isinstance(params["beta"], int | float) or not params["beta"] >= 0:
-            raise BadValueError(f"{shown(text)}: beta squared is not 0 or more")
+            raise BadValueError(f"{quote(text)}: beta squared is not 0 or more")
         root = params["beta"] ** 0.5
         params["beta"] = int(root) if root.is_integer() else root
     if metric.name == "precision" and params.pop("relative", False) is True:
@@ -255,16 +255,16 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
         key = PARAMETERS.get((name, word), word)
         if name in OF_USERS and word == "min_rel":
             if value != 0:
-                raise BadValueError(f"{shown(text)}: min_rel= is 0 here; pass gain= with a gain for each grade")
+                raise BadValueError(f"{quote(text)}: min_rel= is 0 here; pass gain= with a gain for each grade")
             continue
         if name in ("ndcg", "dcg", "sdcg") and word == "dcg" and isinstance(value, str) and value in DCG:
             key, value = "gain", DCG[value]
         if key in words:
             both = f"{words[key]}= and {word}= say the same; give one of them"
-            raise BadValueError(f"{shown(text)}: {f'{word}= is given twice' if words[key] == word else both}")
+            raise BadValueError(f"{quote(text)}: {f'{word}= is given twice' if words[key] == word else both}")
         given[key], words[key] = value, word
     if name == "recall" and "recall" in given:
-        raise UnknownNameError(f"{shown(text)}: recall takes no recall level")
+        raise UnknownNameError(f"{quote(text)}: recall takes no recall level")
     return given
 
 
@@ -278,7 +278,7 @@ def _words(text: str, args: str) -> list[tuple[str, Any]]:
         return [(str(word.arg), _literal(word.value)) for word in call.keywords]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise BadValueError(
-            f"{shown(text)}: the parameters do not read as (name=value, ...){_way(text, args)}"
+            f"{quote(text)}: the parameters do not read as (name=value, ...){_way(text, args)}"
         ) from None
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from frame_metrics.inputs import Array, FullRanking, Rows, Weighted
-from frame_metrics.inputs.weighted import cumulated, of_the_list, own
+from frame_metrics.inputs.weighted import cumulated, of_the_list, row_weights
 from frame_metrics.metrics.parameters import GainName
 from frame_metrics.metrics.ranking import cg
 from frame_metrics.metrics.registry import metric
@@ -43,7 +43,7 @@ def sips(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> A
     return cg(run, k, gain)
 
 
-@_reward(adds=own, also=("independent_ips", "independent_inverse_propensity_score"))
+@_reward(adds=row_weights, also=("independent_ips", "independent_inverse_propensity_score"))
 def iips(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Independent inverse propensity score: the same, if a reward depends on its result and position alone.
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from frame_metrics.errors import NotComputableError, UnknownNameError, shown
+from frame_metrics.errors import NotComputableError, UnknownNameError, quote
 
 Dumps: TypeAlias = Callable[[Any], bytes]
 OURS = "frame_metrics.metrics."  # the modules of our kernels, which every process with the package has
@@ -108,7 +108,7 @@ def import_for(name: str, module: str) -> None:
         if error.name not in (module, module.partition(".")[0]):
             raise
         raise UnknownNameError(
-            f"{name}: it is a metric of the module {shown(module)}, which a process that measures cannot import; send "
+            f"{name}: it is a metric of the module {quote(module)}, which a process that measures cannot import; send "
             f"the file to the workers (of Spark: session.addArtifact('{module}.py', pyfile=True), of Dask: "
             f"client.upload_file('{module}.py')), or install the module there"
         ) from None
@@ -118,12 +118,12 @@ def unknown(name: str, module: str) -> UnknownNameError:
     """Return the error for a metric that is not known in this process."""
     if module in SESSIONS:
         return UnknownNameError(
-            f"there is no metric {shown(name)} here: its function was defined in a script or a notebook of another "
+            f"there is no metric {quote(name)} here: its function was defined in a script or a notebook of another "
             "process; define it in a module that both import, or install cloudpickle and import it there"
         )
     if module == OURS:
-        return UnknownNameError(f"there is no metric {shown(name)} here; install one version of frame_metrics for both")
+        return UnknownNameError(f"there is no metric {quote(name)} here; install one version of frame_metrics for both")
     return UnknownNameError(
-        f"the module {shown(module)} has no metric {shown(name)} where it is imported by another process; define it at "
+        f"the module {quote(module)} has no metric {quote(name)} where it is imported by another process; define it at "
         "the top of the module, without a condition"
     )

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Never, get_args, get_type_hints
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
 from frame_metrics.metrics.metric import BESIDE, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
@@ -148,7 +148,7 @@ def _check_kernel(kernel: Any) -> None:
     """Raise for what is no function of an input with parameters that can be checked."""
     name = getattr(kernel, "__name__", None)
     if not inspect.isfunction(kernel) or name is None or not name.isidentifier():
-        what = "a lambda, which has no name" if name == "<lambda>" else shown(kernel)
+        what = "a lambda, which has no name" if name == "<lambda>" else quote(kernel)
         raise BadValueError(f"metric(): a kernel is a function with a name, defined with def, and this is {what}")
     try:
         hints = get_type_hints(kernel, include_extras=True)
@@ -158,7 +158,7 @@ def _check_kernel(kernel: Any) -> None:
         ) from error
     parameters = list(inspect.signature(kernel).parameters.values())
     if not parameters or hints.get(parameters[0].name) not in INPUTS:
-        annotation = shown(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
+        annotation = quote(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
         raise BadValueError(
             f"{name}: the annotation of its first parameter says what it reads, frame_metrics.Ranking, Confusion or "
             f"Scores, and it says {annotation}"
@@ -181,7 +181,7 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
     if option == "k":
         return
     if option not in hints or meaning(hints[option]) is None:
-        found = f"it is {shown(hints[option])}" if option in hints else "there is none"
+        found = f"it is {quote(hints[option])}" if option in hints else "there is none"
         raise BadValueError(
             f"{name}: the annotation of {option} says which values may be given, as float, int, bool, str or "
             f"Literal['a', 'b'], each with | None or without, and {found}"
@@ -195,7 +195,7 @@ def _check_declared(made: Metric) -> None:
     for option in ("weights", "pooled", "completes"):
         other = getattr(made, option)
         if other is not None and other not in (made.name, *REGISTRY):
-            raise UnknownNameError(f"{made.name}: {option}={shown(other)} is no metric")
+            raise UnknownNameError(f"{made.name}: {option}={quote(other)} is no metric")
 
 
 def _wrong_numbers(made: Metric) -> Iterator[str]:
@@ -203,15 +203,15 @@ def _wrong_numbers(made: Metric) -> Iterator[str]:
     ends = made.range
     two = isinstance(ends, tuple | list) and len(ends) == 2 and all(map(is_number, ends))
     if not two or not ends[0] <= ends[1]:
-        yield f"range={shown(ends)} is not a least and a greatest value, as (0, 1)"
+        yield f"range={quote(ends)} is not a least and a greatest value, as (0, 1)"
     if made.best is not None and (not is_number(made.best) or made.best not in ends):
-        yield f"best={shown(made.best)} is not an end of its range {ends}, nor None"
+        yield f"best={quote(made.best)} is not an end of its range {ends}, nor None"
     for option in ("undefined", "slope"):
         value = getattr(made, option)
         if value is not None and not (is_number(value) and abs(value) < float("inf")):
-            yield f"{option}={shown(value)} is not a number, nor None"
+            yield f"{option}={quote(value)} is not a number, nor None"
     if made.undefined is not None and not ends[0] <= made.undefined <= ends[1]:
-        yield f"undefined={shown(made.undefined)} is not in its range {ends}, nor None"
+        yield f"undefined={quote(made.undefined)} is not in its range {ends}, nor None"
 
 
 def _wrong_words(made: Metric) -> Iterator[str]:
@@ -219,12 +219,12 @@ def _wrong_words(made: Metric) -> Iterator[str]:
     for option in ("monotone", "expected", "summed"):
         value = getattr(made, option)
         if not isinstance(value, bool) and not (option == "monotone" and value is None):
-            yield f"{option}={shown(value)} is not True or False"
+            yield f"{option}={quote(value)} is not True or False"
     known = [way for way in get_args(Unjudged) if way != "scan"]  # whose function is ours
     if made.unjudged not in (None, *known):
-        yield f"unjudged={shown(made.unjudged)} is not one of {listed(known)}, nor None"
+        yield f"unjudged={quote(made.unjudged)} is not one of {listed(known)}, nor None"
     if not all(isinstance(one, str) and one for one in made.also):
-        yield f"also={shown(made.also)} are not names"
+        yield f"also={quote(made.also)} are not names"
 
 
 def _put(made: Metric) -> None:

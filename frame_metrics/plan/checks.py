@@ -16,7 +16,7 @@ from frame_metrics.errors import (
     check_choice,
     check_once,
     did_you_mean,
-    shown,
+    quote,
 )
 from frame_metrics.inputs import Classes, FullConfusion, Lists
 from frame_metrics.metrics.metric import Metric, try_kernel
@@ -49,10 +49,10 @@ def check_averages(average: Any) -> Averages:
                 "average='mean' is called 'macro', or 'weighted' where queries or classes have weights"
             )
         if isinstance(one, str) and (percentile := re.fullmatch(r"[pP](\d*\.?\d+)", one)):
-            raise UnknownNameError(f"average={shown(one)} is the name of no average{_quantile(float(percentile[1]))}")
+            raise UnknownNameError(f"average={quote(one)} is the name of no average{_quantile(float(percentile[1]))}")
         quantile = isinstance(one, str) and level_of(one) is not None
         if isinstance(one, str) and one.startswith("q") and not quantile:
-            raise BadValueError(f"average={shown(one)} is no quantile from q0 to q1, as q0.9")
+            raise BadValueError(f"average={quote(one)} is no quantile from q0 to q1, as q0.9")
         if not quantile and (one is not None or several):
             check_choice("average", one, (*get_args(Named), "q0.9"))
     check_once("average", averages)
@@ -68,7 +68,7 @@ def _quantile(percent: float) -> str:
 def check_asked(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
     """Raise for a metric or average that cannot be computed with these columns and conventions; nothing is read."""
     for average in averages:
-        check_average(average, f"average={shown(average)}", call.columns)
+        check_average(average, f"average={quote(average)}", call.columns)
     for name, metric in asked:
         check_parameters(name, metric)
         _check_weighted(name, metric, call, [metric.average] if metric.average else averages)
@@ -222,11 +222,11 @@ def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = R
     for i, name in enumerate(names):
         if name in (*columns.keys, *others):
             raise ColumnError(
-                f"a column {shown(name)} for the metric would stand twice in the wide result; rename the frame's column"
+                f"a column {quote(name)} for the metric would stand twice in the wide result; rename the frame's column"
             )
         if name in names[:i]:
             raise ColumnError(
-                f"a column {shown(name)} would stand twice in the wide result, for a metric and beside one; "
+                f"a column {quote(name)} would stand twice in the wide result, for a metric and beside one; "
                 "ask for one of the two, or pass layout='long'"
             )
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border, Limits
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, shown
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, quote
 from frame_metrics.inputs.gains import name_of
 from frame_metrics.plan.given import Given, Judgments, given, limits_of
 from frame_metrics.roles.columns import FOUND
@@ -84,8 +84,8 @@ class _Making:
             return str(value)
         if isinstance(value, pl.Expr) and value.meta.is_column():  # pl.col("x"), which is only a name
             return value.meta.output_name()
-        said = f"{self.of}{role}={name_of(value) if isroutine(value) else shown(value)}"
-        with _told(said, KernelError if isroutine(value) else BadValueError):
+        said = f"{self.of}{role}={name_of(value) if isroutine(value) else quote(value)}"
+        with _naming_expression(said, KernelError if isroutine(value) else BadValueError):
             name, values = self.border.made(value, self.limits)
         name, there = name or role, self.border.names()
         if called is not None and name in there:
@@ -106,7 +106,7 @@ class _Making:
 
 
 @contextmanager
-def _told(said: str, cause: type[FrameMetricsError]) -> Iterator[None]:
+def _naming_expression(said: str, cause: type[FrameMetricsError]) -> Iterator[None]:
     """Let errors begin with the role and its expression; errors of other libraries become ones of class ``cause``."""
     try:
         yield

@@ -14,7 +14,7 @@ from frame_metrics.errors import (
     UnknownNameError,
     closest,
     listed,
-    shown,
+    quote,
 )
 from frame_metrics.inputs import ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
@@ -86,11 +86,11 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
 def _check_sets(name: str, plan: Plan) -> None:
     """Raise for a name that means another metric here: beside ``catalogue=``, or for queries with several labels."""
     # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
-    shown = plan.roles.get("catalogue") is not None
+    has_catalogue = plan.roles.get("catalogue") is not None
     decided = plan.columns.predicted or plan.roles.get("threshold") is not None
-    if plain_name(name) == "coverage" and (shown or (plan.columns.query and not decided)):
+    if plain_name(name) == "coverage" and (has_catalogue or (plan.columns.query and not decided)):
         raise UnknownNameError(f"{name!r}: {DECIDED}")
-    if shown and plain_name(name) in GINI:
+    if has_catalogue and plain_name(name) in GINI:
         raise UnknownNameError(
             f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"
@@ -163,7 +163,7 @@ def _check_found(plan: Plan) -> None:
     """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
     predicted = plan.columns.predicted
     if plan.found_query and (predicted or plan.roles.get("threshold") is not None):
-        what = f"the column {shown(predicted)}" if predicted else "threshold="
+        what = f"the column {quote(predicted)}" if predicted else "threshold="
         raise MistakenColumnError(
             f"{what} decides about rows, and 'query' is a column too; pass query='query' for each query's own table, "
             "or query=None for one table of all rows",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import ColumnError, shown
+from frame_metrics.errors import ColumnError, quote
 from frame_metrics.plan.given import Given
 
 COLUMNS = ("query", "doc", "grade", "label")
@@ -27,7 +27,7 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     odd = next((role for role, said in roles.items() if said is not None and role not in COLUMNS + OWN), None)
     if odd:
         raise ColumnError(
-            f"proxy: {odd}={shown(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
+            f"proxy: {odd}={quote(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
             f"and scale=, so pass {odd}=None there"
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy

@@ -212,7 +212,7 @@ def _counted(call: Call, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     """Return the distinct rows of a frame that is not in memory, with their counts, and the roles of the columns."""
     columns = call.columns if documents else call.columns.changed(doc=None)  # with ids all rows would be distinct
     if documents and columns.doc and columns.doc not in columns.shape.made:
-        work, types = partial(_alike, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
+        work, types = partial(_merge_documents, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
     else:
         table = pieces.counted(columns.needed)
@@ -223,7 +223,7 @@ def _counted(call: Call, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
-def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
+def _merge_documents(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
     """Merge documents whose rows are equal but for the id: keep the rows of one, with the number of documents.
 
     ``doc``: the column of ids; ``piece``: all rows of some documents.

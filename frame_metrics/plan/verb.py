@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, shown
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, quote
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.resolve import EITHER
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
@@ -34,7 +34,7 @@ class Refused:
     def error(self, name: str, given: Any) -> FrameMetricsError:
         """Return the error of a role or an option that was given."""
         kind = ColumnError if name in (*COLUMNS, *EITHER, *RESOURCES) else NotComputableError
-        what = f"{name}={shown([*given] if isinstance(given, tuple) else given)}"
+        what = f"{name}={quote([*given] if isinstance(given, tuple) else given)}"
         return kind(f"{what}{self.why}; {self.way or f'pass {name}=None'}")
 
 
@@ -77,7 +77,7 @@ def _as_given(options: Any, key: str) -> str:
     given = getattr(options, name) if name else ""
     if isinstance(given, tuple):
         given = given[0] if len(given) == 1 else [*given]
-    return f"{name}={shown(given)}"
+    return f"{name}={quote(given)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,5 +169,5 @@ def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
         if (given := getattr(options, name)) is not None and given not in values:
             takes = next(OF_WHAT[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
             those = OF_WHAT[rows_of(plan)]  # type: ignore[arg-type]
-            way = f"pass {name}={' or '.join(map(shown, values))}, or leave it out"
-            raise NotComputableError(f"{name}={shown(given)} applies to {takes}, and these are {those}; {way}")
+            way = f"pass {name}={' or '.join(map(quote, values))}, or leave it out"
+            raise NotComputableError(f"{name}={quote(given)} applies to {takes}, and these are {those}; {way}")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.errors import BadValueError, check_bool, needed, shown
+from frame_metrics.errors import BadValueError, check_bool, needed, quote
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
@@ -72,8 +72,8 @@ def check_drawable(key: Key | None) -> None:
 
 def values(table: pl.DataFrame) -> Any:
     """Return rows as data of Altair, in plain values; numbers that are not finite become null."""
-    shown = table.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
-    return alt.Data(values=shown.to_dicts())  # type: ignore[no-untyped-call]
+    finite = table.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
+    return alt.Data(values=finite.to_dicts())  # type: ignore[no-untyped-call]
 
 
 def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offset: int = 18) -> dict[str, Any]:
@@ -163,13 +163,13 @@ def multiplied(
         return alt.layer(*layers, width=width, height=height).facet(row=row, data=data)
     scale = SMALL / max(width, height) if small else 1
     part = alt.layer(*layers, width=round(width * scale), height=round(height * scale))
-    columns, n = beside(len(tidy.facet.values)), len(tidy.facet.values)
+    columns, n = n_panel_columns(len(tidy.facet.values)), len(tidy.facet.values)
     channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **said)
     chart = part.facet(facet=channel, columns=columns, data=data)
     return chart.resolve_axis(x="independent") if n % columns else chart
 
 
-def beside(n: int) -> int:
+def n_panel_columns(n: int) -> int:
     """Return the number of columns for some panels, such that few places stay empty."""
     return n if n < COLUMNS else 2 if n == 4 else min((COLUMNS, COLUMNS + 1), key=lambda columns: -n % columns)
 
@@ -216,7 +216,7 @@ def svg(chart: Any) -> str:
     _converter()
     if not isinstance(chart, alt.TopLevelMixin):
         raise BadValueError(
-            f"chart={shown(chart)} is not a chart of Altair, as df.irm.plot.metrics('ndcg@10') or plot.metrics(frame) "
+            f"chart={quote(chart)} is not a chart of Altair, as df.irm.plot.metrics('ndcg@10') or plot.metrics(frame) "
             "returns; altair.Chart.from_dict() makes one of a dict"
         )
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
@@ -266,7 +266,7 @@ def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
     check_bool("dark", dark)
     given: Any = scale
     if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < math.inf:
-        raise BadValueError(f"scale={shown(scale)} is not a number above 0, as 2")
+        raise BadValueError(f"scale={quote(scale)} is not a number above 0, as 2")
     text = svg(chart).replace(ALONE, f'<rect width="100%" height="100%" fill="{"#0d1117" if dark else "#ffffff"}"/>')
     _check_size(text, float(scale))
     png: bytes = _converter().svg_to_png(text.replace(INK, DARK if dark else LIGHT), scale=float(scale))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, check_choice, shown
+from frame_metrics.errors import BadValueError, check_choice, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import (
     GOOD,
@@ -304,11 +304,11 @@ def ring(x: Any, y: Any, field: str, size: int) -> Any:
 def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
     """Return lines of equal F over recall and precision, with the value of F at the right end of each."""
     if not is_number(beta) or beta <= 0:
-        raise BadValueError(f"beta={shown(beta)} is not a number above 0")
+        raise BadValueError(f"beta={quote(beta)} is not a number above 0")
     square, tables = beta**2, []
     for level in f:
         if not is_number(level) or not 0 < level < 1:
-            raise BadValueError(f"f={shown(level)} is not a value of F between 0 and 1")
+            raise BadValueError(f"f={quote(level)} is not a value of F between 0 and 1")
         recall = np.linspace(square * level / (1 + square - level), 1, 60)
         precision = level * recall / ((1 + square) * recall - square * level)
         tables.append(pl.DataFrame({"recall": recall, "precision": precision, "f": f"F{beta:g} = {level:g}"}))
@@ -331,12 +331,12 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
     for name, value in costs.items():
         check_choice("costs", name, ("fp", "fn"))
         if not is_number(value) or value <= 0:
-            raise BadValueError(f"costs: {name}={shown(value)} is not a number above 0")
+            raise BadValueError(f"costs: {name}={quote(value)} is not a number above 0")
     if len(costs) < 2:
-        raise BadValueError(f"costs={shown(dict(costs))} has not both, as {{'fp': 1, 'fn': 5}}")
+        raise BadValueError(f"costs={quote(dict(costs))} has not both, as {{'fp': 1, 'fn': 5}}")
     if not is_number(prevalence) or not 0 < prevalence < 1:
         raise BadValueError(
-            f"costs= needs prevalence=, the share of relevant rows between 0 and 1; {shown(prevalence)} is none"
+            f"costs= needs prevalence=, the share of relevant rows between 0 and 1; {quote(prevalence)} is none"
         )
     return costs["fp"] * (1 - prevalence), costs["fn"] * prevalence
 

@@ -30,7 +30,7 @@ from frame_metrics.plot.charts import (
 from frame_metrics.plot.curves import ring
 from frame_metrics.plot.extra_values import called, with_threshold
 from frame_metrics.plot.panels import NAMED
-from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, only_at, read_tidy, thinned
+from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, only_at, read_tidy, thinned, unused_name
 
 COUNTS = ("threshold", "tp", "fp", "fn", "tn")
 NOTHING = "no decision"
@@ -165,7 +165,7 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
     table = table.filter(pl.col("total_over").is_null()) if "total_over" in table.columns else table
     classes = table["actual"].drop_nulls().unique(maintain_order=True).to_list()
     said = table["predicted"].unique(maintain_order=True).to_list()
-    nothing = apart(NOTHING, {*classes, *said})
+    nothing = unused_name(NOTHING, {*classes, *said})
     others = [one for one in said if one is not None and one not in classes]
     order = [*(one for one in classes if one in said), *others, *([nothing] if None in said else [])]
     right = (pl.col("matched") if "matched" in table.columns else pl.col("predicted")) == pl.col("actual")

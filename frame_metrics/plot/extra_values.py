@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, listed, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, read_tidy
@@ -107,7 +107,7 @@ def _for_each(tidy: Tidy, given: Any, option: str, needs: tuple[str, ...], value
     if given is None or (option != "values" and is_number(given)):
         return pl.Series([None if given is None else float(given)] * len(tidy.table), dtype=pl.Float64)
     if isinstance(given, str | bool | list | tuple | dict):
-        raise BadValueError(f"{option}={shown(given)} is not {SAID[option]}")
+        raise BadValueError(f"{option}={quote(given)} is not {SAID[option]}")
     color, facet = (() if key is None else key.columns for key in (tidy.color, tidy.facet))
     there = border_of(given).names()
     lacking = [name for name in (*color, *facet) if name not in there]

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.saved_names import metric_of
-from frame_metrics.plot.charts import beside, has_ends, titled
+from frame_metrics.plot.charts import has_ends, n_panel_columns, titled
 from frame_metrics.plot.tidy import Key, Tidy
 
 NAMED = 3  # metrics in a title
@@ -51,7 +51,7 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
             part = replace(part.with_columns(color="what"), color=key)
         panels.append(build(part, key, group[0] if len(group) == 1 else "value", meant[group[0]]))
     wrapped: dict[str, Any] = {"columns": columns, "spacing": 15, "align": "each"}
-    wrapped = {"columns": beside(len(panels)), "spacing": 30} if columns is None else wrapped
+    wrapped = {"columns": n_panel_columns(len(panels)), "spacing": 30} if columns is None else wrapped
     chart = panels[0] if len(panels) == 1 else alt.concat(*panels, **wrapped)
     said = f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' if names[NAMED:] else ''}"
     return titled(chart, f"{said}{title}", tidy.notes)

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, shown
+from frame_metrics.errors import BadValueError, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import NEITHER, colored, composed, line_mark, tooltip
 from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
@@ -42,7 +42,7 @@ def sample_size(
     facet : the key columns of small multiples; by default all others that have several values.
     """
     if not is_number(goal) or not 0 < goal < 1:
-        raise BadValueError(f"goal={shown(goal)} is not a chance between 0 and 1, as 0.8")
+        raise BadValueError(f"goal={quote(goal)} is not a chance between 0 and 1, as 0.8")
     keys = {*takewhile(lambda name: name != "power", border_of(frame).names())} - {"k"}
     counts = [name for name in COUNTS if name not in keys]
     alone = _once(frame, keys, color, facet)

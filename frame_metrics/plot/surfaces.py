@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, shown
+from frame_metrics.errors import BadValueError, quote
 from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.metrics.confusion import fbeta
 from frame_metrics.metrics.parameters import is_number
@@ -52,9 +52,9 @@ def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt
     if frame is None:
         return titled(alt.layer(*layers).properties(width=HEIGHT, height=HEIGHT), title)
     tidy = _pairs("f_surface", frame, color)
-    shown = tooltip(tidy, {name: name for name in PAIR})
+    tips = tooltip(tidy, {name: name for name in PAIR})
     point = alt.Chart().mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1)
-    layers.append(point.encode(x=x, y=y, tooltip=shown, **colored(tidy.color, offset=RIGHT)))
+    layers.append(point.encode(x=x, y=y, tooltip=tips, **colored(tidy.color, offset=RIGHT)))
     return composed(tidy, layers, title, width=HEIGHT)
 
 
@@ -69,7 +69,7 @@ def f_beta(frame: Any, *, betas: Sequence[float] = BETAS, color: Names = None) -
     """
     for beta in betas:
         if not is_number(beta) or beta <= 0:
-            raise BadValueError(f"betas: {shown(beta)} is not a number above 0")
+            raise BadValueError(f"betas: {quote(beta)} is not a number above 0")
     tidy = _pairs("f_beta", frame, color)
     steps = np.geomspace(min(betas), max(betas), STEPS * len(betas))
     precision, recall = (tidy.table[name].to_numpy() for name in PAIR)

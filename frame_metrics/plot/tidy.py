@@ -210,14 +210,14 @@ def _is_over(name: str, total: str | None) -> bool:
 def _texts_of(values: Sequence[Any], totals: Sequence[bool]) -> list[str]:
     """Values as texts that differ where the values do; those of totals are "all"."""
     taken = {value for value in values if isinstance(value, str)}
-    null, total = apart("null", taken), apart("all", taken)
+    null, total = unused_name("null", taken), unused_name("all", taken)
     texts = [null if value is None else value_text(value) for value in values]
     return [total if of_all else text for text, of_all in zip(texts, totals, strict=True)]
 
 
-def apart(text: str, taken: Collection[str]) -> str:
+def unused_name(text: str, taken: Collection[str]) -> str:
     """Return a text that is none of those that are taken."""
-    return apart(f"({text})", taken) if text in taken else text
+    return unused_name(f"({text})", taken) if text in taken else text
 
 
 def _as_text(column: pl.Series) -> pl.Series:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, quote
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import call_of, is_frame
 from frame_metrics.measuring.named import check_baselines, not_saved
@@ -37,7 +37,7 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
     baseline, columns = compared["baseline"], played.columns
     if "margin" in compared and baseline is None:
         raise BadValueError(
-            f"margin={shown(compared['margin'])} is the loss against a baseline that would still be accepted; pass it, "
+            f"margin={quote(compared['margin'])} is the loss against a baseline that would still be accepted; pass it, "
             "as baseline="
         )
     with_covariate(columns, played.available, compared.get("covariate"))
@@ -69,7 +69,7 @@ def with_margins(compared: Mapping[str, Any], asked: Asked, *, bounded: bool) ->
     return {**compared, "margin": margins}
 
 
-def _held(compared: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _with_margins(compared: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the options of a comparison of some metrics, with their margins alone."""
     margins = {name: margin for name, margin in compared.get("margin", {}).items() if name in names}
     return with_option(compared, "margin", margins)
@@ -119,7 +119,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     best = None if content.named or compared["baseline"] is None else next(iter(content.places))
     together = best is not None and flips_few(content, work, len(names))
     options |= {"baseline": None} if together else {}
-    options = _held(options, names)
+    options = _with_margins(options, names)
     found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
     if found is None:
         return content
@@ -173,7 +173,7 @@ def _of_arms(
     lists = {name for name, metric in content.asked if metric.input is Lists}
     if lists < {*names}:
         for name in lists:
-            call = partial(work.compare, irm, name, **_held(compared, [name]))
+            call = partial(work.compare, irm, name, **_with_margins(compared, [name]))
             work.tried(f"differences of {name}", call, told=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lists]
     return work.here(work.compare(irm, *work.named(*names), **compared))
@@ -188,7 +188,7 @@ def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str
     found, why = list[pl.DataFrame](), dict[str, str]()
     for name in names if len(names) > 1 else ():
         try:
-            found.append(work.here(irm.compare(name, **_held(compared, [name]))))
+            found.append(work.here(irm.compare(name, **_with_margins(compared, [name]))))
         except FrameMetricsError as error:
             why[name] = str(error)
     if not found and len({*why.values()}) < 2:  # it is not because of a metric
@@ -226,7 +226,7 @@ def with_segments_compared(content: Content, work: Calls, compared: Mapping[str,
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content
-    options = in_segments(_held(compared, [str(content.first_compared)]), content.by)
+    options = in_segments(_with_margins(compared, [str(content.first_compared)]), content.by)
     call = partial(work.compare, work.irm, *work.named(content.first_compared), **options, over="all")
     found = work.tried("comparison in each segment", call)
     return replace(content, segments_compared=None if found is None else content.of_compared(found))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.sentences import Said
 
 
-def _apart(said: Said) -> str:
+def _difference_text(said: Said) -> str:
     """Return a difference as text, and its interval, which differences that are all equal have not."""
     interval = "" if said.ci_low is None else f", interval {range_of(said, signed=True)}"
     return f"{signed_text(said.difference)}{_least(said)}{interval}"
@@ -39,7 +39,7 @@ def difference(said: Said) -> str:
         pair, at = f"{name_of(said.system)} and {name_of(said.baseline)}", at_text(said)
         same = f"{said.metric}{at} in each of {counted_of(said)}: {number_text(said.value)}"
         return f"{pair} have the same {same}."
-    return _told(said) if said.told else _not_told(said)
+    return _significant(said) if said.told else _not_told(said)
 
 
 def _values(said: Said) -> str:
@@ -67,7 +67,7 @@ def _not_told(said: Said) -> str:
     name, base, at = name_of(said.system), name_of(said.baseline), at_text(said)
     if said.few is not None:
         floor = f"with {said.few} no p can be below {said.least:.3g}{_after(said)}: so few cannot show any difference"
-        return f"{name} beside {base}{at}: {_values(said)} ({_apart(said)}); {floor}{_as_planned(said)}."
+        return f"{name} beside {base}{at}: {_values(said)} ({_difference_text(said)}); {floor}{_as_planned(said)}."
     shows = ""
     if (said.ci_low or 0) > 0 or (said.ci_high or 0) < 0:
         shows = _tested(said)  # only the interval shows a difference, as when many pairs are tested
@@ -75,7 +75,7 @@ def _not_told(said: Said) -> str:
         above = f"only differences above about {number_text(said.mde)} are likely to show{_of_tests(said)}"
         shows = f"; with {counted_of(said)}, {above}"
     shows += _as_planned(said)
-    return f"{name} and {base} cannot be told apart{at}: {_values(said)} ({_apart(said)}){shows}."
+    return f"{name} and {base} cannot be told apart{at}: {_values(said)} ({_difference_text(said)}){shows}."
 
 
 def _of_tests(said: Said) -> str:
@@ -85,7 +85,7 @@ def _of_tests(said: Said) -> str:
     return f"{single}{level_text(said)}"
 
 
-def _told(said: Said) -> str:
+def _significant(said: Said) -> str:
     """Return the sentence of a difference that is told."""
     apart, base = said.difference or 0.0, said.baseline_value
     sign = sign_of(said.metric) * apart
@@ -97,7 +97,7 @@ def _told(said: Said) -> str:
         most = f", over {counted_of(said)}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{name_of(said.system)} {verb} {name_of(said.baseline)}"
     sure = f"{_tested(said)}{_as_planned(said)}"
-    return f"{pair}{at_text(said)}: {_values(said)} ({_apart(said)}{by}){most}{sure}."
+    return f"{pair}{at_text(said)}: {_values(said)} ({_difference_text(said)}{by}){most}{sure}."
 
 
 def _least(said: Said) -> str:
@@ -143,7 +143,8 @@ def lost(said: Said) -> bool:
 def reversal(said: Said) -> str:
     """Return the sentence of a difference within segments that has the other sign than that over all."""
     name, base = name_of(said.system), name_of(said.baseline)
-    within = f"{name} is above {base} in {said.metric} within segments of {said.of} ({_apart(said)}{_tested(said)})"
+    values = f"{_difference_text(said)}{_tested(said)}"
+    within = f"{name} is above {base} in {said.metric} within segments of {said.of} ({values})"
     return f"{within}, although it is below {base} over all: the two have different mixes of {said.of}."
 
 

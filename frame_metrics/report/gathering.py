@@ -292,17 +292,23 @@ def _roles(played: Any, call: Any) -> list[dict[str, str]]:
         if not column or hasattr(Conventions, role):  # conventions have their own list
             continue
         rows.append(
-            {"role": role, "column": _told(column), "source": note_of(played.roles, played.found, role) or "named"}
+            {
+                "role": role,
+                "column": _value_text(column),
+                "source": note_of(played.roles, played.found, role) or "named",
+            }
         )
     if call is not None and call.judged is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
             column = getattr(call.judged, role)
             if column:
-                rows.append({"role": f"{role} of the judgments", "column": _told(column), "source": "beside the frame"})
+                rows.append(
+                    {"role": f"{role} of the judgments", "column": _value_text(column), "source": "beside the frame"}
+                )
     return rows
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return as text one or several columns, columns of classes, or values of a convention; of a frame its columns."""
     if is_frame(value):
         border = border_of(value)
@@ -323,6 +329,6 @@ def _conventions(call: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
         said = roles.get(name) is not None or (name == "several" and value is not None)
         if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
             continue
-        text = DEFAULTS.get(name, "") if value is None else _told(value)
+        text = DEFAULTS.get(name, "") if value is None else _value_text(value)
         rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
     return rows

@@ -48,13 +48,13 @@ class OfAudit(Stated):
         Of segments in which they are not, the first one is named.
         """
         for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
-            yield self._said("split", {}, of=message.partition(";")[0])
+            yield self._sentence("split", {}, of=message.partition(";")[0])
         segments = self.content.audit.filter(pl.col("check") == IN_A_SEGMENT)
         for name, message in segments.select("example", "message").head(1).iter_rows():
             more = len(segments) - 1
             others = f", and so in {more:,} more segment{'' if more == 1 else 's'}" if more else ""
             of = ", ".join(map(plain_text, self.content.by))
-            yield self._said("split", {}, of=f"in {of} = {name}, {message.partition(';')[0]}{others}")
+            yield self._sentence("split", {}, of=f"in {of} = {name}, {message.partition(';')[0]}{others}")
 
     @property
     def split_in_segments(self) -> bool:
@@ -65,7 +65,7 @@ class OfAudit(Stated):
         """Yield what is written in two ways, from a share of ``SOME`` on, so that figures are too low."""
         for row in self._written.iter_rows(named=True):
             of = row["message"].partition(" (n counts")[0]
-            yield self._said("missing", {}, of=f"{of[0].upper()}{of[1:]}", n=row["n"], share=row["share"])
+            yield self._sentence("missing", {}, of=f"{of[0].upper()}{of[1:]}", n=row["n"], share=row["share"])
 
     @cached_property
     def _written(self) -> pl.DataFrame:
@@ -90,18 +90,18 @@ class OfAudit(Stated):
     def turned(self) -> Iterator[Said]:
         """Yield a note if scores order results worse than chance does, as distances do."""
         for message in self.content.audit.filter(pl.col("check") == TURNED)["message"]:
-            yield self._said("distance", {}, of=message.partition(" (n counts")[0])
+            yield self._sentence("distance", {}, of=message.partition(" (n counts")[0])
 
     def cut(self) -> Iterator[Said]:
         """Yield which searches stand in several segments, if they are many enough for a warning."""
         cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
         for n, message in cut.select("n", "message").iter_rows():
-            yield self._said("cut", {}, of=message.partition("; each part counts")[0], n=n)
+            yield self._sentence("cut", {}, of=message.partition("; each part counts")[0], n=n)
 
     def lacking(self) -> Iterator[Said]:
         """Yield how many rows have no label and are left out, and how many have no score."""
         for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
-            yield self._said("missing", {}, of=row["message"], n=row["n"], share=row["share"])
+            yield self._sentence("missing", {}, of=row["message"], n=row["n"], share=row["share"])
 
     def audited(self) -> Iterator[Said]:
         """Yield the gravest findings of the audit that matter for the metrics of the report."""
@@ -115,7 +115,7 @@ class OfAudit(Stated):
                 text = ", ".join(map(_found, rows))
                 other = "other " if any(one.startswith(told) for one in found["check"]) else ""
                 many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
-                yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
+                yield self._sentence("audit", {}, of=f"{many}: {text}", n=len(rows))
                 return
 
 

@@ -31,7 +31,7 @@ class OfBest(Stated):
         names += [f"{len(may) - NAMED:,} more"] if len(may) > NAMED else []
         of = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         many = {"n_units": len(may), "baseline_n_units": len(known)}
-        yield self._said("best", may[0], by=self.content.first_compared, of=of, **many)
+        yield self._sentence("best", may[0], by=self.content.first_compared, of=of, **many)
 
     def winner(self) -> Iterator[Said]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""

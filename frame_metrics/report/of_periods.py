@@ -94,21 +94,21 @@ class OfPeriods(Stated):
         days = self._are_days(time)
         n = len(filled)
         if n < LEAST:
-            yield self._said(
+            yield self._sentence(
                 "absent", {}, of=f"No trend is looked for: of periods {LEAST} are needed, and {n} are there"
             )
             return
         if days and n < LEAST_OF_DAYS:
             why = f"days differ by their weekday, and {n} are too few; {LEAST_OF_DAYS} are needed"
-            yield self._said("absent", {}, of=f"No trend is looked for: {why}")
+            yield self._sentence("absent", {}, of=f"No trend is looked for: {why}")
             return
         for row in (one[1] for one in every if one not in filled):
             few = f"it has {row['n']:,} of the usual {self._usual(every):,} {self.content.unit}"
-            yield self._said("absent", {}, of=f"{self._at(row)} is left out of the trend: {few}")
+            yield self._sentence("absent", {}, of=f"{self._at(row)} is left out of the trend: {few}")
         values = np.array([row["value"] for _, row in filled])
         found = course(Periods(values, time, (time % WEEK) if days else None))
         if found.kind == "together":
-            yield from self._together([row for _, row in filled], time, days=days)
+            yield from self._dependent_periods([row for _, row in filled], time, days=days)
         elif found.kind == "none":
             nothing.append("a trend or a break" if days or n >= LEAST_OF_BREAK else "a trend")
         else:
@@ -131,13 +131,13 @@ class OfPeriods(Stated):
         }
         tests: dict[str, Any] = {"p_adjusted": found.p, "correction": "holm" if days or found.cut else None}
         n = sum(row["n"] for row in rows)
-        return self._said(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
+        return self._sentence(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
 
-    def _together(self, rows: Sequence[Mapping[str, Any]], time: Any, *, days: bool) -> Iterator[Said]:
+    def _dependent_periods(self, rows: Sequence[Mapping[str, Any]], time: Any, *, days: bool) -> Iterator[Said]:
         """Yield that neighbouring periods are alike, and of days the last week beside the one before."""
         unit = "days" if days else "periods"
         of = f"No trend or break is told: neighbouring {unit} move together, so that chance makes such changes too"
-        yield self._said("absent", {}, of=of)
+        yield self._sentence("absent", {}, of=of)
         if not days or any(later - earlier != 1 for earlier, later in pairwise(time[-2 * WEEK :])):
             return
         before, after = ([row["value"] for row in some] for some in (rows[-2 * WEEK : -WEEK], rows[-WEEK:]))
@@ -150,7 +150,7 @@ class OfPeriods(Stated):
             f"In the last {WEEK} days, from {begin}, {self.content.first} is {new} on average over days, {side} of "
             f"{WEEK} weekdays than in the {WEEK} days before: {old}"
         )
-        yield self._said("absent", {}, of=of)
+        yield self._sentence("absent", {}, of=of)
 
 
 def _filled(rows: Sequence[tuple[float, Mapping[str, Any]]]) -> list[tuple[float, Mapping[str, Any]]]:

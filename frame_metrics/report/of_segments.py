@@ -40,9 +40,9 @@ class OfSegments(Stated):
         """
         nothing: list[str] = []
         yield from self._opposite(pairs, nothing)
-        yield from self._apart(pairs, nothing)
+        yield from self._unusual_segment(pairs, nothing)
         if nothing:
-            yield self._said("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
+            yield self._sentence("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
 
     @cached_property
     def _in_segments(self) -> tuple[list[dict[str, Any]], str]:
@@ -63,15 +63,15 @@ class OfSegments(Stated):
             return
         if series > SERIES:
             why = f"{self._by} makes {series:,} segments of all systems together, and at most {SERIES} are compared"
-            yield self._said("absent", {}, by=name, of=f"Nothing is compared in each segment: {why}")
+            yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in each segment: {why}")
             return
         rows, reason = self._in_segments
         if reason:
-            yield self._said("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
+            yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
             return
         saved = is_frame(self.compared["baseline"])
         yield from self._new(rows) if saved else ()
-        each = [self._said("difference", row, by=name) for row in rows]
+        each = [self._sentence("difference", row, by=name) for row in rows]
         each = [one.turned() for one in each if one.system == self.best] if saved else each
         worse = sign_of(name)
         other = [one for one in each if one.told and (one.difference or 0) * worse > 0]
@@ -80,7 +80,7 @@ class OfSegments(Stated):
         yield from other[:OPPOSITE]
         if more := len({one.of for one in other[OPPOSITE:]}):
             told = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
-            yield self._said("absent", {}, by=name, of=told)
+            yield self._sentence("absent", {}, by=name, of=told)
         if worse and not other and self._n > 1:
             nothing.append(f"a segment in which {better} better")
 
@@ -91,7 +91,7 @@ class OfSegments(Stated):
             more = f" and {len(new) - OPPOSITE} more" if len(new) > OPPOSITE else ""
             some = f"{', '.join(new[:OPPOSITE])}{more}"
             name = self.content.first_compared
-            yield self._said("absent", {}, by=name, of=f"Nothing is compared in {some}: there are no saved numbers")
+            yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in {some}: there are no saved numbers")
 
     def _series(self) -> int:
         return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
@@ -104,7 +104,7 @@ class OfSegments(Stated):
     def _n(self) -> int:
         return len(self.segments_of_best)
 
-    def _apart(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+    def _unusual_segment(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
         """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
         if not self.segments_of_best:
             return
@@ -122,7 +122,7 @@ class OfSegments(Stated):
             yield from self._of_rows(self.content.ci, nothing)
 
     def _not_looked_for(self, why: str) -> Said:
-        return self._said("absent", {}, of=f"No segment that stands out is looked for: {why}")
+        return self._sentence("absent", {}, of=f"No segment that stands out is looked for: {why}")
 
     def _why_not(self) -> str:
         """Return the reason why segments are not searched; "" if they are."""
@@ -196,8 +196,8 @@ class OfSegments(Stated):
         figures |= {"difference": row["value"] - row["whole"], "baseline_value": row["whole"]}
         figures |= {"p_adjusted": row["p_value"], "correction": "max_t"}
         if pair is None:
-            return self._said("segment", figures, system=self.best)
-        return self._said(
+            return self._sentence("segment", figures, system=self.best)
+        return self._sentence(
             "segment", figures, by=self.content.first_compared, system=pair.system, baseline=pair.baseline
         )
 
@@ -216,6 +216,6 @@ class OfSegments(Stated):
         whole = self.own["value"]
         far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
         for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
-            yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
+            yield self._sentence("segment", row, baseline_value=whole, difference=row["value"] - whole)
         if not far:
             nothing.append("a segment that stands out")

@@ -53,7 +53,7 @@ class OfStrata(Stated):
             for row in rows:
                 if {self._system(row), row["baseline"]} != sides or row["p_adjusted"] is None:
                     continue
-                within = self._said("reversal", row, by=name, of=", ".join(map(plain_text, content.by)))
+                within = self._sentence("reversal", row, by=name, of=", ".join(map(plain_text, content.by)))
                 over_all = pair if pair.system == within.system else pair.turned()
                 if opposed(over_all.difference or 0.0, row["difference"], row["p_adjusted"]):
                     yield within if row["difference"] > 0 else within.turned()

@@ -66,7 +66,7 @@ class Stated:
         metric = metric if roles.get("value") is None else replace(metric, undefined=None)
         return Conventions(undefined=roles.get("undefined")).fill(metric)
 
-    def _said(self, about: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
+    def _sentence(self, about: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
         """Return a sentence with the figures of a row.
 
         Parameters
@@ -91,7 +91,7 @@ class Stated:
         for row in rows:
             floor = floors.of(row) if row["p_adjusted"] is not None else None
             few: dict[str, Any] = {} if floor is None else {"least": floor.least, "few": floor.few}
-            found.append(self._said("difference", row, by=name, split=row.get("split_p_value"), **few))
+            found.append(self._sentence("difference", row, by=name, split=row.get("split_p_value"), **few))
         return found
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:

@@ -65,7 +65,7 @@ class Decisions(Stated):
             return
         pairs = [*self._pairs()]
         if self.content.arms:
-            yield self._said("arms", {}, of=self.content.system)
+            yield self._sentence("arms", {}, of=self.content.system)
         yield from audit.split()
         yield from audit.causes()
         if not audit.segments_in_two_ways:
@@ -73,15 +73,15 @@ class Decisions(Stated):
         yield from best.best_of()
         yield from pairs
         yield from best.winner()
-        yield from self._held(pairs)
+        yield from self._losses(pairs)
         yield from OfStrata(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
-            yield self._said("value", self.own)
+            yield self._sentence("value", self.own)
         if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:
             of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
-            yield self._said("weighted", {}, system=self.best, value=self.own["n_effective"], of=of)
+            yield self._sentence("weighted", {}, system=self.best, value=self.own["n_effective"], of=of)
         if self._weighs():
-            yield self._said(
+            yield self._sentence(
                 "weights", self.own, system=self.best, value=self.own["n_effective"], of=self.content.weighted
             )
         yield from self._missing()
@@ -99,7 +99,7 @@ class Decisions(Stated):
         """Yield how often sentences that rest on tests are wrong, each and together, if there are several."""
         n, level = sum(one.claims for one in said), max(ALPHA, round(1 - self.compared["ci"], 12))
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
-            yield self._said("tests", {}, n=n, value=level, share=min(n * level, 1.0))
+            yield self._sentence("tests", {}, n=n, value=level, share=min(n * level, 1.0))
 
     def _weighs(self) -> bool:
         """Return True if queries, or rows, have weights that are not alike."""
@@ -121,7 +121,7 @@ class Decisions(Stated):
         audit = self.content.audit.filter(some, check=NOTHING_RELEVANT, severity="info")
         clicks = True if len(audit) and every is not None else None  # each row has a label, and none of these is 1
         figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "unit": unit, "clicks": clicks}
-        yield self._said("undefined", {}, system=system, **figures)
+        yield self._sentence("undefined", {}, system=system, **figures)
 
     def _filled(self, n: int, unit: str) -> str | None:
         """Return words for what happens to undefined values of the first metric; ``n``: how many there are."""
@@ -133,7 +133,7 @@ class Decisions(Stated):
     def _missing(self) -> Iterator[Said]:
         """Yield what the caller named and could not be made."""
         for metric, told in self.work.missing:
-            yield self._said("absent", {}, by=metric, of=told)
+            yield self._sentence("absent", {}, by=metric, of=told)
 
     def _pairs(self) -> Iterator[Said]:
         """Yield the differences of the best system from some others.
@@ -174,7 +174,7 @@ class Decisions(Stated):
         sides = {system, other}
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
 
-    def _held(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def _losses(self, pairs: Sequence[Said]) -> Iterator[Said]:
         """Yield what is known of the loss of each pair that is told of, in each metric with a margin."""
         frame, margins = self.content.comparison, self.compared.get("margin") or {}
         rows = [] if frame is None or not margins else frame.to_dicts()
@@ -182,7 +182,7 @@ class Decisions(Stated):
             for row in rows:
                 own = row["metric"] in margins and (self._system(row), row["baseline"]) == (pair.system, pair.baseline)
                 if own:
-                    yield self._said("not worse", row, by=row["metric"], margin=margins[row["metric"]])
+                    yield self._sentence("not worse", row, by=row["metric"], margin=margins[row["metric"]])
 
     def _unjudged(self, other: Any) -> Iterator[Said]:
         """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""
@@ -196,7 +196,7 @@ class Decisions(Stated):
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
             beside = other is not None and other in share
             figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
-            yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
+            yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
     def _unanswered(self, offers: str | None) -> Iterator[Said]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.
@@ -218,7 +218,7 @@ class Decisions(Stated):
                 zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
                 of = None if drops else "count as 0" if zero else "count as queries without results"
                 figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of, "offers": offers}
-                yield self._said("unanswered", {}, system=system, **figures)
+                yield self._sentence("unanswered", {}, system=system, **figures)
 
     def _over_answered(self) -> dict[Any, tuple[float | None, int]]:
         """Return, for each system, its value over the queries that it has rows of, and their number."""
@@ -249,4 +249,6 @@ class Decisions(Stated):
             far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))
             value = next(row["value"] for row in off.to_dicts() if self._system(row) == self.best)
             figures = {"value": value, "baseline_value": far["predicted"], "share": far["observed"]}
-            yield self._said("calibration", far, system=self.best, metric="ece", of=self.content.positive, **figures)
+            yield self._sentence(
+                "calibration", far, system=self.best, metric="ece", of=self.content.positive, **figures
+            )

@@ -27,7 +27,7 @@ from frame_metrics.errors import (
     check_text,
     check_whole,
     listed,
-    shown,
+    quote,
 )
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
@@ -119,7 +119,7 @@ def check_arms(columns: Columns, compared: Mapping[str, Any], split: Any) -> Non
     for name in ("covariate", "strata"):
         if name in compared and columns.arm is None:
             raise BadValueError(
-                f"{name}={shown(compared[name])} requires arms with queries of their own; name their column with "
+                f"{name}={quote(compared[name])} requires arms with queries of their own; name their column with "
                 f"arm={f' in the place of system={columns.system!r}' if columns.own_rows else ''}"
             )
 
@@ -264,8 +264,8 @@ def _sides(content: Content) -> dict[str, str | None]:
 def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:
     """Return the rows of a table and the number of rows left out; if there are too many, the best systems stay."""
     systems = table[content.system].to_list() if content.system in table.columns else [None] * len(table)
-    shown = table[list(foremost(systems, content.places, MOST_ROWS))]
-    return {"rows": [_plain(row) for row in shown.iter_rows(named=True)], "left_out": len(table) - len(shown)}
+    first = table[list(foremost(systems, content.places, MOST_ROWS))]
+    return {"rows": [_plain(row) for row in first.iter_rows(named=True)], "left_out": len(table) - len(first)}
 
 
 def _plain(value: Any) -> Any:

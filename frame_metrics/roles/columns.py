@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.errors import listed, shown
+from frame_metrics.errors import listed, quote
 from frame_metrics.roles import series
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
@@ -384,7 +384,7 @@ def _not_relevant(columns: Columns, scale: Scale | None, positive: Sequence[Any]
     if scale is None:
         return "grade 0"
     word = next((word for word, grade in scale.items() if grade == 0), None)
-    return "a word with the grade 0 in scale=" if word is None else f"{shown(word)}, whose grade is 0,"
+    return "a word with the grade 0 in scale=" if word is None else f"{quote(word)}, whose grade is 0,"
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:

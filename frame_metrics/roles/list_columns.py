@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from frame_metrics.errors import (
     ColumnError,
     MistakenColumnError,
-    shown,
+    quote,
 )
 from frame_metrics.roles.columns import (
     OF_RESULTS,
@@ -50,7 +50,7 @@ def result_lists(
             if text := look.holds_text(column):
                 raise _of_texts(role, column, text)
             raise ColumnError(
-                f"{role}={shown(column)} holds one value for each row, and {other}={shown(its)} a list, the results "
+                f"{role}={quote(column)} holds one value for each row, and {other}={quote(its)} a list, the results "
                 f"of a query; give both lists of one length, or pass {other}=None or {role}=None"
             )
     if columns.get("class_scores"):
@@ -72,10 +72,10 @@ def relevant_lists(named: Mapping[str, Any], found: Sequence[str], judged: bool,
             )
         return {"relevant": "relevant"}
     if judged:
-        raise ColumnError(f"relevant={shown(column)}: the judgments are those of judge(); pass relevant=None")
+        raise ColumnError(f"relevant={quote(column)}: the judgments are those of judge(); pass relevant=None")
     if others:
         raise ColumnError(
-            f"relevant={shown(column)} says what is relevant, and {others[0]}= does too; name one of them"
+            f"relevant={quote(column)} says what is relevant, and {others[0]}= does too; name one of them"
         )
     if not look.container(column):
         raise no_lists(column, look)
@@ -86,12 +86,12 @@ def no_lists(column: str, look: Glance) -> MistakenColumnError:
     """Return the error for a column of relevant ids that holds no lists."""
     if text := look.holds_text(column):
         return _of_texts("relevant", column, text)
-    way = f"relevant={look.as_lists.format(shown(column))}, or " if look.as_lists else ""
+    way = f"relevant={look.as_lists.format(quote(column))}, or " if look.as_lists else ""
     first = look.first_of(column)
     mark = next((one for one in SEPARATORS if one in first), "") if isinstance(first, str) else ""
-    split = f"; if several, as {shown(first)}, make them lists, with frame[{shown(column)}].str.split({mark!r})"
+    split = f"; if several, as {quote(first)}, make them lists, with frame[{quote(column)}].str.split({mark!r})"
     return MistakenColumnError(
-        f"relevant={shown(column)} holds no lists of ids; if it has one id for each query, pass {way}"
+        f"relevant={quote(column)} holds no lists of ids; if it has one id for each query, pass {way}"
         f"judge(gold, label=True), with a frame of queries and ids{split * bool(mark)}; what is said of a row is its "
         "label=",
         check="single ids where lists are meant",
@@ -126,7 +126,7 @@ def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant:
     kinds = {column: look.container(column) for _, column in results}
     for role, column in results:
         if kinds[column] == "set":
-            said = f"{role}={shown(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
+            said = f"{role}={quote(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
             raise MistakenColumnError(said, check="sets where lists are meant", n=1)
     numbers = {role for role, column in results if role in VALUED and kinds[column] == "tuple"}
     if "list" in kinds.values() or (numbers if grouped else numbers - {"label"}):
@@ -148,8 +148,8 @@ def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenCol
     ``text``: the first of them; ``aside``: the words by which the column would be set aside.
     """
     return MistakenColumnError(
-        f"{role}={shown(column)} holds texts of lists, as {shown(text)}; make them lists, with [ast.literal_eval(one) "
-        f"for one in frame[{shown(column)}]], or with json.loads{aside}",
+        f"{role}={quote(column)} holds texts of lists, as {quote(text)}; make them lists, with [ast.literal_eval(one) "
+        f"for one in frame[{quote(column)}]], or with json.loads{aside}",
         check="texts where lists are meant",
         n=1,
     )

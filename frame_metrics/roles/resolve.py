@@ -13,7 +13,7 @@ from frame_metrics.errors import (
     closest,
     did_you_mean,
     listed,
-    shown,
+    quote,
 )
 from frame_metrics.roles.columns import (
     BESIDE,
@@ -110,11 +110,11 @@ def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
         if other := columns.get(role):
             columned = columns.get("per_system") if role == "system" else None
             said = (
-                f"a list of columns, {shown([*columned])}, each of a system" if columned else f"{role}={shown(other)}"
+                f"a list of columns, {quote([*columned])}, each of a system" if columned else f"{role}={quote(other)}"
             )
             raise ColumnError(
-                f"arm={shown(arm)} beside {said}: an arm is a part of the traffic with queries of its own, and "
-                f"{role}s share their queries; name one of the two, or pass by={shown(arm)} in the place of arm= for "
+                f"arm={quote(arm)} beside {said}: an arm is a part of the traffic with queries of its own, and "
+                f"{role}s share their queries; name one of the two, or pass by={quote(arm)} in the place of arm= for "
                 f"the {role}s within each"
             )
     return (arm, *by)
@@ -133,7 +133,7 @@ def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
 def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
     """Return a hint for a column that the log does not have: the judgments have it, or a similar name exists."""
     if column in theirs and role in ("query", "doc", "label", "grade"):
-        return f"; the judgments have it: name it there, judge(..., {role}={shown(column)})"
+        return f"; the judgments have it: name it there, judge(..., {role}={quote(column)})"
     return hint(column) or closest(column, theirs)
 
 
@@ -157,9 +157,9 @@ def _judgment_of_rows(
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
     """Raise for ``n_relevant=`` beside judgments or ``relevant=``, which list the relevant documents."""
     if columns.get("n_relevant"):
-        whose = f"relevant={shown(columns['relevant'])}" if "relevant" in columns else "judge()"
+        whose = f"relevant={quote(columns['relevant'])}" if "relevant" in columns else "judge()"
         raise ColumnError(
-            f"n_relevant={shown(columns['n_relevant'])} counts the relevant documents of a query, and {whose} lists "
+            f"n_relevant={quote(columns['n_relevant'])} counts the relevant documents of a query, and {whose} lists "
             "them; leave one out: pass n_relevant=None to count those that are listed"
         )
 
@@ -198,8 +198,8 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
     (role,) = several
     if columns.get("system"):
         raise ColumnError(
-            f"{role}={shown([*columns[role]])}: each of these columns is a system, and system="
-            f"{shown(columns['system'])} says another; name one column, or leave out system="
+            f"{role}={quote([*columns[role]])}: each of these columns is a system, and system="
+            f"{quote(columns['system'])} says another; name one column, or leave out system="
         )
     systems = set(columns[role])
     name = unused(", ".join(columns[role]), [one for one in available if one not in systems])
@@ -213,8 +213,8 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
     sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
-    several = {f"score of {shown(one)}": column for one, column in scores.items()}
-    several |= {f"extra of {shown(one)}": column for one, column in extra.items()}
+    several = {f"score of {quote(one)}": column for one, column in scores.items()}
+    several |= {f"extra of {quote(one)}": column for one, column in extra.items()}
     there = set(available)
     for role, value in (named | several | sized).items():
         for column in column_names(value):
@@ -222,7 +222,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
                 raise ColumnError(f"{role}='': column names must not be empty; rename it")
             if column not in there:
                 raise ColumnError(
-                    f"{role}={shown(column)}: there is no such column among {listed(available)}{hint(role, column)}"
+                    f"{role}={quote(column)}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
     return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
 
@@ -280,7 +280,7 @@ def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str
     if len(there) > 1:
         one, other = there
         raise ColumnError(
-            f"both {shown(one)} and {other!r} are columns; name the one to use, as {one}={shown(one)}, or both"
+            f"both {quote(one)} and {other!r} are columns; name the one to use, as {one}={quote(one)}, or both"
         )
     return {there[0]: there[0]}
 
@@ -393,7 +393,7 @@ def _of_judgments(role: str, given: Any, available: list[str], in_log: str | Non
     if given == "":
         raise ColumnError(f"judge: {role}='': column names must not be empty; rename it")
     if given is not None and given not in available:
-        raise ColumnError(f"judge: {role}={shown(given)} is not among {listed(available)}{closest(given, available)}")
+        raise ColumnError(f"judge: {role}={quote(given)} is not among {listed(available)}{closest(given, available)}")
     for name in (in_log, role) if given is None else (given,):
         if name in available:
             return str(name)

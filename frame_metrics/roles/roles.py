@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypedDict, cast
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, listed, shown
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, listed, quote
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import OF_RESULTS, ROLES
@@ -76,7 +76,7 @@ MAKE_IT = "; make it a column of the frame, and give its name"
 def is_foreign(value: Any) -> bool:
     """Return True for an object of a library (such as a series) that makes no column here, or a list with one."""
     values = value if isinstance(value, list | tuple) else [value]
-    return any(shown(one).startswith("<") and not isinstance(one, int) and not is_made(one) for one in values)
+    return any(quote(one).startswith("<") and not isinstance(one, int) and not is_made(one) for one in values)
 
 
 def _is_grade(value: Any) -> bool:
@@ -274,7 +274,7 @@ def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda 
             role = role_called(name)
             hint = option_called(name, _HINTS) or (did_you_mean(role) if role else of_verb(name))
             hint = hint or closest(name, _HINTS)
-            raise UnknownNameError(f"there is no role or option {shown(name)}{hint or f'; there are {listed(_HINTS)}'}")
+            raise UnknownNameError(f"there is no role or option {quote(name)}{hint or f'; there are {listed(_HINTS)}'}")
         if value is not None:
             _check_value(name, value)
     if roles.get("scale") is not None:
@@ -290,7 +290,7 @@ def check_column(option: str, value: Any, *, several: bool = False) -> None:
         return
     expected, holds = _EXPECTED["query" if several else "doc"]
     if not holds(value):
-        raise BadValueError(f"{option}={shown(value)} is not {expected}{MAKE_IT if is_foreign(value) else ''}")
+        raise BadValueError(f"{option}={quote(value)} is not {expected}{MAKE_IT if is_foreign(value) else ''}")
 
 
 def _check_value(name: str, value: Any) -> None:
@@ -304,10 +304,10 @@ def _check_value(name: str, value: Any) -> None:
             if name in OF_RESULTS and isinstance(value, list | tuple) and _are_names(value):
                 way = (
                     f"; make one column of them, and name the other one too, irm({name}={name!r}, system='system'): "
-                    f"frame.unpivot({shown(value)}, index=..., variable_name='system', value_name={name!r}) in polars, "
+                    f"frame.unpivot({quote(value)}, index=..., variable_name='system', value_name={name!r}) in polars, "
                     "melt() in pandas"
                 )
-            raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
+            raise BadValueError(f"{name}={quote(value)} is not {expected}{way}")
     if name in ("rel", "threshold") and isinstance(value, int) and abs(value) > EXACT:
         raise BadValueError(
             f"{name}={value} is past 2**53, where float64 cannot tell integers apart; rescale it, and its column"

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, said, shown
+from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, quote, type_name
 from frame_metrics.inputs.gains import LARGEST
 from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
@@ -71,7 +71,7 @@ def number_column(
         refuse_lists_as_text(values, column)
         if isinstance(kind, TEXTS):
             raise _texts_for_numbers(values, column, role)
-        raise BadValueError(f"{column}: a {role} is a number, and this column is {said(kind)}; convert it")
+        raise BadValueError(f"{column}: a {role} is a number, and this column is {type_name(kind)}; convert it")
     if exact and not kind.is_float():
         _refuse_rounded(values, column)
     if isinstance(kind, UNUSUAL):
@@ -109,7 +109,7 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
     kinds = {str: isinstance(values.dtype, TEXTS), bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
     if not kinds[kind]:
         raise BadValueError(
-            f"{column}: its values are {said(values.dtype)}, and the words of scale= are {KINDS[kind]}; "
+            f"{column}: its values are {type_name(values.dtype)}, and the words of scale= are {KINDS[kind]}; "
             "give each of its values a grade, or pass scale=None if they are grades"
         )
     if kind is not float:
@@ -131,7 +131,7 @@ def _counted(odd: pl.Series, meant: Iterable[Any] = ()) -> str:
     counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
     told = [
-        f"{shown(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, meant) if isinstance(word, str) else ''})"
+        f"{quote(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, meant) if isinstance(word, str) else ''})"
         for word, n in counts.head(FEW).rows()
     ]
     return ", ".join(told) + (f" and {len(counts) - FEW} other words" if len(counts) > FEW else "")
@@ -146,7 +146,7 @@ def _texts_for_numbers(values: pl.Series, column: str, role: str) -> BadValueErr
     if not told.any():
         return BadValueError(f"{column}: a {role} is a number, and this column is text; convert it{way}")
     if told.sum() + texts.null_count() == len(texts):  # no number at all: it may be another column that is meant
-        first = shown(texts.filter(told)[0])
+        first = quote(texts.filter(told)[0])
         return BadValueError(f"{column}: a {role} is a number, and this column is text, as {first}; convert it")
     remedy = f"{_counted(texts.filter(told))}: mend them or make them null, and convert the column{way}"
     return bad_rows(column, told.arg_true().to_numpy(), len(values), NO_NUMBERS, remedy)
@@ -158,7 +158,7 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     if words.str.replace(",", ".").cast(pl.Float64, strict=False).null_count() == 0:
         return _texts_for_numbers(values, column, "grade")
     what = f"{column}: a grade is a number, and this column is text"
-    shown_words = [f"{shown(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
+    shown_words = [f"{quote(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
 
@@ -172,8 +172,8 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
     if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
-            f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
-            f"lists before, as [ast.literal_eval(one) for one in frame[{shown(column)}]]"
+            f"{column}: its values are texts of lists, as {quote(some[0])}, which is how CSV holds lists; make them "
+            f"lists before, as [ast.literal_eval(one) for one in frame[{quote(column)}]]"
         )
 
 
@@ -268,7 +268,7 @@ def label_column(
         raise BadValueError(f"{column}: a {role} is 0 or 1, and this column is text; name the one with positive=")
     values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1))
-    remedy = f"pass label=None, grade={shown(column)} if these are grades, or name the relevant one with positive="
+    remedy = f"pass label=None, grade={quote(column)} if these are grades, or name the relevant one with positive="
     refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
     return values.cast(pl.Int8)
 
@@ -319,7 +319,9 @@ def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
     huge = isinstance(value, int) and value.bit_length() > 128
     text = "" if huge else str(value).encode(errors="replace").decode()
     hint = did_you_mean(text) if isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == text).any() else ""
-    return BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {said(values.dtype)}{hint}")
+    return BadValueError(
+        f"{column}: {quote(value)} cannot be one of its values, which are {type_name(values.dtype)}{hint}"
+    )
 
 
 def _fields(value: Any) -> Any:
@@ -407,7 +409,7 @@ def group_column(values: pl.Series, column: str) -> pl.Series:
     """Return groups as numbers computed from their text, so that a group has one number everywhere; null for none."""
     if values.dtype.is_nested() or values.dtype == pl.Object:
         raise BadValueError(
-            f"{column}: a group is named by its text, and this column is {said(values.dtype)}; convert it"
+            f"{column}: a group is named by its text, and this column is {type_name(values.dtype)}; convert it"
         )
     text = values.cast(pl.String)
     known = text.unique().drop_nulls().to_list()
@@ -433,7 +435,7 @@ def answered_column(values: pl.Series, column: str) -> pl.Series:
     if values.dtype != pl.Boolean:
         raise BadValueError(
             f"{column}: beside value= it says whether a system answered the query, true or false, and this column is "
-            f"{said(values.dtype)}; convert it, or rename it if it says something else"
+            f"{type_name(values.dtype)}; convert it, or rename it if it says something else"
         )
     refuse_null(column, values, "have neither true nor false", "give every row true or false")
     return values

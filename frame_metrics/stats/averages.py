@@ -311,7 +311,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     if few and group is None:
         return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
     if few:
-        out, (order, there, first) = np.full((len(columns), n), np.nan), _together(group)
+        out, (order, there, first) = np.full((len(columns), n), np.nan), _order_by_group(group)
         out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
     numbers, empty = (sums_of, 0.0) if added else (partial(ufunc.reduceat, dtype=np.float64), np.nan)
@@ -335,7 +335,7 @@ def _each_within(
 
     ``numbers``: a function of a column whose groups stand together, and of the positions where they begin.
     """
-    out, (order, there, first) = np.full((several, len(columns), n), empty), _together(group)
+    out, (order, there, first) = np.full((several, len(columns), n), empty), _order_by_group(group)
     held: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once
     for i, column in enumerate(columns):
         if (before := held.setdefault(id(column), i)) < i:
@@ -345,7 +345,7 @@ def _each_within(
     return out
 
 
-def _together(group: Array | None) -> tuple[slice | Array, Array, Array]:
+def _order_by_group(group: Array | None) -> tuple[slice | Array, Array, Array]:
     """Return the order that brings the rows of groups together, the groups that have rows, and where each begins."""
     if group is None:
         return slice(None), np.zeros(1, np.int64), np.zeros(1, np.int64)

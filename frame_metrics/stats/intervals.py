@@ -65,8 +65,8 @@ def intervals(
     out = np.full((2, len(tallies), n), np.nan)
     group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
     # the queries group by group, and within each in the order of draws
-    drawn = np.arange(len(group)) if drawing_order is None else drawing_order
-    order = drawn[np.argsort(group[drawn], kind="stable")]
+    first = np.arange(len(group)) if drawing_order is None else drawing_order
+    order = first[np.argsort(group[first], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     shares: dict[int, bool] = {}
     for average in tallies:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.resampling import MANY, alike, sums_drawn
+from frame_metrics.stats.resampling import MANY, merge_equal_rows, sums_drawn
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
 
 KIND = 10  # units that are drawn in the time in which the number of one kind is
@@ -33,7 +33,7 @@ class Kinds:
 
         ``least``: the number of units from which a kind is common.
         """
-        columns, times = alike(list(held.T), np.ones(len(held), np.int64))
+        columns, times = merge_equal_rows(list(held.T), np.ones(len(held), np.int64))
         kinds, many = np.column_stack(columns), times >= least
         left = np.repeat(kinds[~many], times[~many], axis=0)
         some = np.append(times[many], np.ones(len(left), np.int64))

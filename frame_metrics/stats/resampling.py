@@ -51,15 +51,15 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
     if not len(times):
         return None
     if cluster is not None:
-        (*held, of), counted = alike([*columns, cluster], times)
-        place = _in_order(held, counted, of)
+        (*held, of), counted = merge_equal_rows([*columns, cluster], times)
+        place = _number_clusters(held, counted, of)
         if place.max(initial=0) + 1 < times.sum():
             return Units(held, counted, place) if place.any() else None
-    held, counted = alike(columns, times)
+    held, counted = merge_equal_rows(columns, times)
     return Units(held, counted) if times.sum() > 1 else None
 
 
-def alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
+def merge_equal_rows(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
     """Sort rows by their columns, merge equal ones, and add up their times."""
     order = np.lexsort(columns[::-1])
     rising = [column[order] for column in columns]
@@ -74,7 +74,7 @@ def _starts(columns: Sequence[Array]) -> Array:
     return np.flatnonzero(new)
 
 
-def _in_order(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
+def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
     """Number clusters by the values of their rows, shape (rows,); the rows are sorted by their columns."""
     value = np.zeros(len(times), np.int64)
     value[_starts(columns)] = 1

@@ -60,17 +60,17 @@ def repeated(trial: Trial) -> Iterator[str]:
 
 
 @law("a query has the value that it has alone, whichever other queries stand before or after it")
-def apart(trial: Trial) -> Iterator[str]:
+def differ(trial: Trial) -> Iterator[str]:
     turned = trial.of(trial.cases[::-1])[::-1]
     for i in (*range(min(100, len(trial.cases))), *range(len(trial.cases) - 20, len(trial.cases))):
         case = trial.cases[i]
         alone = trial.of([case])
         if not (same(alone, trial.values[[i]]) & same(alone, turned[[i]])).all():
-            yield from _beside(trial, case, alone)
+            yield from _other_values(trial, case, alone)
             yield f"{case} has {shown_value(alone[0])} alone, and {shown_value(trial.values[i])} among many queries"
 
 
-def _beside(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
+def _other_values(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
     """Yield a sentence for each query beside which a case has another value than alone, the smallest first."""
     for other in trial.cases[:100]:
         for word, pair, at in (("after", [other, case], 1), ("before", [case, other], 0)):

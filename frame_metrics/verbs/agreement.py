@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.annotators import FIRST
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import run_numbers
 from frame_metrics.hidden import ANNOTATOR
@@ -96,7 +96,7 @@ def _texts(given: Any) -> list[str]:
     """Return the names in an option, which may be one name or several, as a list."""
     several = [] if given is None else given if isinstance(given, list | tuple) else [given]
     return [
-        shown(one) if isinstance(one, MAYBE_LONG) and not isinstance(one, str) else str(names_as_text(one))
+        quote(one) if isinstance(one, MAYBE_LONG) and not isinstance(one, str) else str(names_as_text(one))
         for one in several
     ]
 
@@ -107,7 +107,7 @@ def _reading(call: Call, keys: Sequence[str]) -> Call:
     for key in keys:
         if key not in available:
             raise ColumnError(
-                f"by={shown(key)} is no column of the judgments, which have {listed(available)}"
+                f"by={quote(key)} is no column of the judgments, which have {listed(available)}"
                 f"{closest(key, available)}; join it to them before judge()"
             )
     extra = ((ANNOTATOR, call.judged.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
@@ -249,7 +249,7 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
         if one not in names:
             others = f"; there are {listed(names)}" if names else "; nobody judged"
             hint = closest(one, names) or others
-            raise BadValueError(f"reference={shown(one)} is none of the annotators{hint}")
+            raise BadValueError(f"reference={quote(one)} is none of the annotators{hint}")
     if wanted and not set(names) - set(wanted):
         raise BadValueError(f"reference= names every annotator, {listed(names)}; leave one out")
     return wanted

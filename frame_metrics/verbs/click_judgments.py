@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.misread import check_relevant
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, quote
 from frame_metrics.hidden import EXPOSED
 from frame_metrics.measuring.impressions import (
     ARM,
@@ -47,7 +47,7 @@ def click_judgments(
     check_whole("min_impressions", min_impressions, 1)
     smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
-        raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
+        raise BadValueError(f"smoothing={quote(smoothing)} is not a number from 0")
     call = call_of(bound(plan, RANKED | Needs(verb=CLICK_JUDGMENTS)), "click_judgments", query_text, RESULT)
     columns, weighed = call.columns, call.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, shown
+from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, quote
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
@@ -119,7 +119,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
         ((_, metric),) = one_of(read([kind[:-2]]))
         if metric.at == "recall" or metric.cutoff is not None:
             has = "@ sets its recall level" if metric.at == "recall" else "it has a cutoff already"
-            raise BadValueError(f"curve({shown(kind)}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
+            raise BadValueError(f"curve({quote(kind)}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
         mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         asked, of = asked + mine, of | {name: kind for name, _ in mine}
     check_once("cutoffs", cutoffs)
@@ -144,11 +144,11 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
 def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
     """Raise for no curve, for curves whose columns do not fit into one frame, and for one that is named twice."""
     if not of_cutoffs and len(kinds) != 1:
-        wrong = f"{shown(list(kinds))} have columns of their own" if kinds else "no curve is named"
+        wrong = f"{quote(list(kinds))} have columns of their own" if kinds else "no curve is named"
         raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
     if of_cutoffs and len(of_cutoffs) < len(kinds):
         other = next(kind for kind in kinds if kind in COLUMNS)
-        raise BadValueError(f"curve: {shown(other)} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
+        raise BadValueError(f"curve: {quote(other)} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
     check_once("curve", kinds)
 
 
@@ -161,7 +161,7 @@ def _check(kind: str, options: CurveOptions) -> None:
         given = options.interpolated if name == "interpolated" else getattr(options, name) is not None
         meant = kind in of[name] if name in of else kind not in COLUMNS
         if given and not meant:
-            raise BadValueError(f"{name}= is not for the curve {shown(kind)}")
+            raise BadValueError(f"{name}= is not for the curve {quote(kind)}")
 
 
 def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
@@ -332,14 +332,14 @@ def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
     weight = rows["weight"].to_numpy()[place >= 0] if cases.summed else None
     shape = len(segments), bins + 1, len(LABELS)
     n = np.bincount(cell, weight, minlength=math.prod(shape)).reshape(shape)
-    shown = n > 0
-    shown[:, :bins, :2] = True  # every bin has a row for each of the two labels, even with a count of 0
-    shown[:, :bins, 2] = shown[:, :, 2].any()
-    segment, at, label = np.nonzero(shown)
+    counted = n > 0
+    counted[:, :bins, :2] = True  # every bin has a row for each of the two labels, even with a count of 0
+    counted[:, :bins, 2] = counted[:, :, 2].any()
+    segment, at, label = np.nonzero(counted)
     low, high = (number(np.append(ends, np.nan)[at]) for ends in (edges[:-1], edges[1:]))
     which = pl.Series(LABELS, dtype=pl.Boolean).gather(label)
     numbers = whole(at + 1).set(pl.Series(at == bins), None)
-    rows_of = (number if cases.weighted else whole)(n[shown])
+    rows_of = (number if cases.weighted else whole)(n[counted])
     return _answer(COLUMNS["distribution"], segments, segment, numbers, low, high, which, rows_of)
 
 
@@ -361,7 +361,7 @@ def _recall_levels(given: Any) -> Sequence[float] | None:
         check_once("levels", levels)
         return [float(x) for x in levels]
     raise BadValueError(
-        f"levels={shown(given)} is not a number of recall levels from 2, or a list of some between 0 and 1"
+        f"levels={quote(given)} is not a number of recall levels from 2, or a list of some between 0 and 1"
     )
 
 
@@ -369,12 +369,12 @@ def _cutoffs(given: Any) -> Sequence[int]:
     """Return the cutoffs of ``cutoffs=``: a single number means all up to it."""
     cutoffs = plain(given)
     if isinstance(cutoffs, bool) or not (_several(cutoffs) or isinstance(cutoffs, int)):
-        raise BadValueError(f"cutoffs={shown(given)} is not a cutoff, or a list of them")
+        raise BadValueError(f"cutoffs={quote(given)} is not a cutoff, or a list of them")
     if isinstance(cutoffs, int) and cutoffs > MOST_CUTOFFS:
-        raise BadValueError(f"cutoffs={shown(given)} are more than 10**6; give a list of some")
+        raise BadValueError(f"cutoffs={quote(given)} are more than 10**6; give a list of some")
     ks: Sequence[int] = range(1, cutoffs + 1) if isinstance(cutoffs, int) else cutoffs
     if not len(ks):
-        raise BadValueError(f"cutoffs={shown(cutoffs)} names no cutoff")
+        raise BadValueError(f"cutoffs={quote(cutoffs)} names no cutoff")
     return ks
 
 

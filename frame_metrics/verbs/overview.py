@@ -10,7 +10,7 @@ from typing import Any
 
 from frame_metrics.border.display import printable, value_text
 from frame_metrics.border.protocol import Border
-from frame_metrics.errors import kind_of, shown
+from frame_metrics.errors import kind_of, quote
 from frame_metrics.plan.given import Judgments
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
@@ -92,7 +92,7 @@ def _in_full(value: Any, name: str) -> str:
     if not is_foreign(value) and name not in LONG:
         with suppress(ValueError):  # of an integer with thousands of digits, which Python does not write
             return repr(value)
-    return shown(value)
+    return quote(value)
 
 
 def _judged(judgments: Judgments | None) -> str:
@@ -118,7 +118,7 @@ def _as_columns(said: Any) -> tuple[str, ...]:
     if isinstance(said, Mapping):
         return tuple(f"{one}={column}" for one, column in said.items())
     several = said if isinstance(said, list | tuple) else [said]
-    return tuple(one if isinstance(one, str) else shown(one) for one in several)
+    return tuple(one if isinstance(one, str) else quote(one) for one in several)
 
 
 def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | None, note: str) -> Part:
@@ -138,12 +138,12 @@ def _values(first: Border, n_rows: int, column: str) -> str:
         values = first.read([column])[column]
     except Exception:  # the column cannot be read; a verb will raise the error
         return ""
-    different = list(dict.fromkeys(map(_shown, values.drop_nulls())))
+    different = list(dict.fromkeys(map(_as_python, values.drop_nulls())))
     more = ["..."] if len(different) > VALUES or n_rows > LOOKED_AT else []
     return ", ".join([*different[:VALUES], *more])
 
 
-def _shown(value: Any) -> str:
+def _as_python(value: Any) -> str:
     plain = value.to_list() if hasattr(value, "to_list") else value
     text = printable(value_text(plain) if isinstance(plain, dict) else repr(plain))
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 3]}..."
@@ -159,8 +159,8 @@ def _next(plan: Plan, played: Mapping[str, Sequence[str]]) -> str:
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
-        shown = [f'"{name}"' for role, name in SHOWN.items() if plan.roles.get(role) is not None]
-        ask = f".evaluate({', '.join(shown)}), .audit(), " if shown else ""
+        names = [f'"{name}"' for role, name in SHOWN.items() if plan.roles.get(role) is not None]
+        ask = f".evaluate({', '.join(names)}), .audit(), " if names else ""
         return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
     if "team" in played:
         return '.interleaving("clicks"), .audit()'

@@ -55,7 +55,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        rows, at_rows = _shown(source, keys)
+        rows, at_rows = _shown_results(source, keys)
         check_unclicked(rows, call.columns)
         some = rows if k is None else rows.filter(pl.col(RANK) <= k)
         pairs = _pairs(some, keys, estimator)
@@ -74,7 +74,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     return answer_of(apart, compute, lambda _: RESULT, keys=by, in_pieces=True)
 
 
-def _shown(source: Source, keys: Sequence[str]) -> tuple[pl.DataFrame, Callable[[Array], Array] | None]:
+def _shown_results(source: Source, keys: Sequence[str]) -> tuple[pl.DataFrame, Callable[[Array], Array] | None]:
     """Return the shown results, or their counts in all pieces; and what maps their rows to rows of the frame.
 
     None for counts: the answer's keys are rows of these.

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, shown
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart, quote
 from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
@@ -45,15 +45,15 @@ def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | M
     """Implement ``irm.best_threshold``, whose docstring has the parameters."""
     ((name, wanted),) = one_of(read([metric]))
     if subject_to is not None and not isinstance(subject_to, Mapping):
-        raise BadValueError(f"subject_to={shown(subject_to)} is not a mapping from metrics to values")
+        raise BadValueError(f"subject_to={quote(subject_to)} is not a mapping from metrics to values")
     limits = {}
     for given, end in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
         if text in limits:
-            raise BadValueError(f"subject_to= names {shown(text)} twice")
+            raise BadValueError(f"subject_to= names {quote(text)} twice")
         end = plain(end)
         if not is_number(end) or end != end:
-            raise BadValueError(f"subject_to: {text}={shown(end)} is not a number")
+            raise BadValueError(f"subject_to: {text}={quote(end)} is not a number")
         limits[text] = (limit, float(end))
     asked = [(name, wanted), *((text, limit) for text, (limit, _) in limits.items() if text != name)]
     for text, one in asked:

@@ -12,7 +12,7 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
-from frame_metrics.errors import LONGEST, brief, kind_of, listed, shown
+from frame_metrics.errors import LONGEST, brief, kind_of, listed, quote
 from frame_metrics.roles.roles import Roles
 
 LONG = "name " * 1000
@@ -135,7 +135,7 @@ HELD: list[Any] = [{WIDEST}, {WIDEST: 1}, range(WIDEST), deque([WIDEST]), Fracti
 @pytest.mark.parametrize("given", HELD, ids=kind_of)
 def test_integers_that_python_refuses_to_write(given: Any) -> None:
     """Within a value they are told by its kind, or by their size, also where an option may have several names."""
-    assert len(shown([given])) < 100
+    assert len(quote([given])) < 100
     for option in ("by", "reference"):
         _error(lambda option=option: LOG.irm.agreement(**{option: given}))
 
@@ -150,5 +150,5 @@ def test_the_ends_of_a_long_message_stay() -> None:
     assert len(many) == LONGEST
     assert many.startswith("score=word word")
     assert many.endswith("word ; leave it out")
-    assert shown({1: [2, "a"], "b": (3,)}) == "{1: [2, 'a'], 'b': (3,)}"
+    assert quote({1: [2, "a"], "b": (3,)}) == "{1: [2, 'a'], 'b': (3,)}"
     assert listed(range(1000)).endswith(" and 857 more")

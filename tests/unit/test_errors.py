@@ -19,7 +19,7 @@ from frame_metrics import (
     UnknownNameError,
     metrics,
 )
-from frame_metrics.errors import said as told
+from frame_metrics.errors import type_name as told
 from helpers import as_kind, as_polars, error, odd
 from inside import COLUMNS as COLUMN_ROLES
 from inside import reads, small_blocks, threads

@@ -22,7 +22,7 @@ from frame_metrics.errors import (
     about_the_call,
     brief,
     cut,
-    shown,
+    quote,
 )
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
@@ -243,7 +243,7 @@ def _baseline(baseline: Any, call: Call) -> Callable[[pl.DataFrame], Call]:
     if not call.columns.query:
         raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
     if not saved.is_frame(baseline):
-        raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
+        raise BadValueError(f"audit(): baseline={quote(baseline)} is not a frame of saved numbers")
     if call.columns.metric:
         return lambda rows: saved.call_of(baseline, call, named_in(rows, call.columns), audited=True)
     found = saved.call_of(baseline, call, asked_of((), call.columns) if call.columns.value else None, audited=True)
@@ -265,7 +265,7 @@ def _report(fail_on: Any, findings: list[Finding]) -> Answer:
     if failed:
         count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
         with about_the_call():
-            raise BadValueError("\n".join([f"audit(fail_on={shown(fail_on)}): {count}", *failed]))
+            raise BadValueError("\n".join([f"audit(fail_on={quote(fail_on)}): {count}", *failed]))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 

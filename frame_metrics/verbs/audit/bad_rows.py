@@ -124,7 +124,7 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(source.call.columns.shape.per_system), 1)  # which have the same rows
-    found, every = ((_number(some) - _bare(some)) // systems for some in (readable.rows, table))
+    found, every = ((_number(some) - _n_without_results(some)) // systems for some in (readable.rows, table))
     left = Note(ROWS_LEFT, None, _number(readable.rows), _number(table))
     notes = [Note(RESULTS_LEFT, None, found, every), left, Note(FRAME, None, _number(frame), None)]
     for error, at in readable.bad:
@@ -194,7 +194,7 @@ def _number(rows: pl.DataFrame) -> int:
     return number_of(rows.get_column(TIMES, default=None), None, len(rows))
 
 
-def _bare(rows: pl.DataFrame) -> int:
+def _n_without_results(rows: pl.DataFrame) -> int:
     """Count the rows that stand for queries without results."""
     return int(rows[BARE].sum()) if BARE in rows.columns else 0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, shown
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, quote
 from frame_metrics.verbs.audit.bad_rows import ROW_CHECKS, UNREAD, is_row_check
 from frame_metrics.verbs.audit.listed import CHECKS
 
@@ -94,7 +94,7 @@ def _known(name: Any) -> str:
     if isinstance(name, str) and (name in known or is_row_check(name)):
         return name
     raise UnknownNameError(
-        f"fail_on: {shown(name)} is neither a severity ('error', 'warning', 'info') nor a check of the audit"
+        f"fail_on: {quote(name)} is neither a severity ('error', 'warning', 'info') nor a check of the audit"
         f"{closest(name, known) or '; the column check of audit() has their names'}"
     )
 
@@ -104,12 +104,12 @@ def _checked(name: Any, bound: Any) -> Any:
     if type(bound).__name__ in ("bool", "bool_"):
         if bound:
             return True
-        raise BadValueError(f"fail_on: {shown(name)} has False, and True means any; leave it out if it may not fail")
+        raise BadValueError(f"fail_on: {quote(name)} has False, and True means any; leave it out if it may not fail")
     if isinstance(bound, Integral) and int(bound) >= 0:
         return int(bound)
     if isinstance(bound, Real) and not isinstance(bound, Integral) and 0 <= float(bound) <= 1:
         return float(bound)
     raise BadValueError(
-        f"fail_on: {shown(name)} has {shown(bound)}, and should have the most that may be found: "
+        f"fail_on: {quote(name)} has {quote(bound)}, and should have the most that may be found: "
         "a whole number (2), a share from 0.0 to 1.0 (.02), or True where any fails"
     )

@@ -124,7 +124,7 @@ def searches_cut_by_segments(log: Log) -> Seen | None:
         return Seen(0, parts.of)
     first, these = parts.first_of(cut)
     name = name_of(log.index, first, segment=False)
-    words = {"said": f"{name}: {_told(parts, these, log)}"}
+    words = {"said": f"{name}: {_parts_text(parts, these, log)}"}
     return Seen(int(cut.sum()), parts.of, name, words, _row(log, first))
 
 
@@ -133,7 +133,7 @@ def _row(log: Log, ranking: int) -> int:
     return int(log.rows(log.grid.rankings.first_row[[ranking]])[0])
 
 
-def _told(parts: Parts, these: slice, log: Log) -> str:
+def _parts_text(parts: Parts, these: slice, log: Log) -> str:
     """Return the ranks and the segments of the parts of one search as text."""
     by = log.columns.key_names[1]
     names = log.index.segments.values.select(by)[log.grid.segment[parts.at[these]]]

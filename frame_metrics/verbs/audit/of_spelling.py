@@ -14,9 +14,9 @@ from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import (
     SHOWN,
     and_more,
-    apart,
     are_texts,
     codes_alike,
+    difference_in_words,
     first_in_quotes,
     folded,
     groups_alike,
@@ -96,7 +96,7 @@ def _almost(sides: WithPositive) -> Seen:
     text, n = found[0][0], sides.number(every)
     told, *like = quoted([text, *every[:SHOWN]])
     words = {"like": and_more(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
-    words["apart"] = apart([[one, *group] for one, group in found])
+    words["apart"] = difference_in_words([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
     return Seen(n, sides.number(), every[0], words)
 
@@ -120,19 +120,19 @@ def names_that_differ_in_case_or_spaces_only(names: SpelledNames) -> Seen:
     """{said} of {names.column} differ {apart}, and count as different {names.what}: make them alike if
     they mean the same
     """
-    return _alike(names)
+    return _similar_names(names)
 
 
 @check("info", "classes", only=lambda names: names.what == "classes")
 def classes_that_differ_in_case_or_spaces_only(names: SpelledNames) -> Seen:
     """{said} differ {apart}, and count as different classes: make them alike if they mean the same"""
-    return _alike(names)
+    return _similar_names(names)
 
 
-def _alike(names: SpelledNames) -> Seen:
+def _similar_names(names: SpelledNames) -> Seen:
     groups = groups_alike(names.values)
     every = [one for group in groups for one in group]
-    words = {"said": first_in_quotes(every), "names": names, "apart": apart(groups)}
+    words = {"said": first_in_quotes(every), "names": names, "apart": difference_in_words(groups)}
     return Seen(len(every), len(names.values), first_in_quotes(groups[0]) if groups else None, words)
 
 

@@ -46,11 +46,11 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
     given = np.concatenate([np.pad(made[sizes][0], ((0, 0), (0, width - sum(sizes)))) for sizes in alike])
     judged, highest = np.count_nonzero(given, axis=1), np.count_nonzero(given == 2, axis=1)
 
-    def said(way: Array, place: Array) -> Given:
+    def words_for(way: Array, place: Array) -> Given:
         return given[way, np.minimum(place, width - 1)], judged[way[:, 0]], highest[way[:, 0]]
 
     of = queries["of"].to_numpy().repeat(count)
-    left = summed(table, of, lambda one, turn, count, ways: one.left(turn, count, ways, said))
+    left = summed(table, of, lambda one, turn, count, ways: one.left(turn, count, ways, words_for))
     of_each = np.split(left, np.cumsum(count)[:-1])
     best = [_best(*made[sizes][1:], wide) for sizes, wide in zip(alike, of_each, strict=True)]
     return table.filter(_of_all(best, n))

@@ -16,7 +16,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, quote
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, FullConfusion, Rows
@@ -43,7 +43,7 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
     columns = call.columns
     if columns.system is None:
         raise ColumnError(
-            f"baseline={shown(baseline)} is a system, and no column says which row is whose; name system="
+            f"baseline={quote(baseline)} is a system, and no column says which row is whose; name system="
         )
     named = columns.system in call.plan.available and call.plan.border.holds_lists(
         columns.system
@@ -242,7 +242,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
             start = np.nan_to_num(scaled.compute(run)) if ratio is None else ratio.start
             weights = rows.query, docs[rows.value.astype(np.int64)], weight
             if base is not None:
-                weights = _apart(*weights, base, together.shape[1])
+                weights = _with_baseline(*weights, base, together.shape[1])
                 start = start - start.reshape(-1, together.shape[1])[:, base].repeat(together.shape[1])
             falling, own = _falling(*weights, run.n_queries)
             outside = n_open + spare[at] - falling.count
@@ -252,7 +252,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     each_block(grid.size[together].sum(axis=1), work)
 
 
-def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
+def _with_baseline(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
     """Add the baseline's weights, with the opposite sign, to those of each system's ranking of a query.
 
     ``item``: the ranking of each weight; the rankings of a query, one for each of the ``systems``, stand together.

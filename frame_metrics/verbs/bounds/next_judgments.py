@@ -187,12 +187,12 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     cells |= {"ranking": ranking, "rank": rank, "system": grid.system[ranking]}
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
     each = pl.DataFrame(cells, nan_to_null=True).filter(unjudged).group_by("of", "document", maintain_order=True)
-    beside = [seen, *(_alike(metric) for _, metric in asked)]
+    beside = [seen, *(_equal_documents(metric) for _, metric in asked)]
     found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), *beside).with_columns(chosen=pl.lit(True))
     return found if asked else found.drop_nulls("rank")
 
 
-def _alike(metric: Metric) -> pl.Expr:
+def _equal_documents(metric: Metric) -> pl.Expr:
     """Return an expression that numbers documents, equally if they have equal ranks, and so weights, in all systems."""
     places = ["ranking"] if metric.name == "recall" else ["ranking", "rank"]
     return pl.struct(places).filter(pl.col("rank") <= (metric.k or np.inf)).hash().sum().alias("alike")

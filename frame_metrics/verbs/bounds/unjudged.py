@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError, shown
+from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Rows, gain_of, ratio
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.parameters import is_number
@@ -40,7 +40,7 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
         raise NotComputableError(f"{name} leaves unjudged rows out; bounds of them need judged_only=False")
     whole = is_number(top) and 1 <= top < np.inf and top == int(top)
     if top is not None and not whole:
-        raise BadValueError(f"max_grade={shown(top)} is not a whole number from 1")
+        raise BadValueError(f"max_grade={quote(top)} is not a whole number from 1")
     own = metric.params.get("max_grade")
     if top is not None and own is not None and top > own:
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")

@@ -196,10 +196,10 @@ class ArmRows:
         own = self._by_shares[metric]
         if own is not None and not together and np.isfinite(own[:, at]).all():
             row["ci_low"], row["ci_high"] = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
-            row |= {} if known is None else told_of_margin(self._held(metric, at, values), known[0])
+            row |= {} if known is None else told_of_margin(self._p_of_margin(metric, at, values), known[0])
         return row
 
-    def _held(self, metric: int, at: list[int], values: list[float]) -> Array:
+    def _p_of_margin(self, metric: int, at: list[int], values: list[float]) -> Array:
         """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
         asked, found = self.asked[metric][1], self.values[0][metric].value
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
-from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, shown, told_of
+from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, quote, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.keys.index import Index
@@ -46,7 +46,7 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
     if name is None:
         return columns
     if not isinstance(name, str) or name not in available:
-        raise no_column(f"covariate={shown(name)}", name, available)
+        raise no_column(f"covariate={quote(name)}", name, available)
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.segments]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
@@ -154,7 +154,7 @@ class ArmValues:
         ------
         The metrics, the positions of their queries, whether each query is of the first arm, and the units.
         """
-        for metrics, at in self._alike(both):
+        for metrics, at in self._by_defined(both):
             mine = self.arm[at] == pair[0]
             yield metrics, at, mine, self._arms(at, mine, metrics)
 
@@ -178,7 +178,7 @@ class ArmValues:
             f" with a value of {self.asked[metrics[0]][0]}" if np.isnan(self.values[metrics[0]]).any() else ""
         )
 
-    def _alike(self, at: Array) -> Iterator[tuple[list[int], Array]]:
+    def _by_defined(self, at: Array) -> Iterator[tuple[list[int], Array]]:
         """Yield the metrics that are defined for the same queries of some, and the positions of these."""
         groups: dict[bytes, list[int]] = {}
         for metric in range(len(self.asked)):
@@ -192,7 +192,7 @@ class ArmValues:
         for segment in range(len(self.segments)):
             here = slice(*self.edges[segment : segment + 2])
             every = np.flatnonzero(np.isin(self.arm[here], arms)) + here.start
-            for metrics, at in self._alike(every):
+            for metrics, at in self._by_defined(every):
                 held = self._summed(at, self.arm[at], metrics)
                 some, first = held.size > 0, at[held.first]
                 rows = held.sums[:, some].T, held.size[some], self.arm[first][some], self.unit[first][some]
@@ -210,7 +210,7 @@ class ArmValues:
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown, wide=wide)
             if "mde" in found:
                 found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
-            p = None if options.margin is None else self._held(arms, metrics, options, grown)
+            p = None if options.margin is None else self._p_of_margin(arms, metrics, options, grown)
             found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
@@ -222,7 +222,9 @@ class ArmValues:
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
 
-    def _held(self, arms: Arms | Strata, metrics: Sequence[int], options: CompareOptions, grown: float | None) -> Array:
+    def _p_of_margin(
+        self, arms: Arms | Strata, metrics: Sequence[int], options: CompareOptions, grown: float | None
+    ) -> Array:
         """Return the p-values that losses, and that gains, are less than the margins, shape (2, metrics)."""
         asked = [self.asked[metric] for metric in metrics]
         margin, far = margins_of(options.margin, self.asked)[metrics], np.broadcast_to(arms.widest, len(asked))

@@ -224,7 +224,7 @@ def least_of_units(units: Sequence[float], shared: int = 0) -> float:
     return (1 + (one == other)) / (comb(one + other, one) << shared) if min(units) < WIDE else 0.0
 
 
-def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:
+def rows_in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:
     """Return rows by segment, then metric, then pair; ``compared`` returns those of a segment and pair, by metric."""
     rows: list[Row] = []
     for segment in range(segments):
@@ -253,7 +253,7 @@ def pairs_compared(
 
     ``saved``: the name of a baseline that is not among the systems.
     """
-    rows = in_order(len(segments), pairs, compared)
+    rows = rows_in_order(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
     return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs, saved)
 

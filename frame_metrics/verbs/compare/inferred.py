@@ -53,7 +53,7 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, o
             _alone(group.only(alone), pairs, options, tick)
     for at, several in alike.items():
         some = [groups[i].only([family in several for family in families[i]]) for i in at if groups[i].tested]
-        _together(some, options, tick)
+        _infer_families(some, options, tick)
 
 
 def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick: Tick) -> None:
@@ -78,7 +78,7 @@ def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick
     _fill(group, p_value, ends, wide, pairs if options.multiplied else [1] * len(pairs), options)
 
 
-def _together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
+def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of families of pairs."""
     found = tested_together(groups, options, tick)
     for group, adjusted, wide, bounds in zip(groups, found.adjusted, found.wide, found.bounds, strict=True):

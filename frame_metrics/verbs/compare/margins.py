@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, shown
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, quote
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -31,14 +31,14 @@ def margin_read(margin: Any) -> Any:
     if isinstance(margin, Mapping):
         if not margin:
             raise BadValueError("margin={} names no metric; pass a number for all metrics, or a number for each")
-        return {_name(name): _number(one, f"margin of {shown(name)}: ") for name, one in margin.items()}
+        return {_name(name): _number(one, f"margin of {quote(name)}: ") for name, one in margin.items()}
     return _number(margin, "")
 
 
 def _name(name: Any) -> str:
     """Return the name of a metric, as "ndcg@10" or as a metric itself."""
     if not isinstance(name, str | Metric):
-        raise BadValueError(f"margin: {shown(name)} is not the name of a metric, as 'ndcg@10'")
+        raise BadValueError(f"margin: {quote(name)} is not the name of a metric, as 'ndcg@10'")
     return str(name)
 
 
@@ -46,7 +46,7 @@ def _number(value: Any, of: str) -> float:
     found = plain_number(value)
     if not is_number(found) or not isfinite(found) or found <= 0:
         raise BadValueError(
-            f"{of}margin={shown(value)} is not a number above 0, as 0.01: the loss of a metric that would still be "
+            f"{of}margin={quote(value)} is not a number above 0, as 0.01: the loss of a metric that would still be "
             "accepted"
         )
     return float(found)

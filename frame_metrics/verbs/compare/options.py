@@ -15,7 +15,7 @@ from frame_metrics.errors import (
     check_choice,
     check_whole,
     listed,
-    shown,
+    quote,
 )
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
@@ -99,7 +99,7 @@ class CompareOptions(IntervalOptions):
             )
         own = CALLED.get(self.test.lower()) if isinstance(self.test, str) else None
         if own and own in get_args(self.choices["test"]):
-            raise UnknownNameError(f"test={shown(self.test)} is called {own!r} here")
+            raise UnknownNameError(f"test={quote(self.test)} is called {own!r} here")
         for name, choices in self.choices.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
@@ -115,7 +115,7 @@ class CompareOptions(IntervalOptions):
     @property
     def adjusts(self) -> dict[str, str]:
         """The options by which the means of arms are adjusted, and what each was given as, in words."""
-        given = {} if self.covariate is None else {"covariate": shown(self.covariate)}
+        given = {} if self.covariate is None else {"covariate": quote(self.covariate)}
         return given if self.strata is None else given | {"strata": as_given(self.strata)}
 
     @property
@@ -266,14 +266,14 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
         return
     if hasattr(baseline, "__len__") and not isinstance(baseline, str | bytes | list | tuple):
         raise BadValueError(
-            f"baseline={shown(baseline)} is no frame, nor a system; give what per_query() returned, a frame "
+            f"baseline={quote(baseline)} is no frame, nor a system; give what per_query() returned, a frame "
             "with a row per query and metric"
         )
     others = "; parts of the traffic with queries of their own, as arm=, are compared by ab_test() and change()"
     if options.verb == "sample_size":
         others = "; for arms with queries of their own pass arm= in its place"
     if len(columns.value) > 1:
-        own = shown([*columns.value])
+        own = quote([*columns.value])
         others = (
             f"; if {own} are systems of one metric, make them rows of one column: unpivot() in polars, melt() in pandas"
         )
@@ -339,7 +339,7 @@ def _check_test(kind: Compared, columns: Columns, options: CompareOptions) -> No
             "arms": f"pairs, and {options.verb}() pairs none; pass",
             "proxies": "one kind of judgments, and with proxy= there are two; pass",
         }.get(kind, "queries, and there is none; name query=, or pass")
-        raise NotComputableError(f"test={shown(test)} applies to {whose} test= as one of {listed(tests)}")
+        raise NotComputableError(f"test={quote(test)} applies to {whose} test= as one of {listed(tests)}")
     check_units(test, tests, columns, "row" if "rows" in kind else "query")
 
 
@@ -362,7 +362,7 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
                 "cluster": f"takes every {unit} as independent, and {column} says which belong together",
             }[role]
             way = f"test= as one of {listed(others)}" if len(others) > 1 else f"test={others[0]!r}"
-            raise NotComputableError(f"test={shown(test)} {why}; pass {way}, or {role}=None")
+            raise NotComputableError(f"test={quote(test)} {why}; pass {way}, or {role}=None")
 
 
 def tests_for(kind: Compared, columns: Columns) -> list[str]:

@@ -124,7 +124,7 @@ def described_pairs(
         for pair, use in zip(pairs, values.compared(i, pairs), strict=True):
             value, base = values.values[i, use][:, pair].T
             weight = None if values.weight is None else values.weight[use]
-            difference = _apart(value, base)
+            difference = _rounded_difference(value, base)
             row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
             row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
@@ -159,7 +159,7 @@ def _column(
     return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
 
 
-def _apart(value: Array, base: Array) -> Array:
+def _rounded_difference(value: Array, base: Array) -> Array:
     """Return differences of values, 0 for those that are only rounding."""
     difference, offset = value - base, offsets(np.concatenate([value, base]))
     return np.where(np.abs(difference) < ROUNDED * np.abs(base - offset), 0, difference)
@@ -190,5 +190,5 @@ def each_query(pairing: Pairing) -> Answer:
         values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)
-    columns = dict(zip(EACH, map(number, (value, base, _apart(value, base))), strict=True))
+    columns = dict(zip(EACH, map(number, (value, base, _rounded_difference(value, base))), strict=True))
     return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))

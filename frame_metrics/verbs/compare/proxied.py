@@ -69,11 +69,11 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, he
     mde = detectable(options.ci) * found.errors[way != "t"]
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
     if np.count_nonzero(both[~np.isnan(both)]) >= FEW:
-        row |= _held(found, way, *held)
+        row |= _margin_columns(found, way, *held)
     return row | {"p_value": found.p_value(way)}
 
 
-def _held(found: Powered, way: str, metric: Metric, margin: float) -> Row:
+def _margin_columns(found: Powered, way: str, metric: Metric, margin: float) -> Row:
     """Return the columns of a difference held against a margin, NaN for none."""
     error = found.errors[way != "t"]
     if not error > 0 or np.isnan(margin):

@@ -36,10 +36,10 @@ from frame_metrics.verbs.compare.differences import (
     Row,
     by_area,
     by_draws,
-    in_order,
     pairs_among,
     pairs_compared,
     places,
+    rows_in_order,
     tabled,
 )
 from frame_metrics.verbs.compare.inferred import POWER
@@ -52,7 +52,7 @@ MARKS = np.array([0, 1, np.nan])  # what a row is to a share: against it, for it
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of systems (or system, against a constant)."""
     columns, conventions = source.call.columns, source.call.conventions
-    cases = read_cases(source.table, columns, conventions, single=True, alike=lambda: _alike(asked, options))
+    cases = read_cases(source.table, columns, conventions, single=True, alike=lambda: _only_correct(asked, options))
     check_cases(asked, cases)
     if options.against is not None:
         return _against(cases, asked, options)
@@ -67,7 +67,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
     return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
 
 
-def _alike(asked: Asked, options: CompareOptions) -> bool:
+def _only_correct(asked: Asked, options: CompareOptions) -> bool:
     """Return True if only right and wrong predictions have to be told apart."""
     return options.against is None and of_all_rows(asked)
 
@@ -80,7 +80,7 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
         mine = cases.rows.filter(pl.Series((segments.place[cell] == segment) & (systems.place[cell] == system)))
         return RowComparison(_opposed(cases, mine, asked, options), options).rows(asked)
 
-    rows = in_order(len(segments), range(len(systems)), compared)
+    rows = rows_in_order(len(segments), range(len(systems)), compared)
     at, metric, system = places(len(rows), len(asked), len(systems))
     baseline = {"baseline": pl.Series([options.against], dtype=pl.String).new_from_index(0, len(rows))}
     columns_of_rows = baseline | labels(asked, metric) | tabled(rows, len(asked), len(systems), options)

@@ -18,7 +18,7 @@ from frame_metrics.errors import (
     check_ci,
     check_once,
     check_whole,
-    shown,
+    quote,
 )
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.measured import measured_of, planned
@@ -43,9 +43,9 @@ from frame_metrics.verbs.compare.differences import (
     UNJUDGED,
     Row,
     answer_with,
-    in_order,
     pairs_among,
     places,
+    rows_in_order,
     schema_of,
 )
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
@@ -81,7 +81,7 @@ class SizeOptions(CompareOptions):
         for name, (most, what) in ASKED.items():
             for one in self.each(name) or [[]]:
                 if not is_number(one) or not 0 < one < most:
-                    raise BadValueError(f"{name}={shown(one)} is not {what}")
+                    raise BadValueError(f"{name}={quote(one)} is not {what}")
             check_once(name, self.each(name))
         check_whole("n_tests", self.n_tests, 1, MOST - 1)
         check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST, MOST - 1)
@@ -109,7 +109,7 @@ class SizeOptions(CompareOptions):
             least, most = metric.range
             if far := [one for one in self.each("detect") if one > most - least]:
                 raise BadValueError(
-                    f"detect={shown(far[0])}: values of {name} are from {least:g} to {most:g}, and no two are further "
+                    f"detect={quote(far[0])}: values of {name} are from {least:g} to {most:g}, and no two are further "
                     f"apart than {most - least:g}; give the difference in units of the metric, as 0.02"
                 )
 
@@ -260,7 +260,7 @@ def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
     if len(names) == 1:
         unit = columns.cluster or columns.query[0]
         raise NotComputableError(
-            f"{columns.arm} has one arm, {shown(names[0])}; two are needed to compare: cut those who ask in two at "
+            f"{columns.arm} has one arm, {quote(names[0])}; two are needed to compare: cut those who ask in two at "
             f"random, as with arm=(pl.col({unit!r}).hash() % 2).alias('half') of polars"
         )
     pairs = pairs_among(arms.systems, options)
@@ -279,7 +279,7 @@ def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
                 rows[one] = options.rows(counts, sums[:, :, i], sizes, share=own / (own + base))
         return [rows[metric] for metric in range(len(arms.asked))]
 
-    rows = [row for each in in_order(len(arms.segments), pairs, between) for row in each]
+    rows = [row for each in rows_in_order(len(arms.segments), pairs, between) for row in each]
     at = places(len(rows), len(arms.asked), len(pairs), len(options.cases))
     return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, NotComputableError, listed, shown
+from frame_metrics.errors import BadValueError, NotComputableError, listed, quote
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.split import MISMATCH, shares_of, units_of_queries, units_of_rows, word_for
@@ -91,7 +91,7 @@ class Splits:
             if row["n_shared"] > MOST * fewer:
                 notes.append(
                     f"{row['n_shared']:,} of {fewer:,} queries are in both {self.one}s, as if systems had answered the "
-                    f"same ones: compare() pairs these, with system={shown(columns.arm)} in the place of arm="
+                    f"same ones: compare() pairs these, with system={quote(columns.arm)} in the place of arm="
                 )
         elif self.several and not np.isnan(p):
             notes.append(f"{word_for(columns)} of several {self.one}s count in each: {self.several} times")
@@ -120,7 +120,7 @@ def splits_of_queries(measured: Values, segments: Segments, arms: Segments, opti
         arm = str(columns.arm)
         raise NotComputableError(
             f"every query ({listed(columns.query)}) is in every {options.one} of {arm}, as if systems had answered the "
-            f"same queries: compare() pairs these, with system={shown(arm)} in the place of arm=. If several users "
+            f"same queries: compare() pairs these, with system={quote(arm)} in the place of arm=. If several users "
             "asked them, name the users with cluster="
         )
     return Splits.of((units, several), arms, columns, options, unjudged_of(measured, segments, arms))

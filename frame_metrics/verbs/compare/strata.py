@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, listed, no_column, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, listed, no_column, quote
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.measuring.split import word_for
@@ -23,7 +23,7 @@ def strata_read(strata: Any) -> tuple[str, ...]:
     names = (strata,) if isinstance(strata, str) else strata
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
         raise BadValueError(
-            f"strata={shown(strata)} is not the name of a column, as 'device', nor several in a list: what is known of "
+            f"strata={quote(strata)} is not the name of a column, as 'device', nor several in a list: what is known of "
             "each unit before the test"
         )
     return tuple(names)
@@ -31,7 +31,7 @@ def strata_read(strata: Any) -> tuple[str, ...]:
 
 def as_given(names: Sequence[str]) -> str:
     """Return the names of the columns of strata as text, as the caller may have given them."""
-    return shown(names[0]) if len(names) == 1 else shown([*names])
+    return quote(names[0]) if len(names) == 1 else quote([*names])
 
 
 def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str] | None) -> Columns:
@@ -48,11 +48,11 @@ def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str
         return columns
     for name in strata:
         if name not in available:
-            raise no_column(f"strata={shown(name)}", name, available)
+            raise no_column(f"strata={quote(name)}", name, available)
     for name in strata:
         if name in columns.segments:
             raise ColumnError(
-                f"strata={shown(name)} is a column of by= too, so that each segment has one stratum; leave it out of "
+                f"strata={quote(name)} is a column of by= too, so that each segment has one stratum; leave it out of "
                 "one of them"
             )
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
