@@ -103,7 +103,7 @@ class ArrowTable(ArrowFrame):
         self.check(columns)
         return dict(as_polars(self.frame.select(list(columns)).slice(0, 0)).schema)  # a dictionary's type is its texts
 
-    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    def as_enums(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         return rows.with_columns(as_enum(rows[name], self.frame.column(name)) for name in columns)
 
     @property

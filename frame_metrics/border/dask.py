@@ -47,8 +47,8 @@ class DaskFrame(Engine):
         types = self._empty.types(columns)
         return {name: pl.String if kind == pl.Null else kind for name, kind in types.items()}  # of objects, text
 
-    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-        return self._empty.in_order(rows, columns)
+    def as_enums(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        return self._empty.as_enums(rows, columns)
 
     def in_memory(self, columns: Sequence[str]) -> PandasFrame:
         self.check(columns)

@@ -64,7 +64,7 @@ class PandasFrame(Border):
             return f"; its columns have several levels, of which this makes one: {way}"
         return super().hint(column)
 
-    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    def as_enums(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         held = {name: self.column(name) for name in columns}
         of_arrow = [name for name in held if hasattr(held[name].dtype, "pyarrow_dtype")]
         in_order = [as_enum(rows[name], held[name].array.__arrow_array__()) for name in of_arrow]

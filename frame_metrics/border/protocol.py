@@ -109,7 +109,7 @@ class Border(ABC):
     def answer(self, request: Request) -> Any:
         """Read columns, compute, and return the answer as a frame of this kind, or as a plan that has not run."""
         own = self.in_memory(request.columns)
-        return own.given_back(request.compute(own.in_order(own.read(request.columns), request.classes)))
+        return own.given_back(request.compute(own.as_enums(own.read(request.columns), request.classes)))
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the border of a frame that can be read more than once: a plan is run, a stream is read to its end."""
@@ -123,7 +123,7 @@ class Border(ABC):
         """Return the polars type of each named column."""
         return dict(self.read(columns).schema)
 
-    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    def as_enums(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
         """Return rows that were read, with the named columns as Enums where an ordered dictionary of Arrow holds them.
 
         Its texts have an order as classes. As ids they have none: other frames may have more of them.

@@ -30,7 +30,7 @@ class Cells:
     placed: Array | None = None  # whether these values are known for a cell, shape (cells,); None: they are for all
     held: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
 
-    def in_order(self) -> dict[str, Array]:
+    def sort_ranks(self) -> dict[str, Array]:
         """Return for each key column the sort rank of every cell's value among its distinct values, null last."""
         if not self.values.width:
             return {}
@@ -38,7 +38,7 @@ class Cells:
         places = (pl.col(name).rank("dense").cast(pl.Int64).fill_null(last) for name in self.values.columns)
         return {values.name: values.to_numpy() for values in self.values.select(places)}
 
-    def apart(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
+    def segments_by(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
         """Return the groups of cells with equal values in some key columns.
 
         A cell whose value in one of these columns is unknown is in no group.
@@ -46,7 +46,7 @@ class Cells:
         Parameters
         ----------
         keys : the key columns.
-        order : the sort rank of each cell's value by key column, as from ``in_order``.
+        order : the sort rank of each cell's value by key column, as from ``sort_ranks``.
         """
         some = np.arange(len(self.n))
         if self.placed is not None and set(keys) & set(self.unknown):
@@ -62,8 +62,8 @@ class Cells:
 
     def by_system(self, system: str | None) -> tuple[Segments, Segments]:
         """Return the groups of one system each, and the groups of one segment each; ``system``: the key column."""
-        order, by = self.in_order(), [name for name in self.columns.by if name != system]
-        return self.apart([system] if system else [], order), self.apart(by, order)
+        order, by = self.sort_ranks(), [name for name in self.columns.by if name != system]
+        return self.segments_by([system] if system else [], order), self.segments_by(by, order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,18 +178,18 @@ def segments_of(cells: Cells, *, queries: bool = False) -> Segments:
 
     The queries of a segment keep their order.
     """
-    columns, order = cells.columns, cells.in_order()
+    columns, order = cells.columns, cells.sort_ranks()
     if not queries:
-        return cells.apart(columns.groups, order)
-    return cells.apart(columns.keys, order | dict.fromkeys(columns.query, np.arange(len(cells.n))))
+        return cells.segments_by(columns.groups, order)
+    return cells.segments_by(columns.keys, order | dict.fromkeys(columns.query, np.arange(len(cells.n))))
 
 
 def groups_of(cells: Cells, margins: bool) -> Groups:
     """Find the segments of each system and, with margins, the totals over them."""
-    columns, order = cells.columns, cells.in_order()
+    columns, order = cells.columns, cells.sort_ranks()
     system = [columns.system] if columns.system else []
     totals = [*([[key] for key in columns.by] if len(columns.by) > 1 else []), []] if margins else []
-    each = [cells.apart([*system, *own], order) for own in (columns.by, *totals)]
+    each = [cells.segments_by([*system, *own], order) for own in (columns.by, *totals)]
     if len(each) == 1:
         return Groups(each, None)
     total = np.repeat(np.arange(len(each)), [len(one) for one in each])

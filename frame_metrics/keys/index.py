@@ -75,7 +75,7 @@ class Names:
         return {name: self.held.key_rows(name, self.row) for name in self.columns}
 
     @cached_property
-    def in_order(self) -> Array:
+    def by_value(self) -> Array:
         """The numbers sorted by values, nulls last."""
         if not self.inside:
             return np.zeros(1, np.int64)

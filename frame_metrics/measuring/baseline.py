@@ -202,8 +202,8 @@ def paired_with(here: Values, call: Call) -> Pairing:
     return Pairing(
         both,
         [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
-        index.segments.in_order,
-        [(int(system), len(index.systems)) for system in index.systems.in_order],
+        index.segments.by_value,
+        [(int(system), len(index.systems)) for system in index.systems.by_value],
         name_of_saved(there.index),
         beyond,
     )

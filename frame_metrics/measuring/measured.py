@@ -119,8 +119,8 @@ class Summing(pieces.Measuring):
         columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
         return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 
-    def together(self, index: Index, table: pl.DataFrame) -> Values:
-        measured, summed = super().together(index, table), table[SUMS].is_not_null().to_numpy()
+    def combined(self, index: Index, table: pl.DataFrame) -> Values:
+        measured, summed = super().combined(index, table), table[SUMS].is_not_null().to_numpy()
         if not summed.any():
             return measured
         alone = np.flatnonzero(measured.evaluated & ~summed)

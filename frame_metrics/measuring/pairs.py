@@ -203,11 +203,11 @@ def paired_systems(measured: Values, baseline: Any, one: str = "system") -> Pair
     ``one``: the word for a system, for errors.
     """
     index = measured.index
-    order, names, columns = index.systems.in_order, index.system_names, index.columns
+    order, names, columns = index.systems.by_value, index.system_names, index.columns
     some = [at for at, name in enumerate(names) if name is not None or not columns.team]  # a null is no team
     places, column = [some.index(at) for at in order if at in some], str(columns.system)
     pairs = [(some[at], some[base]) for at, base in pairs_of(places, names.gather(some), baseline, column, one)]
-    return Pairing(measured, all_filled(measured), index.segments.in_order, pairs)
+    return Pairing(measured, all_filled(measured), index.segments.by_value, pairs)
 
 
 def pairs_of(

@@ -69,7 +69,7 @@ def gathered_of(work: Measuring, source: InPieces) -> Values:
     """Measure every ranking of all pieces, as if they had been one frame in memory."""
     check_scale(work, source)
     table, work = gather(work, source)
-    measured = work.together(*indexed(table, work))
+    measured = work.combined(*indexed(table, work))
     facts = check_whole(table, work)
     check_found(source.call, facts, work.asked, work.averages)
     return measured
@@ -108,7 +108,7 @@ class Measuring(Work):
         columns |= {name: values for name, values in said.items() if values is not None}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
-    def together(self, index: Index, table: pl.DataFrame) -> Values:
+    def combined(self, index: Index, table: pl.DataFrame) -> Values:
         """Return the values of all pieces, as if measured at once; the parameters are what ``indexed`` returns."""
         value = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))

@@ -84,7 +84,7 @@ class Inputs(Remembers):
             for metric, value in values.items():
                 value[at] = metric.compute(scores)
             if self.varies:
-                areas[:, at] = Areas.of(scores).held
+                areas[:, at] = Areas.of(scores).stacked
 
         scored(self.cases, self.segments, work)
         return values, Areas(*areas)

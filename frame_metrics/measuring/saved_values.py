@@ -181,10 +181,10 @@ class Saved(Measuring):
         marks = {f"{ABSENT}{i}": pl.Series(np.ascontiguousarray(one)) for i, one in enumerate(absent)}
         return replace(answer, columns=answer.columns | marks)
 
-    def together(self, index: Index, table: pl.DataFrame) -> Values:
+    def combined(self, index: Index, table: pl.DataFrame) -> Values:
         held = _named(self.held)
         absent = table.select(f"{ABSENT}{i}" for i in range(len(held))).to_numpy().T
-        found = replace(Measuring.together(replace(self, asked=held), index, table), absent=absent)
+        found = replace(Measuring.combined(replace(self, asked=held), index, table), absent=absent)
         return _of(found, held, None if self.wanted is None else _named(self.wanted))
 
 

@@ -91,7 +91,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
             raise strangers(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
-        turn = None if names is not None else np.argsort(index.systems.in_order)  # of each system by its name
+        turn = None if names is not None else np.argsort(index.systems.by_value)  # of each system by its name
         for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
             some = index.system != base if base is None or turn is None else turn[index.system] > turn[base]
             of_pair, mine = np.full(index.n_pairs, -1), np.flatnonzero(index.system == base)

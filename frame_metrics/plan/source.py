@@ -131,7 +131,7 @@ def answer_of(
                 source = replace(source, proxy=replace(source, call=other.reading(), beside=read, judged=judged))
             return compute(source).of_rows(source.table, source.keyed.beside)
         table, columns = _counted(call, rows, documents=documents)
-        table = call.plan.border.in_order(table, classes)
+        table = call.plan.border.as_enums(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
             return at_once(replace(call, columns=columns), table, beside, compute)

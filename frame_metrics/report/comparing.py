@@ -146,7 +146,7 @@ def compared_in_pairs(content: Content, work: Calls) -> bool:
 
 def with_leaderboard(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
     """Add the leaderboard of three systems or more to the content of a report, where no baseline is named."""
-    name, calls = content.first_compared, work.apart(work.irm)
+    name, calls = content.first_compared, work.without_notes(work.irm)
     if content.named or content.n_systems < LEAST or not sign_of(name) or not flips_few(content, work, 1 / THINNED):
         return content
     thinned = 1 if flips_few(content, work) else THINNED
@@ -213,7 +213,7 @@ def with_differences(content: Content, work: Calls, compared: Mapping[str, Any])
     """Add the differences of systems on each query to the content of a report."""
     if content.comparison is None or not content.query or not work.paired:
         return content
-    irm, name = work.apart(work.irm).whole(content), content.first_compared
+    irm, name = work.without_notes(work.irm).whole(content), content.first_compared
     call = partial(irm.compare, *work.named(name), baseline=_without_segments(irm, compared), per_query=True)
     each = work.tried("differences", call)
     return replace(content, differences=None if each is None else content.of_compared(each))

@@ -213,7 +213,7 @@ class Calls:
                 told = told.with_columns(pl.Series(name, texts))
         return told
 
-    def apart(self, irm: Any) -> Calls:
+    def without_notes(self, irm: Any) -> Calls:
         """Return calls of another irm, whose notes are not part of the report."""
         return Calls(irm, self.columns, self.verb, played=self.played)
 
@@ -252,4 +252,4 @@ class Calls:
 
     def all_segments(self, content: Content) -> Any:
         """Return the irm for values over all segments together; arms stay apart."""
-        return self.apart(self.irm).whole(content)
+        return self.without_notes(self.irm).whole(content)

@@ -39,7 +39,7 @@ def difference(said: Said) -> str:
         pair, at = f"{name_of(said.system)} and {name_of(said.baseline)}", at_text(said)
         same = f"{said.metric}{at} in each of {counted_of(said)}: {number_text(said.value)}"
         return f"{pair} have the same {same}."
-    return _significant(said) if said.told else _not_told(said)
+    return _significant(said) if said.is_significant else _not_told(said)
 
 
 def _values(said: Said) -> str:
@@ -106,7 +106,7 @@ def _least(said: Said) -> str:
     That is an interval of 95 % or more that is of one pair, or of all pairs together.
     """
     near = said.ci_low if (said.difference or 0) > 0 else said.ci_high
-    sure = said.told and said.correction in (None, "max_t") and (said.level or 0) >= 1 - ALPHA - EQUAL
+    sure = said.is_significant and said.correction in (None, "max_t") and (said.level or 0) >= 1 - ALPHA - EQUAL
     if not sure or near is None or near * (said.difference or 0) <= 0:
         return ""
     text = no_more(near)

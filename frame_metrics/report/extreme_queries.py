@@ -82,7 +82,7 @@ def _with_results(content: Content, work: Calls, call: Any, chosen: list[Ranked]
     if not chosen or not taken or not (columns.score or columns.rank) or set(columns.shape.made) & {*content.query}:
         return chosen
     small = _small(content, work.irm, call, chosen)
-    return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]
+    return [_explained(one, content, work.without_notes(small), [name for name, _ in taken]) for one in chosen]
 
 
 def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]) -> Ranked:

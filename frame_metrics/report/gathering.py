@@ -267,7 +267,9 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
         return content
     columns, irm = call.plan.columns, work.irm(by=None)
     if columns.score and not columns.class_scores:
-        best = work.apart(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
+        best = work.without_notes(irm).tried(
+            "threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1")
+        )
         content = replace(content, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or call.conventions.threshold is not None:

@@ -43,7 +43,7 @@ class OfBest(Stated):
         two = [one for one in order if one not in own][:2]
         if len(two) < 2 or order[0] in own or not compared_in_pairs(self.content, self.work):
             return
-        calls = self.work.apart(self.work.irm)
+        calls = self.work.without_notes(self.work.irm)
         options = {key: value for key, value in self.compared.items() if key not in ("margin", "baseline")}
         call = partial(calls.compare, calls.whole(self.content), *self.work.named(name), **options)
         found = calls.tried("pairs", call)

@@ -49,7 +49,7 @@ class OfSegments(Stated):
         """The comparison with the best system, or with saved numbers, in each segment; else the reason."""
         named, name = self.compared["baseline"], self.content.first_compared
         baseline = named if is_frame(named) else self.work.as_baseline(self.best)
-        calls = self.work.apart(self.work.irm)
+        calls = self.work.without_notes(self.work.irm)
         options = in_segments(self.compared, self.content.by) | {"baseline": baseline, "over": "all"}
         found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
         if found is None:
@@ -74,7 +74,7 @@ class OfSegments(Stated):
         each = [self._sentence("difference", row, by=name) for row in rows]
         each = [one.turned() for one in each if one.system == self.best] if saved else each
         worse = sign_of(name)
-        other = [one for one in each if one.told and (one.difference or 0) * worse > 0]
+        other = [one for one in each if one.is_significant and (one.difference or 0) * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
         better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
         yield from other[:OPPOSITE]
@@ -166,7 +166,7 @@ class OfSegments(Stated):
             saved, system, name = is_frame(self.compared["baseline"]), pair.system, self.content.first_compared
             baseline = self.compared["baseline"] if saved else self.work.as_baseline(pair.baseline)
             options = CompareOptions(baseline=baseline)
-        calls, asked = self.work.apart(self.work.irm), self.work.named(name)
+        calls, asked = self.work.without_notes(self.work.irm), self.work.named(name)
         system = self.work.nested.get(system, system)
         found = calls.tried(
             "segments", partial(farthest, self.work.played, asked, name, system, self.content.ci, options)
@@ -204,7 +204,7 @@ class OfSegments(Stated):
     def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Said]:
         """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together."""
         level, draws = 1 - (1 - ci) / self._n, max(1000, DRAWS * self._n)
-        calls, irm = self.work.apart(self.work.irm), self.work.irm
+        calls, irm = self.work.without_notes(self.work.irm), self.work.irm
         found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
         every = [] if found is None else found.to_dicts()
         rows = [row for row in every if self._system(row) == self.best and row["n"] >= LEAST]

@@ -43,7 +43,7 @@ class OfStrata(Stated):
         asked = content.arms and content.by and content.query and pairs
         if not asked or "strata" in self.compared or is_frame(baseline) or self._too_many():
             return
-        name, calls = content.first_compared, self.work.apart(self.work.irm)
+        name, calls = content.first_compared, self.work.without_notes(self.work.irm)
         irm = self.work.irm(by=None)
         call = partial(irm.ab_test, *calls.named(name), baseline=baseline, strata=[*content.by], ci=self.compared["ci"])
         found = calls.tried("strata", call)

@@ -63,7 +63,7 @@ class Said:
     p_not_worse: float | None = None
 
     @property
-    def told(self) -> bool:
+    def is_significant(self) -> bool:
         """True if the test shows a difference; the interval comes from other draws, and may part from it near .05."""
         return bool(self.p_adjusted is not None and self.difference and self.p_adjusted < ALPHA)
 
@@ -284,9 +284,9 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
 # The sentences that say what only a test shows.
 CLAIMS: Mapping[str, Callable[[Said], bool]] = {
     "best": lambda said: said.n_units != said.baseline_n_units,
-    "difference": lambda said: said.told,
-    "winner": lambda said: said.told,
-    "reversal": lambda said: said.told,
+    "difference": lambda said: said.is_significant,
+    "winner": lambda said: said.is_significant,
+    "reversal": lambda said: said.is_significant,
     "not worse": lambda said: (said.p_not_worse is not None and said.p_not_worse < ALPHA) or lost(said),
     "calibration": lambda said: said.misses,
     "segment": lambda said: True,

@@ -96,4 +96,4 @@ class Stated:
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
-        return self.work.apart(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
+        return self.work.without_notes(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))

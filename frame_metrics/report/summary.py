@@ -155,7 +155,11 @@ class Decisions(Stated):
             named = [*dict.fromkeys(frame["baseline"])]
             own = [] if is_frame(self.compared["baseline"]) else named
             others = [system for system in self.content.places if system not in own] or [None]
-            told = [one for one in others if any((p := self._pair(rows, one, other)) and p.told for other in named)]
+            told = [
+                one
+                for one in others
+                if any((p := self._pair(rows, one, other)) and p.is_significant for other in named)
+            ]
             # Without a direction none is the best: all that differ are named.
             some = others[:1] if sign_of(name) or not told else told[:APART]
             yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
@@ -164,9 +168,9 @@ class Decisions(Stated):
             rows = [one.turned() if one.baseline == self.best else one for one in rows]
         others = [one for one in self.content.places if one != self.best]
         for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
-            if pair and (at == 0 or pair.told):
+            if pair and (at == 0 or pair.is_significant):
                 yield pair
-            if pair and pair.told:
+            if pair and pair.is_significant:
                 return
 
     def _pair(self, rows: Sequence[Said], system: Any, other: Any) -> Said | None:

@@ -53,7 +53,7 @@ def compared(
     if test in PLAIN and grown is None:
         arms = arms.without_weights()
     value, base = arms.means
-    apart = arms.apart
+    apart = arms.raw_difference
     out = {"value": value, "baseline_value": base, "difference": apart}
     if grown is not None:
         out["p_value"] = np.where(np.isnan(apart), np.nan, 1)
@@ -122,7 +122,7 @@ def _exchanged(
 def surely_normal(arms: Arms | Strata) -> Array:
     """Return whether a difference is normal, since no unit of its large arms has a great part in its variance."""
     if min(arms.n) < LARGE or arms.shared.size:
-        return np.zeros(len(arms.apart), bool)
+        return np.zeros(len(arms.raw_difference), bool)
     square = arms.contributions**2
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)
 
@@ -165,7 +165,7 @@ def _widened(ends: Array, arms: Arms | Strata, variances: Array, levels: Array) 
     """
     far = np.sqrt(variances.sum(axis=0)) * np.array([normal_quantile(level) for level in levels])
     far, widest = np.where(np.isnan(far), 0, far), np.asarray(arms.widest)
-    wider = np.array([np.minimum(ends[0], arms.apart - far), np.maximum(ends[1], arms.apart + far)])
+    wider = np.array([np.minimum(ends[0], arms.raw_difference - far), np.maximum(ends[1], arms.raw_difference + far)])
     return np.clip(wider, -widest, widest)
 
 
@@ -204,7 +204,7 @@ def _ends(
     """
     error = np.sqrt(variances.sum(axis=0))
     far = np.maximum(_errors_away(arms, test, level, variances), least)
-    low, high = arms.apart + np.array([[-1], [1]]) * far * error
+    low, high = arms.raw_difference + np.array([[-1], [1]]) * far * error
     parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # with a mean of 0 the result is not used
     wide = np.maximum(_errors_away(arms, test, level, parts), least)
     ends = relative_ends(arms.means, parts.sum(axis=0), wide)

@@ -150,7 +150,7 @@ class Areas:
         return cls(scores.area, area_variance(scores), scores.positives, scores.negatives)
 
     @property
-    def held(self) -> Array:
+    def stacked(self) -> Array:
         """The fields, one below the other, shape (4, areas)."""
         return np.stack([self.area, self.variance, self.positives, self.negatives])
 

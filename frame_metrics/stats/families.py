@@ -66,7 +66,7 @@ class Flipped:
         return self.sums.sum(axis=0) / self.sizes.sum(axis=0)[self.pattern]
 
     @cached_property
-    def apart(self) -> Array:
+    def deviations(self) -> Array:
         """The sums of weighted distances from the mean, shape (units, columns)."""
         return self.sums - self.sizes[:, self.pattern] * self.centre
 
@@ -74,7 +74,7 @@ class Flipped:
     def spread(self) -> Array:
         """The root of the sum of squared distances from the mean, 0 where that is only rounding, shape (columns,)."""
         least = CLOSE * np.abs(self.sums).max(axis=0, initial=0) * np.sqrt(self.units)
-        found = _norm(self.apart)
+        found = _norm(self.deviations)
         return np.where((found <= least) | (self.units < 2), 0, found)
 
     @cached_property
@@ -287,7 +287,7 @@ def _weighted(block: Flipped, columns: Array, distance: Array, flips: Flips) -> 
     columns : the numbers of the columns, of queries with weights.
     distance : the sums of flipped distances.
     """
-    apart, pattern = block.apart[:, columns], block.pattern[columns]
+    apart, pattern = block.deviations[:, columns], block.pattern[columns]
     size, left = block.sizes[:, pattern], block.left[:, pattern]
     pulled = flipped(apart * size / left, flips.n, flips.seed, _silent, block.row_place, every=flips.every)
     mean, whole = distance / size.sum(axis=0), (apart**2 / left).sum(axis=0)

@@ -283,7 +283,7 @@ def of_arms(
         arms = arms.without_weights()
     sign = np.ones(len(margin)) if sign is None else sign
     p = np.full((2, len(margin)), np.nan)
-    asked = ~np.isnan(margin) & ~np.isnan(arms.apart)
+    asked = ~np.isnan(margin) & ~np.isnan(arms.raw_difference)
     if grown is not None and (min(arms.n) < 2 or grown == 0):
         return np.where(asked, 1.0, p)
     if min(arms.n) < 2:
@@ -292,7 +292,7 @@ def of_arms(
     error = np.sqrt(variances.sum(axis=0))
     if grown is not None:
         for side, way in enumerate(SIDES):
-            gain = way * sign * arms.apart + margin
+            gain = way * sign * arms.raw_difference + margin
             p[side] = np.where(asked, by_looks(arms, gain, variances, grown), np.nan)
         return p
     free = freedom(variances, arms.n_free)
@@ -305,7 +305,7 @@ def of_arms(
         return np.where(known, of_draws(sign * (each[0] - each[1]), margin), p)
     skew = sign * _skewness_of_arms(arms)
     for side, way in enumerate(SIDES):
-        t = np.divide(way * sign * arms.apart + margin, error, out=np.zeros(len(margin)), where=known)
+        t = np.divide(way * sign * arms.raw_difference + margin, error, out=np.zeros(len(margin)), where=known)
         for column in np.flatnonzero(known).tolist():
             p[side, column] = _above(float(t[column]), float(free[column]), way * float(skew[column]), test)
     if test == "randomization" and known.any():
@@ -352,7 +352,7 @@ def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: Drawn) ->
     least = least_p_of_arms(arms, permutations) / (1 + arms.even)
     for way in SIDES:
         p = permuted(arms.raised(way * sign * margin), permutations, seed, _silent, normal) / 2
-        found.append(np.maximum(np.where(way * sign * arms.apart + margin > 0, p, 1 - p), least))
+        found.append(np.maximum(np.where(way * sign * arms.raw_difference + margin > 0, p, 1 - p), least))
     return np.array(found)
 
 

@@ -58,7 +58,7 @@ class Periods:
         return out
 
     @cached_property
-    def apart(self) -> Array:
+    def residuals(self) -> Array:
         """The values less the mean of their weekday."""
         return self.adjusted(self.values)
 
@@ -92,7 +92,7 @@ class Periods:
         for one in np.unique(kinds):
             at = np.flatnonzero(kinds == one)
             order[:, at] = at[random.random((draws, len(at))).argsort(axis=1)]
-        return self.apart[order]
+        return self.residuals[order]
 
 
 def _of_length_1(rows: Array) -> Array:
@@ -114,7 +114,7 @@ def course(periods: Periods, seed: int = 0) -> Course:
     Source: of a break at an unknown place, D. W. K. Andrews, Econometrica 61(4), 1993; of correlated neighbours,
     G. V. Bayley, J. M. Hammersley, Journal of the Royal Statistical Society, Supplement 8(2), 1946.
     """
-    n, apart, days = len(periods.values), periods.apart, periods.weekday is not None
+    n, apart, days = len(periods.values), periods.residuals, periods.weekday is not None
     nothing, whole = Course("none", 1.0, 0, np.nan, np.nan), float(apart @ apart)
     if n < (LEAST_OF_DAYS if days else LEAST) or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
         return nothing
@@ -156,7 +156,7 @@ def _inflated(rest: Array) -> float:
 
 def _reached(periods: Periods, seed: int) -> Array:
     """Return the greatest t of a step of each permutation, ascending, shape (draws,)."""
-    whole, n, found = float(periods.apart @ periods.apart), len(periods.values), []
+    whole, n, found = float(periods.residuals @ periods.residuals), len(periods.values), []
     random, some = np.random.default_rng(seed), max(AT_ONCE // (n + len(periods.cuts)), 1)
     for begin in range(0, DRAWS, some):
         drawn = periods.drawn(random, min(some, DRAWS - begin))
@@ -176,7 +176,7 @@ def _p_values(periods: Periods, t: dict[Kind, float], reached: Array | None, by:
 def _ends_of_line(periods: Periods) -> tuple[float, float]:
     """Return the begin and the end of the line through the means."""
     time = periods.adjusted(periods.time)
-    slope = float(time @ periods.apart) / float(time @ time)
+    slope = float(time @ periods.residuals) / float(time @ time)
     middle = periods.values.mean() - slope * periods.time.mean()
     return float(middle + slope * periods.time[0]), float(middle + slope * periods.time[-1])
 
@@ -185,6 +185,6 @@ def _levels(periods: Periods, cut: int) -> tuple[float, float]:
     """Return the levels before and from a period on, of an average weekday."""
     later = (np.arange(len(periods.values)) >= cut).astype(float)
     apart = periods.adjusted(later)
-    step = float(apart @ periods.apart) / float(apart @ apart)
+    step = float(apart @ periods.residuals) / float(apart @ apart)
     before = float(periods.values.mean() - step * later.mean())
     return before, before + step

@@ -110,14 +110,14 @@ class Strata:
         return self._summed([part.means for part in self.parts])
 
     @property
-    def apart(self) -> Array:
+    def raw_difference(self) -> Array:
         """The difference of the means, shape (columns,)."""
-        return self._summed([part.apart for part in self.parts])
+        return self._summed([part.raw_difference for part in self.parts])
 
     @property
     def difference(self) -> Array:
         """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        return np.where(np.abs(self.apart) < CLOSE * self.scale, 0, self.apart)
+        return np.where(np.abs(self.raw_difference) < CLOSE * self.scale, 0, self.raw_difference)
 
     def variances(self, over: Array | None = None) -> Array:
         """Return the variances of all strata as those of ``Arms``, times the square of their shares.

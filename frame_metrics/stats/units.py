@@ -198,14 +198,14 @@ class Arms:
         return np.where(np.abs(means) < CLOSE * size, 0, means)
 
     @property
-    def apart(self) -> Array:
+    def raw_difference(self) -> Array:
         """The difference of the means, shape (columns,)."""
         return self._means[0] - self._means[1]
 
     @property
     def difference(self) -> Array:
         """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        return np.where(np.abs(self.apart) < CLOSE * self.scale, 0, self.apart)
+        return np.where(np.abs(self.raw_difference) < CLOSE * self.scale, 0, self.raw_difference)
 
     @cached_property
     def _parts_of_rows(self) -> tuple[Array, Array]:

@@ -27,7 +27,7 @@ class OneRanking:
     n_ret: int  # number of results
     columns: tuple[tuple[float, ...], ...] = ()  # values of each extra column
 
-    def in_order(self, order: Sequence[int]) -> OneRanking:
+    def reordered(self, order: Sequence[int]) -> OneRanking:
         """Return the same documents, the first ones in another order."""
         rest = [*order, *range(len(order), len(self.grades))]
         columns = tuple(tuple(values[i] for i in rest) for values in self.columns)
@@ -226,4 +226,4 @@ def better(cases: Sequence[OneRanking]) -> Iterator[tuple[OneRanking, OneRanking
         for i in range(case.n_ret - 1):
             above, below = case.grades[i : i + 2]
             if below > (0 if math.isnan(above) else above) and not (math.isnan(above) and below <= 0):
-                yield case, case.in_order([*range(i), i + 1, i])
+                yield case, case.reordered([*range(i), i + 1, i])

@@ -55,7 +55,7 @@ def _over_orders(own: Metric, family: Rankings, cases: Sequence[OneRanking], siz
     ends = np.cumsum([0, *sizes]).tolist()
     within = product(*(permutations(range(*pair)) for pair in pairwise(ends)))
     orders = [[i for tie in order for i in tie] for order in within]
-    ordered = [case.in_order(order) for case in cases for order in orders]
+    ordered = [case.reordered(order) for case in cases for order in orders]
     mean = own.compute(family.source(ordered)).reshape(len(cases), -1).mean(axis=1)
     run = family.source(cases, tie=np.repeat(np.arange(len(cases) * len(sizes)), np.tile(sizes, len(cases))))
     found = own.compute(Expected(run, np.zeros(0) if run.tie is None else run.tie))

@@ -60,7 +60,7 @@ def repeated(trial: Trial) -> Iterator[str]:
 
 
 @law("a query has the value that it has alone, whichever other queries stand before or after it")
-def differ(trial: Trial) -> Iterator[str]:
+def apart(trial: Trial) -> Iterator[str]:
     turned = trial.of(trial.cases[::-1])[::-1]
     for i in (*range(min(100, len(trial.cases))), *range(len(trial.cases) - 20, len(trial.cases))):
         case = trial.cases[i]
@@ -130,7 +130,7 @@ def cutoff(trial: Trial) -> Iterator[str]:
     for k in (1, 2) if own.k is None else (own.k,):
         cut = replace(own, cutoff=k)
         cases = [case for case in trial.cases if case.n_ret > k + 1]
-        turned = [case.in_order([*range(k), *range(case.n_ret - 1, k - 1, -1)]) for case in cases]
+        turned = [case.reordered([*range(k), *range(case.n_ret - 1, k - 1, -1)]) for case in cases]
         one, other = trial.of(cases, cut), trial.of(turned, cut)
         for i in np.flatnonzero(~same(one, other)):
             turned_round = f"with what is below turned round {shown_value(other[i])}"

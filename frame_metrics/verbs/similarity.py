@@ -103,7 +103,7 @@ def _answer(measured: Values, asked: Asked, options: SimilarityOptions, bases: l
     saved : the name of a baseline in another frame; None if baselines are systems.
     """
     index, column = measured.index, measured.columns.system
-    order, here = index.systems.in_order.tolist(), index.system_names
+    order, here = index.systems.by_value.tolist(), index.system_names
     pairs, places = [(system, 0) for system in order], {0: 0}
     if saved is None:
         pairs = pairs_of(order, here, options.baseline, str(column))

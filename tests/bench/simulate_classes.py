@@ -173,7 +173,7 @@ def areas_of(scores: tuple[Any, Any]) -> Any:
     """Return the area under the ROC curve with what its interval needs, from the kernels, shape (4, 1)."""
     score = np.concatenate(scores)
     label = np.repeat([1.0, 0.0], [len(side) for side in scores])
-    return Areas.of(sorted_levels(np.zeros(len(score), np.int64), score, label, np.ones(len(score)), 1)).held
+    return Areas.of(sorted_levels(np.zeros(len(score), np.int64), score, label, np.ones(len(score)), 1)).stacked
 
 
 def of_areas(_: pl.DataFrame, trials: int) -> Iterator[Line]:

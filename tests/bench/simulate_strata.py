@@ -240,7 +240,7 @@ def of_reversals(trials: int) -> Iterator[Line]:
         for batch, some in batches(trials):
             rng = np.random.default_rng([73, number, strata, n, batch])
             world = drawn(rng, SHAPES[0], many, np.full(strata, more), some, far)
-            plain = world.arms(np.ones(len(world.mine), bool)).apart
+            plain = world.arms(np.ones(len(world.mine), bool)).raw_difference
             one = told(world.parts(), batch)
             seen += sum(map(opposed, plain.tolist(), one["difference"].tolist(), one["p_value"].tolist()))
         what, asked = ("reversal seen", None) if "worse" in name else ("false alarm: reversal", AT_MOST)

@@ -85,8 +85,8 @@ class ArmValues:
     def of(cls, measured: Values) -> ArmValues:
         """Lay out the measured values in the order of random draws."""
         index, cells, columns = measured.index, measured.index.cells, measured.columns
-        order, arms = cells.in_order(), [columns.arm] if columns.arm else []
-        systems, segments = cells.apart(arms, order), cells.apart(columns.segments, order)
+        order, arms = cells.sort_ranks(), [columns.arm] if columns.arm else []
+        systems, segments = cells.segments_by(arms, order), cells.segments_by(columns.segments, order)
         arm, segment = systems.place[index.cell], segments.place[index.cell]
         some = measured.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[index.drawing_order(some)]
@@ -98,7 +98,7 @@ class ArmValues:
         covariate = None if measured.covariate is None else measured.covariate[at]
         _check_constant(columns, None if measured.cluster is None else unit, covariate)
         undefined = np.isnan(measured.value[:, at])
-        named = cells.apart(columns.strata, order) if columns.strata else None
+        named = cells.segments_by(columns.strata, order) if columns.strata else None
         strata = None if named is None else StrataOfQueries.of(named, named.place[index.cell][at], unit)
         each = (arm[at], values, undefined, weight, unit, covariate)
         return cls(index, measured.asked, systems, segments, edges, *each, strata)
@@ -332,7 +332,7 @@ def arms_compared(measured: Values, options: CompareOptions, saved: Call | None 
     arms = arms if saved is None else arms.beside(saved)
     pairs = arms.pairs(options)
     splits = (splits_of_queries if saved is None else beside_saved)(measured, arms.segments, arms.systems, options)
-    families = families_of_arms([*arms.blocks(pairs)], options) if options.together and len(pairs) else []
+    families = families_of_arms([*arms.blocks(pairs)], options) if options.tested_together and len(pairs) else []
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     rounds = draws * len(arms.segments) + options.permutations * sum(map(len, families))
     with progress(rounds, "draw", work=HARDER * draws * len(arms.arm)) as tick:

@@ -41,7 +41,7 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, o
     counts: Counter[int] = Counter()
     for group, own in zip(groups, families, strict=True):
         counts.update(own if group.tested else ())
-    joint = {family for family, n in counts.items() if n > 1 and options.together and not others}
+    joint = {family for family, n in counts.items() if n > 1 and options.tested_together and not others}
     # Families of the same queries are flipped at once; what others flip does not matter to a family.
     alike: dict[tuple[int, ...], set[int]] = {}
     for family in joint:

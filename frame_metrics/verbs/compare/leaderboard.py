@@ -123,7 +123,7 @@ def _ranked(measured: Values, pairing: Pairing | None, options: LeaderboardOptio
         "reliability": reliable,
     }
     columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
-    turns = [np.argsort(names.in_order) for names in (index.systems, index.segments)]
+    turns = [np.argsort(names.by_value) for names in (index.systems, index.segments)]
     order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
     every = answer.columns | {name: number(values) for name, values in columns.items()}
     keys = {name: rows[order] for name, rows in answer.keys.items()}

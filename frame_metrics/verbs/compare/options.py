@@ -124,7 +124,7 @@ class CompareOptions(IntervalOptions):
         return self.test in FLIPS.get(self.of, ()) and not self.adjusts
 
     @property
-    def together(self) -> bool:
+    def tested_together(self) -> bool:
         """True if pairs of a family are tested together, so that their intervals hold together."""
         return self.flips and self.correction in (None, MAX_T)
 
