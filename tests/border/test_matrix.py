@@ -148,7 +148,10 @@ CALLS: dict[str, Asked] = {
     "bounds ties": log(lambda i: i.bounds("ndcg@5", "rr", of="ties")),
     "bounds unjudged": one(lambda i: i.bounds("ndcg@5", "precision@3", of="unjudged", max_grade=4)),
     "to_judge depth": log(lambda i: i.to_judge(500, way="depth")),
-    "to_judge depth all": log(lambda i: i.to_judge(way="depth"), {"pass n=": lambda i: i.to_judge(500, way="depth")}),
+    "to_judge depth all": log(
+        lambda i: i.to_judge(way="depth"),
+        {"the rows are not all here; pass n=": lambda i: i.to_judge(n=500, way="depth")},
+    ),
     "to_judge": log(
         lambda i: i.to_judge(20, "precision@5"), {"pass way='depth' and n=": lambda i: i.to_judge(500, way="depth")}
     ),

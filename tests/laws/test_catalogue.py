@@ -464,7 +464,7 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
         ({"group": "side"}, "exposure_share", NotComputableError, "exposure_share needs of=, as in"),
         ({"group": "side"}, "exposure_share(of='z')", BadValueError, "no document belongs to 'z' in side"),
         ({"popularity": {"a": -1}}, "novelty", BadValueError, "not a mapping from documents to how often each was"),
-        ({"popularity": {"a": 0}}, "novelty", BadValueError, "no document was ever chosen"),
+        ({"popularity": {"a": 0}}, "novelty", BadValueError, "all popularities are 0"),
         (
             {"popularity": {1: 2}},
             "novelty",
