@@ -654,7 +654,7 @@ arms(ARMS.clear())
     NotComputableError: arm has no arms; two are needed to compare
     but: arms(baseline="B")
 arms(metric="gm_map")
-    NotComputableError: gm_map is an average, and ab_test() takes the values of queries
+    NotComputableError: gm_map is an average, and ab_test() needs metrics of single queries
 arms(ARMS.rename({"arm": "n_units"}), arm="n_units")
     ColumnError: 'n_units' is a column of the result as well; rename the frame's column
     but: arms(ARMS.rename({"arm": "variant"}), arm="variant", metric="cg")

@@ -167,7 +167,7 @@ clicks().drop("user").irm.evaluate("gauc")
     NotComputableError: gauc is an average over queries; name query=
 pl.concat([clicks().with_columns(model=pl.lit(name)) for name in "xy"]).irm(query="user",
         system="model").compare("gauc")
-    NotComputableError: gauc is an average, and compare() pairs the values of queries
+    NotComputableError: gauc is an average, and compare() needs metrics of single queries
     but: clicks().irm(query="user").evaluate("gauc", "rr", average="rows")
 four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("precision", average="micro")
     ColumnError: average='micro' sums counts, and no weight enters; pass weight=None

@@ -886,7 +886,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr", "--ci=-1"], "frame-metrics: --ci -1 is not a level between 0 and 1"),
         (
             ["report", "log.parquet", "rr", "--covariate", "score"],
-            "is of arms with queries of their own; name their column with --arm",
+            "requires arms with queries of their own; name their column with --arm",
         ),
         (
             ["evaluate", "log.parquet", "rr", "--qrels", "log.parquet", "--all-relevant", "--grade", "score"],

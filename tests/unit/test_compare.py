@@ -1159,7 +1159,7 @@ of(TWO).compare("cg", "cg")
 of(TWO).compare()
     BadValueError: no metric was asked for; name one, as in evaluate('ndcg@10')
 IRM(UNDEFINED, system="system").compare("gm_map")
-    NotComputableError: gm_map is an average, and compare() pairs the values of queries
+    NotComputableError: gm_map is an average, and compare() needs metrics of single queries
     but: IRM(UNDEFINED, system="system").compare("map", "cg")
 IRM(DECIDED, query="query", system="system", label="label", predicted="predicted").compare("mutual_information")
     NotComputableError: mutual_information has one value for the rows of a segment, and none for a query;[...]

@@ -464,7 +464,7 @@ log(classes=[0, 1]).evaluate("precision")
     ColumnError: classes= is about the rows of a segment; pass query=None
 log().evaluate("coverage")
     NotComputableError: coverage has one value for the rows of a segment, and none for a query; pass query=None, or
-        name it with by=
+        name its column with by=
 log({"visits": [1, 1, 2, 2]}, weight="visits").curve("roc")
     ColumnError: weight='visits' is the weight of a query, and rows are pooled here; pass weight=None
     but: log(query=None, classes=[0, 1], abstain=[0], score=None).evaluate("coverage")
@@ -481,11 +481,11 @@ two(undefined="raise").thresholds("precision")
     but: two().best_threshold("f1")
     but: two(undefined="null").thresholds("precision")
 two().thresholds("ndcg")
-    NotComputableError: ndcg is no measure of the 2x2 table, which a threshold makes
+    NotComputableError: ndcg cannot be computed from a threshold
 two().thresholds("precision@5")
-    NotComputableError: precision@5 is no measure of the 2x2 table, which a threshold makes
+    NotComputableError: precision@5 cannot be computed from a threshold
 two().best_threshold("roc_auc")
-    NotComputableError: roc_auc is no measure of the 2x2 table, which a threshold makes
+    NotComputableError: roc_auc cannot be computed from a threshold
 two().thresholds("gm_precision")
     NotComputableError: gm_precision: gm_, rel= and judged_only= are for the results of queries
 two().thresholds("f1", "precision(rel=2)")

@@ -189,8 +189,8 @@ LOG.rename({"from": "team"}).irm(query="search", label="clicked").interleaving("
         column with team=, one of 'search', 'user', 'device', 'doc', 'rank', 'team', 'clicked'; did you mean 'team'?
     but: LOG.rename({"from": "team"}).irm(query="search", label="clicked", team="team").interleaving("clicks")
 LOG.irm(query="search", label="clicked", system="from").interleaving("clicks")
-    ColumnError: interleaving() compares the teams that contributed the rows of a list: system='from' says that
-        each list is of one system; name the column with team= in its place
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: system='from' says that a
+        list is of one system; name the column with team= in its place
     but: LOG.irm(query="search", label="clicked", team="from").interleaving("clicks")
 LOG.irm(query="search", label="clicked", arm="from").interleaving("clicks")
     ColumnError: interleaving() compares the teams that contributed the rows of a list: arm='from' says that a

@@ -115,7 +115,7 @@ one(doc="doc", catalogue=5, ties="worst").evaluate("catalogue_coverage@1")
     but: one(doc="doc", catalogue=5, ties=None).evaluate("catalogue_coverage@1")
     but: one(doc="doc", catalogue=5, ties="order").evaluate("catalogue_coverage@1")
 one(doc="doc", catalogue=5, propensity="chance").evaluate("catalogue_coverage")
-    NotComputableError: catalogue_coverage adds up over no results, so that nothing is weighted; [...] propensity=None
+    NotComputableError: catalogue_coverage cannot be weighted by propensity=; [...] propensity=None
     but: one(doc="doc", catalogue=5, propensity=None).evaluate("catalogue_coverage")
 one(doc="doc", catalogue=5, unjudged="drop").evaluate("catalogue_coverage")
     NotComputableError: catalogue_coverage counts what is shown, judged or not; [...] unjudged=None
@@ -183,7 +183,7 @@ both().compare("rr", baseline=SAVED)
     but: both().compare("rr")
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).compare("rr", baseline=SAVED)
 both().evaluate("recall", average="micro")
-    NotComputableError: recall: 'micro' is no mean over queries, and only means are prediction-powered; [...]
+    NotComputableError: recall: proxy= supports only macro and weighted means, and not 'micro'; [...]
         average='macro' in evaluate(), or judge() without proxy=
     but: both().evaluate("recall", average="macro")
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).evaluate("recall", average="micro")

@@ -107,7 +107,7 @@ saved().irm(value="value").compare()
         compared by ab_test() and change()
     but: saved().irm(value="value").compare(baseline=saved())
 saved().irm(value="value").compare("gm_rr", baseline=saved())
-    NotComputableError: gm_rr is an average, and compare() pairs the values of queries
+    NotComputableError: gm_rr is an average, and compare() needs metrics of single queries
     but: saved().irm(value="value").compare("rr", baseline=saved())
 this().irm.compare("rr", baseline=OWN.irm(value="value", weight="w"))
 this().irm.audit(baseline=OWN.irm(value="value", weight="w"))
