@@ -288,7 +288,7 @@ def test_a_reversal_is_said() -> None:
     (sentence,) = said(simpson(), "success@1")["sentence"]
     assert sentence == (
         "b is above a in success@1 within segments of device (+0.050, at least +0.0039, interval +0.004 to +0.095; "
-        "p 0.038), although it is below a over all: the two have different mixes of device."
+        "p = 0.038), although it is below a over all: the two have different mixes of device."
     )
     other = simpson().with_columns(pl.col("arm").replace({"a": "b", "b": "a"}))
     assert said(other, "success@1")["sentence"][0].startswith("a is above b in success@1")
