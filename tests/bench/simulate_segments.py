@@ -184,7 +184,7 @@ def by_intervals(world: World) -> int:
     order = np.arange(len(world.values))
     every = order >= 0
     own = tally(None, world.values, "macro", None, (every, ~every), (-np.inf, np.inf))
-    low, high = intervals([own], world.segment, n, 1 - ALPHA / n, max(1000, 200 * n), 0, queries=order)[:, 0]
+    low, high = intervals([own], world.segment, n, 1 - ALPHA / n, max(1000, 200 * n), 0, drawing_order=order)[:, 0]
     whole, size = world.values.mean(), np.bincount(world.segment)
     own = np.bincount(world.segment, world.values) / size
     far = np.where(((low > whole) | (high < whole)) & (size >= LEAST), np.abs(own - whole), 0)
