@@ -303,6 +303,11 @@ class Block:
     at: slice | Array  # the numbers of these rankings
     rows: Sorted  # in rank order
 
+    @property
+    def numbers(self) -> Array:
+        """The numbers of these rankings, shape (rankings,)."""
+        return np.arange(self.at.start, self.at.stop) if isinstance(self.at, slice) else self.at
+
     def ranking(self, *, scored: bool = False, cutoffs: Sequence[int] = ()) -> FullRanking:
         """Return the input of ranking metrics.
 

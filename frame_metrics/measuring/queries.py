@@ -153,21 +153,20 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
-            listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
+            listed[int(block.numbers[0])] = results_of(block, whole, deep)
         evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too
         unanswered[block.at] &= whole.evaluated
         into, at = measured, block.at
         if sums:
-            numbers = np.arange(len(grid.pair))[at]
             into, at = measured.some(at), slice(None)
-            into = replace(into, **_arrays_of(asked, averages, conventions, len(numbers)))
+            into = replace(into, **_arrays_of(asked, averages, conventions, len(into.evaluated)))
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             if columns.n_relevant:
                 check_known(run, rel, log)
             _fill(into, wanted, run, block, at)
         if sums:
-            summed[int(numbers[0])] = summed_in_cells(into, averages, numbers)
+            summed[int(block.numbers[0])] = summed_in_cells(into, averages, block.numbers)
 
     # Metrics of sets of whole lists do not need the order of results. But it is needed if some are not retrieved, or
     # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
