@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log, Piece
+from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import INSIDE, ORDER
@@ -49,6 +50,25 @@ def call_of(call: Call, verb: str, query_text: Any, result: Collection[str], *, 
     check_parts([(part, name) for part, names in parts.items() for name in names])
     check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
     return replace(call, columns=columns)
+
+
+def shown_results(
+    source: Source, named: Sequence[str]
+) -> tuple[pl.DataFrame, Callable[[Array], Array], pl.DataFrame | None]:
+    """Return the shown results, or their counts in all pieces, with the columns ``named`` of the caller.
+
+    Returns
+    -------
+    The rows; what maps their numbers, ``ROW``, to key rows of an answer; and the table of these, None for the caller's
+    frame.
+    """
+    if isinstance(source, InPieces):
+        rows = rows_of_pieces(source)
+        return rows, lambda at: at, rows
+    log = source.log()
+    rows = rows_of(log, source, named)
+    check_relevant(log)
+    return rows, log.rows, None
 
 
 def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, quote
 from frame_metrics.hidden import EXPOSED
 from frame_metrics.measuring.impressions import (
@@ -25,15 +24,14 @@ from frame_metrics.measuring.impressions import (
     SUMMED,
     call_of,
     check_unclicked,
-    rows_of,
-    rows_of_pieces,
+    shown_results,
 )
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import CLICK_JUDGMENTS
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.plan.source import Source, answer_of
 
 ClickModel = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
@@ -60,12 +58,7 @@ def click_judgments(
     apart = replace(call, columns=columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        if isinstance(source, InPieces):
-            log, rows = None, rows_of_pieces(source)
-        else:
-            log = source.log()
-            rows = rows_of(log, source, keys)
-            check_relevant(log)
+        rows, at_rows, table = shown_results(source, keys)
         check_unclicked(rows, columns)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.query_text in ((), columns.query) and each["impressions"].max() == 1:
@@ -77,9 +70,8 @@ def click_judgments(
         each = each.with_columns(pl.min(ROW).over(*columns.by, *queries).alias(ARM))
         each = each.sort(*columns.by, ARM, ROW, nulls_last=True)
         at = each[ROW].to_numpy().astype(np.int64)
-        held = dict.fromkeys(keys, at if log is None else log.rows(at))
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
-        return Answer(held, counts, table=rows if log is None else None)
+        return Answer(dict.fromkeys(keys, at_rows(at)), counts, table=table)
 
     return answer_of(apart, compute, lambda _: RESULT, keys=keys, in_pieces=True)
 

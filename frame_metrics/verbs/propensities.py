@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import BELOW, OTHER, RATE
@@ -23,15 +22,14 @@ from frame_metrics.measuring.impressions import (
     SHOWN,
     call_of,
     check_unclicked,
-    rows_of,
-    rows_of_pieces,
+    shown_results,
 )
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import PROPENSITIES
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.resampling import percentiles, resampled
 
 Estimator = Literal["pivot", "adjacent", "all_pairs"]
@@ -55,7 +53,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        rows, at_rows = _shown_results(source, keys)
+        rows, at_rows, counts = shown_results(source, keys)
         check_unclicked(rows, call.columns)
         some = rows if k is None else rows.filter(pl.col(RANK) <= k)
         pairs = _pairs(some, keys, estimator)
@@ -66,25 +64,11 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
             mine = pairs.join(segments[[i]], on=list(by), how="semi", nulls_equal=True) if by else pairs
             tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), estimator, options))
         first = segments[ROW].to_numpy().astype(np.int64)
-        at = np.repeat(first if at_rows is None else at_rows(first), [len(one) for one in tables[1:]])
+        at = np.repeat(at_rows(first), [len(one) for one in tables[1:]])
         table = pl.concat(tables)
-        of = rows if at_rows is None else None
-        return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT}, table=of)
+        return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT}, table=counts)
 
     return answer_of(apart, compute, lambda _: RESULT, keys=by, in_pieces=True)
-
-
-def _shown_results(source: Source, keys: Sequence[str]) -> tuple[pl.DataFrame, Callable[[Array], Array] | None]:
-    """Return the shown results, or their counts in all pieces; and what maps their rows to rows of the frame.
-
-    None for counts: the answer's keys are rows of these.
-    """
-    if isinstance(source, InPieces):
-        return rows_of_pieces(source), None
-    log = source.log()
-    rows = rows_of(log, source, keys)
-    check_relevant(log)
-    return rows, log.rows
 
 
 def _pairs(rows: pl.DataFrame, keys: Sequence[str], estimator: str) -> pl.DataFrame:
