@@ -21,9 +21,9 @@ from frame_metrics.register import register as _register
 if "polars" in sys.modules:  # which takes a while, and is not imported to say the version; see __getattr__
     from frame_metrics import metrics
     from frame_metrics.accessor import IRM
-    from frame_metrics.border.catalogue import list_goals, list_metrics
-    from frame_metrics.border.display import show, show_versions
-    from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
+    from frame_metrics.backends.catalogue import list_goals, list_metrics
+    from frame_metrics.backends.display import show, show_versions
+    from frame_metrics.backends.trec import read_qrels, read_run, write_qrels, write_run
     from frame_metrics.inputs.public import Confusion, Ranking, Scores
     from frame_metrics.metrics.metric import Metric
     from frame_metrics.metrics.registry import metric

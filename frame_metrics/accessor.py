@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVa
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.free_threads import check_lock
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.free_threads import check_lock
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, quote
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
-    from frame_metrics.border.trec import FilePath
+    from frame_metrics.backends.trec import FilePath
     from frame_metrics.measuring.rows import OverClasses
     from frame_metrics.metrics.names import Metrics
     from frame_metrics.plan.checks import Average, IntervalMethod, Layout
@@ -290,7 +290,7 @@ class IRM(Generic[Frame]):
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
         refuse_bare(columns)
-        border_of(frame)
+        backend_of(frame)
         self._set(frame, roles, None)
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
@@ -441,7 +441,7 @@ class IRM(Generic[Frame]):
         given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
         if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
             return self._with(self._given, None)
-        border_of(qrels)
+        backend_of(qrels)
         if self._judgments:
             raise BadValueError(
                 "judge: judgments are kept already; put all into one frame, or take those back first, with judge(None)"

@@ -1,4 +1,4 @@
-"""An answer: what a verb returns before the border makes a frame of it."""
+"""An answer: what a verb returns before the backend makes a frame of it."""
 
 from __future__ import annotations
 

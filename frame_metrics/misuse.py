@@ -8,8 +8,8 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, ParamSpec, TypeVar
 
-from frame_metrics.border.forked import guarded, is_lost
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.forked import guarded, is_lost
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, quote
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plan.declared import check_rows
@@ -108,7 +108,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
 def _rows_of(args: tuple[Any, ...]) -> int | None:
     """The rows of the frame whose verb is called; None where they are not in memory."""
-    return border_of(args[0].frame).rows_here if args and hasattr(args[0], "frame") else None
+    return backend_of(args[0].frame).rows_here if args and hasattr(args[0], "frame") else None
 
 
 def _plan_of(args: tuple[Any, ...]) -> Plan | None:

@@ -3,7 +3,7 @@
 Each has the name that help() and editors show. ``Roles`` is all of them: ``def shop(log, **roles: Unpack[Roles])``.
 """
 
-from frame_metrics.border.trec import FilePath
+from frame_metrics.backends.trec import FilePath
 from frame_metrics.measuring.rows import OverClasses
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.checks import Average, IntervalMethod, Layout

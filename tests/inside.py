@@ -18,16 +18,16 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.border import files, spark, versioned
-from frame_metrics.border.duckdb import DuckDBFrame
-from frame_metrics.border.engine import Engine
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.pieces import counted as counted_rows
-from frame_metrics.border.pieces import whole_queries
-from frame_metrics.border.polars import LazyPolars
-from frame_metrics.border.protocol import Gathering, Pieces
-from frame_metrics.border.spark import SparkFrame
-from frame_metrics.border.versioned import Sent
+from frame_metrics.backends import files, spark, versioned
+from frame_metrics.backends.duckdb import DuckDBFrame
+from frame_metrics.backends.engine import Engine
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.pieces import counted as counted_rows
+from frame_metrics.backends.pieces import whole_queries
+from frame_metrics.backends.polars import LazyPolars
+from frame_metrics.backends.protocol import Gathering, Pieces
+from frame_metrics.backends.spark import SparkFrame
+from frame_metrics.backends.versioned import Sent
 from frame_metrics.command import reading, text_lines
 from frame_metrics.command.text_lines import PlainText
 from frame_metrics.data.reading import read_log
@@ -120,7 +120,7 @@ __all__ = [
     "always_a_progress_bar",
     "arms_together_by",
     "averaged",
-    "border_of",
+    "backend_of",
     "check_bounded",
     "chi_square",
     "choices_tried",
@@ -321,7 +321,7 @@ def small_families(n: int) -> Iterator[None]:
 def always_a_progress_bar(notebook: bool = False, least: int = 0) -> Iterator[None]:
     """Take all work, or from ``least`` on, for long work on a terminal, or in a notebook."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("frame_metrics.border.progress.LONG", least)
+        patch.setattr("frame_metrics.backends.progress.LONG", least)
         patch.setattr(sys.stderr, "isatty", lambda: not notebook, raising=False)
         if notebook:
             patch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))

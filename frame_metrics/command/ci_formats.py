@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from frame_metrics.border.display import printable
-from frame_metrics.border.files import file_name, replacing
+from frame_metrics.backends.display import printable
+from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.command.gates import Outcome
 from frame_metrics.command.texts import in_command, in_lines
 from frame_metrics.command.writing import markdown

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.files import Unchanged
-from frame_metrics.border.polars import LazyPolars
+from frame_metrics.backends.files import Unchanged
+from frame_metrics.backends.polars import LazyPolars
 from frame_metrics.command.text_lines import EXACT, PlainText
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed
 from frame_metrics.roles.series import TEXTS

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.display import cell_text, printable
+from frame_metrics.backends.display import cell_text, printable
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 

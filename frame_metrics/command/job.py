@@ -14,7 +14,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.accessor import IRM
-from frame_metrics.border.display import DIGITS
+from frame_metrics.backends.display import DIGITS
 from frame_metrics.command import ci_formats, gates, reading, writing
 from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of

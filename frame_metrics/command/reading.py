@@ -19,8 +19,8 @@ from urllib.parse import unquote
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.border.files import Unchanged
-from frame_metrics.border.trec import read_qrels, read_run
+from frame_metrics.backends.files import Unchanged
+from frame_metrics.backends.trec import read_qrels, read_run
 from frame_metrics.command.files import File, checked, read_all, told_of
 from frame_metrics.command.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas

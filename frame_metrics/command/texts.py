@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 
-from frame_metrics.border.display import printable
+from frame_metrics.backends.display import printable
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import Option
 from frame_metrics.errors import FrameMetricsError

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.accessor import IRM
-from frame_metrics.border.display import versions
-from frame_metrics.border.trec import read_qrels, read_run
+from frame_metrics.backends.display import versions
+from frame_metrics.backends.trec import read_qrels, read_run
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, did_you_mean
 
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"

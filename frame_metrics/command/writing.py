@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.border.display import BESIDE_MAIN, DIGITS, SHORT, html_table, is_comparison, rows_of_text, text_of
-from frame_metrics.border.files import file_name, replacing
-from frame_metrics.border.trec import write_qrels, write_run
+from frame_metrics.backends.display import BESIDE_MAIN, DIGITS, SHORT, html_table, is_comparison, rows_of_text, text_of
+from frame_metrics.backends.files import file_name, replacing
+from frame_metrics.backends.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
 from frame_metrics.errors import ColumnError, FrameMetricsError, listed, no_column

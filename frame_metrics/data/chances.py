@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.roles.columns import Columns
@@ -39,20 +39,20 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
         return said
     if isinstance(said, Mapping):
         said = pl.DataFrame({RANK: [*said], CHANCE: [*said.values()]}, schema={RANK: pl.Float64, CHANCE: pl.Float64})
-    border = border_of(said)
-    if {RANK, CHANCE} - {*border.names()}:
+    backend = backend_of(said)
+    if {RANK, CHANCE} - {*backend.names()}:
         raise ColumnError(
-            f"{role}=: the frame has {listed(border.names())}, and the chance of each rank is read from columns "
+            f"{role}=: the frame has {listed(backend.names())}, and the chance of each rank is read from columns "
             f"{RANK!r} and {CHANCE!r}, as propensities() returns them"
         )
     if clash := {RANK, CHANCE} & {*by}:
         raise ColumnError(f"{role}=: {clash.pop()!r} is a column of the chances, and a segment too; rename the segment")
-    if others := {*border.names()} - {RANK, CHANCE, *BESIDE, *by}:
+    if others := {*backend.names()} - {RANK, CHANCE, *BESIDE, *by}:
         raise ColumnError(
             f"{role}=: the frame has {listed(sorted(others))} too; name segments with by=, and drop what is none"
         )
-    names = [*(name for name in by if name in border.names()), RANK]
-    table = border.in_memory([*names, CHANCE]).read([*names, CHANCE])
+    names = [*(name for name in by if name in backend.names()), RANK]
+    table = backend.in_memory([*names, CHANCE]).read([*names, CHANCE])
     refuse_null(CHANCE, table[CHANCE], "have no propensity", "give every rank one")
     chance = chance_column(table[CHANCE], CHANCE, role, most=np.inf)  # relative to that of rank 1
     table = table.with_columns(chance, rank_column(table[RANK], RANK).cast(pl.Float64))

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Border
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.protocol import Backend
 from frame_metrics.errors import BadValueError, ColumnError, listed, told_of
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.roles.columns import EXTRA, Columns
@@ -40,28 +40,28 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     if chosen is not None and not isinstance(chosen, str):
         chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
-        catalogue = _read("catalogue", _border("catalogue", catalogue, doc), doc)[doc].unique() if lists else True
+        catalogue = _read("catalogue", _backend("catalogue", catalogue, doc), doc)[doc].unique() if lists else True
     return replace(conventions, popularity=chosen, catalogue=catalogue)
 
 
-def _border(role: str, frame: Any, doc: str) -> Border:
-    """Return the border of a caller's frame; its column of documents must have the name ``doc``, as in the log."""
-    border = border_of(frame)
-    there = border.names()
+def _backend(role: str, frame: Any, doc: str) -> Backend:
+    """Return the backend of a caller's frame; its column of documents must have the name ``doc``, as in the log."""
+    backend = backend_of(frame)
+    there = backend.names()
     if doc not in there:
         raise ColumnError(f"{role}=: the frame has {listed(there)}, and no column {doc!r}, as the log has it")
-    return border
+    return backend
 
 
-def _read(role: str, border: Border, doc: str, *others: str) -> pl.DataFrame:
+def _read(role: str, backend: Backend, doc: str, *others: str) -> pl.DataFrame:
     """Read the column of documents of a frame, and other columns; a missing document is an error."""
-    table = border.in_memory([doc, *others]).read([doc, *others])
+    table = backend.in_memory([doc, *others]).read([doc, *others])
     with told_of(f"{role}="):
         doc_column(table[doc], doc)
     return table
 
 
-def _choices(border: Border, doc: str) -> pl.DataFrame:
+def _choices(backend: Backend, doc: str) -> pl.DataFrame:
     """Read the documents of a frame, with the number of choices in each row as "popularity", if a column has it.
 
     That column is called "popularity", or is the only number with a usual name of counts, such as "n". Without it each
@@ -72,14 +72,14 @@ def _choices(border: Border, doc: str) -> pl.DataFrame:
     ColumnError
         It is unclear whether a column holds numbers of choices. Counting rows could then give a wrong popularity.
     """
-    others = [name for name in border.names() if name != doc]
+    others = [name for name in backend.names() if name != doc]
     named = [name for name in others if str(name).lower() in COUNTS]
-    held = [CHOSEN] if CHOSEN in others else [name for name in named if border.types([name])[name].is_numeric()]
-    table = _read("popularity", border, doc, *held)
+    held = [CHOSEN] if CHOSEN in others else [name for name in named if backend.types([name])[name].is_numeric()]
+    table = _read("popularity", backend, doc, *held)
     unclear = held if len(held) > 1 else []
     if not held and table[doc].is_unique().all():  # rows that are choices seldom have each document once
         with told_of("popularity="):
-            unclear = [name for name, kind in border.types(others).items() if name in named or kind.is_numeric()]
+            unclear = [name for name, kind in backend.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
         raise ColumnError(
             f"popularity=: {listed(unclear)} may say how often each document was chosen; call the column that does "
@@ -95,7 +95,7 @@ def _chosen(said: Any, doc: str) -> pl.DataFrame:
     """
     if isinstance(said, Mapping):
         said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
-    table = _choices(_border("popularity", said, doc), doc)
+    table = _choices(_backend("popularity", said, doc), doc)
     often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
     table = table.with_columns(often).group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.polars import PolarsFrame, key_values
-from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.backends.polars import PolarsFrame, key_values
+from frame_metrics.backends.protocol import Backend, Beside
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
@@ -102,8 +102,8 @@ def unfold(
         beside, judged, beside_origin, flags = _judgments_of(whole, columns)
         to_read = judged.needed
         whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
-    elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
-        beside, beside_origin = _unfolded_judgments(beside.border, beside.columns, judged, to_read)
+    elif judged is not None and beside.backend is not None and beside.backend.holds_lists(str(judged.doc)):
+        beside, beside_origin = _unfolded_judgments(beside.backend, beside.columns, judged, to_read)
     tables, rows = [whole], [origin]
     if columns.shape.lists:
         tables, rows = _without_lists(whole, columns)
@@ -352,10 +352,10 @@ def flags_for_ids(name: str) -> BadValueError:
 
 
 def _unfolded_judgments(
-    border: Border, columns: dict[str, str], judged: Columns, to_read: list[str]
+    backend: Backend, columns: dict[str, str], judged: Columns, to_read: list[str]
 ) -> tuple[Beside, Array]:
     """Unfold separate judgments whose columns hold lists; return a row for each judgment, and their source rows."""
-    read = border.read(to_read).with_row_index(BARE)
+    read = backend.read(to_read).with_row_index(BARE)
     parts = (judged.doc, judged.grade, judged.label, judged.annotator, judged.subtopic)
     doc = str(judged.doc)
     lists = [name for name in parts if name and isinstance(read.schema.get(name), pl.List | pl.Array)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.display import value_text
+from frame_metrics.backends.display import value_text
 from frame_metrics.errors import cut
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Border
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.protocol import Backend
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -49,7 +49,7 @@ def is_frame(baseline: Any) -> bool:
     if isinstance(baseline, list | tuple) and any(map(is_frame, baseline)):
         raise BadValueError("baseline= is a system, a list of systems, or one frame of saved numbers; give one frame")
     try:
-        return isinstance(baseline, Given) or bool(border_of(baseline))
+        return isinstance(baseline, Given) or bool(backend_of(baseline))
     except FrameMetricsError:
         return False
 
@@ -79,7 +79,7 @@ def call_of(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: b
             told: Any = {name: own for name in ("unanswered",) if (own := call.roles.get(name))}
             plan = _checked(baseline.without_judgments(baseline.roles | told) if told else baseline, call.columns)
         else:
-            plan = resolved(given(baseline, _roles(border_of(baseline), call, asked)))
+            plan = resolved(given(baseline, _roles(backend_of(baseline), call, asked)))
         if asked is not None and not audited:
             _check_asked(asked, plan.columns)
         return of_every_role(plan)
@@ -124,14 +124,14 @@ def check_theirs(roles: Roles, theirs: Columns, own: Columns) -> None:
         raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}{way}")
 
 
-def _roles(border: Border, call: Plan | Call, asked: Asked | None) -> Roles:
+def _roles(backend: Backend, call: Plan | Call, asked: Asked | None) -> Roles:
     """Return the roles of the columns of a frame of saved numbers that was given without roles."""
-    available = border.names()
+    available = backend.names()
     own, alone = call.columns, "query" in available and len(call.columns.query) == 1
     query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
     lacking = [column for column in (*query, *own.by) if column not in available]
     if lacking and "total_over" not in available:
-        role, there = ("query" if lacking[0] in query else "by"), f"{listed(available)}{border.hint(lacking[0])}"
+        role, there = ("query" if lacking[0] in query else "by"), f"{listed(available)}{backend.hint(lacking[0])}"
         raise ColumnError(
             f"it has no column {lacking[0]!r}, the frame's {role}, among {there}; it has to be what per_query() "
             f"returned, or name its columns, as baseline=saved.irm({role}=..., value=...)"

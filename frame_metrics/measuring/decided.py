@@ -158,7 +158,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
 
 
 def in_own_type(answer: Answer, source: Source) -> Answer:
-    """Return an answer that tells the border which caller's columns its classes come from, to restore their type."""
+    """Return an answer that tells the backend which caller's columns its classes come from, to restore their type."""
     columns, types, whose = source.call.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
         sides = [str(side) for side in (columns.label, columns.predicted) if side in types]

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Border, Pieces, Request
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.protocol import Backend, Pieces, Request
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.measuring.baseline import call_of
 from frame_metrics.measuring.pairs import bases_of, number_of, pairs_of
@@ -45,8 +45,8 @@ def _systems(plan: Plan, column: str) -> pl.Series:
         found.append(table[column].unique(maintain_order=True))
         return Answer({}, {column: found[0][:0]}).of_rows(pl.DataFrame(), None)
 
-    border = plan.border
-    border.at_once(border.answer(Request([column], read, lambda types: types, plan.given.limits, True)))
+    backend = plan.backend
+    backend.at_once(backend.answer(Request([column], read, lambda types: types, plan.given.limits, True)))
     return found[0]
 
 
@@ -93,15 +93,15 @@ def _saved(plan: Plan, baseline: Any) -> list[str]:
     """Return the names of the metrics that saved numbers have."""
     if isinstance(baseline, Given):
         columns = resolved(baseline).columns
-        return [name for name, _ in _named(baseline.border, columns)] if columns.metric else [*columns.value]
-    border = border_of(baseline)
-    available = border.names()
+        return [name for name, _ in _named(baseline.backend, columns)] if columns.metric else [*columns.value]
+    backend = backend_of(baseline)
+    available = backend.names()
     if {"metric", "value"} <= {*available}:
-        return [name for name, _ in _named(border, Columns.of(query=(), metric="metric"))]
+        return [name for name, _ in _named(backend, Columns.of(query=(), metric="metric"))]
     keys = {*plan.columns.query, *plan.columns.by, "query", plan.columns.system or "system"}
     return [name for name in available if isinstance(name, str) and name not in keys]
 
 
-def _named(border: Border, columns: Columns) -> Asked:
+def _named(backend: Backend, columns: Columns) -> Asked:
     column = str(columns.metric)
-    return named_in(border.in_memory([column]).read([column]), columns) or []
+    return named_in(backend.in_memory([column]).read([column]), columns) or []

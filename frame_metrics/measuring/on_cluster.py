@@ -9,7 +9,7 @@ from functools import partial
 import polars as pl
 
 from frame_metrics.answer import Answer, Spread
-from frame_metrics.border.polars import PolarsFrame
+from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.errors import BadValueError
 from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
 from frame_metrics.keys.ids import check_id_overlap

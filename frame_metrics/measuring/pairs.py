@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.display import value_text
+from frame_metrics.backends.display import value_text
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import all_alike

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import CATEGORIES
-from frame_metrics.border.protocol import Gathering
+from frame_metrics.backends.pieces import CATEGORIES
+from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.border.progress import progress
+from frame_metrics.backends.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.data.lists import RankedDocuments, lists_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, quote, told_of
@@ -138,19 +138,19 @@ def call_beside(baseline: Any, call: Call) -> Call:
     own = call.columns
     with told_of("baseline"):
         if not isinstance(baseline, Given):
-            border = border_of(baseline)
-            available = border.names()
+            backend = backend_of(baseline)
+            available = backend.names()
             for column in own.by:
                 if column not in available:
                     raise ColumnError(
                         f"by={quote(column)}: there is no such column among {listed(available)}; where it has another "
-                        f"name, pass baseline=other.irm(by=pl.col(...).alias({quote(column)})){border.hint(column)}"
+                        f"name, pass baseline=other.irm(by=pl.col(...).alias({quote(column)})){backend.hint(column)}"
                     )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}
             said |= {name: told for name in ("ties", "duplicates") if (told := call.roles.get(name))}
             said |= {"system": own.system} if own.system in available else {}
-            baseline = given(baseline, said, border=border)
+            baseline = given(baseline, said, backend=backend)
         theirs = listed_call(baseline)
         check_theirs(baseline.roles, theirs.columns, own)
     return theirs
@@ -161,7 +161,7 @@ def listed_call(own: Given) -> Call:
     roles: Any = {**own.roles, **dict.fromkeys(OF_JUDGMENTS)}
     call = bound(resolved(own.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
-        raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.border.hint))
+        raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.protocol import Gathering
+from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import MATCHED, MINE, ORDER
 from frame_metrics.measuring.pieces import check_flags, refuse_unmatched

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Beside
+from frame_metrics.backends.polars import PolarsFrame
+from frame_metrics.backends.protocol import Beside
 from frame_metrics.data.log import Piece
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (

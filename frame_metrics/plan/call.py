@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.protocol import Backend, Beside
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, told_of
@@ -31,7 +31,7 @@ class Call:
     columns: Columns  # of the frame
     judged: Columns | None  # of the separate judgments; None without them
     conventions: Conventions
-    beside: Border | None  # of the separate judgments; it reads columns of tuples as such
+    beside: Backend | None  # of the separate judgments; it reads columns of tuples as such
     unfolds: bool  # whether a row is not a single result, or a row of the judgments not a single judgment
     proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
 
@@ -81,11 +81,11 @@ class Call:
 
     def without_frames(self) -> Call:
         """Return the call without frames, to send to other processes, which get pieces of the frames."""
-        given, gone = self.plan.given, border_of(NOTHING)
+        given, gone = self.plan.given, backend_of(NOTHING)
         roles: Any = {**given.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # the conventions have them, already read
         judgments = None if given.judgments is None else (None, {**given.judgments[1], "proxy": None})
-        given = replace(given, frame=NOTHING, roles=roles, judgments=judgments, border=gone, beside=None, proxy=None)
-        plan = replace(self.plan, given=given, border=gone, available=[], proxy=None)
+        given = replace(given, frame=NOTHING, roles=roles, judgments=judgments, backend=gone, beside=None, proxy=None)
+        plan = replace(self.plan, given=given, backend=gone, available=[], proxy=None)
         return replace(self, plan=plan, beside=None, proxy=None)
 
 
@@ -120,7 +120,7 @@ def _bound(plan: Plan, needs: Needs) -> Call:
     return _made(plan, needs, columns, judged, _with_tuples(plan, columns, judged, given.beside))
 
 
-def _made(plan: Plan, needs: Needs | None, columns: Columns, judged: Columns | None, beside: Border | None) -> Call:
+def _made(plan: Plan, needs: Needs | None, columns: Columns, judged: Columns | None, beside: Backend | None) -> Call:
     """Return the call that reads these columns, with that of the judgments of a machine."""
     judgments = plan.given.judgments
     several: Any = {} if judgments is None else {"several": judgments[1]["several"]}
@@ -137,7 +137,7 @@ def _made(plan: Plan, needs: Needs | None, columns: Columns, judged: Columns | N
     return call if plan.proxy is None or needs is None else replace(call, proxy=_of_proxy(plan.proxy, needs, columns))
 
 
-def _holds_lists(judged: Columns | None, beside: Border | None) -> bool:
+def _holds_lists(judged: Columns | None, beside: Backend | None) -> bool:
     """Return True if a row of the separate judgments has lists of documents."""
     return judged is not None and beside is not None and beside.holds_lists(str(judged.doc))
 
@@ -151,8 +151,8 @@ def _of_proxy(plan: Plan, needs: Needs, own: Columns) -> Call:
     return call
 
 
-def _with_tuples(plan: Plan, columns: Columns, judged: Columns, beside: Border) -> Border:
-    """Return the border of the separate judgments, which reads columns of tuples as such where ids are lists of ids."""
+def _with_tuples(plan: Plan, columns: Columns, judged: Columns, beside: Backend) -> Backend:
+    """Return the backend of the judgments, which reads columns of tuples as such where ids are lists of ids."""
     named = [one for one in (judged.doc, judged.label, judged.grade) if one and one not in judged.shape.made]
     tuples = [one for one in named if beside.container(one) == "tuple"]
     lists = judged.doc not in tuples or len(tuples) > 1 or (judged.shape.made and not _has_tuples(plan, columns))
@@ -162,6 +162,6 @@ def _with_tuples(plan: Plan, columns: Columns, judged: Columns, beside: Border) 
 def _has_tuples(plan: Plan, columns: Columns) -> bool:
     """Return True if ids of the log are tuples."""
     doc = str(columns.doc)
-    first = plan.border.first_of(doc)
+    first = plan.backend.first_of(doc)
     first = next(iter(first), None) if doc in columns.shape.lists and first is not None else first
     return isinstance(first, tuple)

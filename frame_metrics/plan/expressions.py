@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Border, Limits
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.protocol import Backend, Limits
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, quote
 from frame_metrics.inputs.gains import name_of
 from frame_metrics.plan.given import Given, Judgments, given, limits_of
@@ -29,22 +29,22 @@ def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> 
     if not any(map(_has_made, (*roles.values(), *said.values()))):
         return given(frame, roles, judgments)
     limits = limits_of(roles)
-    border, named, expressed = _with_columns(frame, roles, limits)
+    backend, named, expressed = _with_columns(frame, roles, limits)
     if judgments is not None:
         of_judgments, said, _ = _with_columns(beside, said, limits, "judge: ")
         judgments = of_judgments.given, said
-    return given(border.given, named, judgments, border=border, expressed=expressed)
+    return given(backend.given, named, judgments, backend=backend, expressed=expressed)
 
 
-def _with_columns(frame: Any, roles: Any, limits: Limits, of: str = "") -> tuple[Border, Any, frozenset[str]]:
+def _with_columns(frame: Any, roles: Any, limits: Limits, of: str = "") -> tuple[Backend, Any, frozenset[str]]:
     """Return the frame with a column for each expression, the roles with names instead of these, and those names.
 
     ``of``: the beginning of errors.
     """
-    making = _Making(border_of(frame), roles, limits, of)
+    making = _Making(backend_of(frame), roles, limits, of)
     named = {role: making.named(role, value) if _has_made(value) else value for role, value in roles.items()}
-    border = making.border.with_columns(making.columns) if making.columns else making.border
-    return border, named, frozenset(making.columns)
+    backend = making.backend.with_columns(making.columns) if making.columns else making.backend
+    return backend, named, frozenset(making.columns)
 
 
 def _each(value: Any) -> Any:
@@ -60,7 +60,7 @@ def _has_made(value: Any) -> bool:
 class _Making:
     """The columns that are made for a frame."""
 
-    border: Border
+    backend: Backend
     given: Mapping[str, Any]  # the caller's columns, expressions and functions by role
     limits: Limits
     of: str  # the beginning of errors
@@ -86,8 +86,8 @@ class _Making:
             return value.meta.output_name()
         said = f"{self.of}{role}={name_of(value) if isroutine(value) else quote(value)}"
         with _naming_expression(said, KernelError if isroutine(value) else BadValueError):
-            name, values = self.border.made(value, self.limits)
-        name, there = name or role, self.border.names()
+            name, values = self.backend.made(value, self.limits)
+        name, there = name or role, self.backend.names()
         if called is not None and name in there:
             name = unused(f"{called} of {name}", there)
         elif name in self.columns or self._is_played(name, role):
@@ -101,7 +101,7 @@ class _Making:
     def _is_played(self, name: str, role: str) -> bool:
         """Return True if the frame's own column with a name has a role, or may be found by its name."""
         named = [one for value in self.given.values() for one in _each(value)]
-        found = name in FOUND and name != role and name not in self.given and name in self.border.names()
+        found = name in FOUND and name != role and name not in self.given and name in self.backend.names()
         return found or any(isinstance(one, str) and one == name for one in named)
 
 

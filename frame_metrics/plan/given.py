@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Border, Limits
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.protocol import Backend, Limits
 from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.roles import Roles
 
@@ -20,8 +20,8 @@ class Given:
     frame: Any
     roles: Roles
     judgments: Judgments | None
-    border: Border  # of the frame
-    beside: Border | None  # of the separate judgments
+    backend: Backend  # of the frame
+    beside: Backend | None  # of the separate judgments
     proxy: Given | None  # the same frame with the judgments of a machine (``proxy=``)
     expressed: frozenset[str] = frozenset()  # the names of the columns that were made of expressions
 
@@ -29,12 +29,12 @@ class Given:
     def holds(self) -> bool:
         """True while the frames still have the columns that they had."""
         beside = (self.beside, None if self.proxy is None else self.proxy.beside)
-        return self.border.unchanged and all(one is None or one.unchanged for one in beside)
+        return self.backend.unchanged and all(one is None or one.unchanged for one in beside)
 
     @property
     def available(self) -> list[Any]:
         """The names of the frame's columns."""
-        return self.border.names()
+        return self.backend.names()
 
     @property
     def of_values(self) -> bool:
@@ -62,24 +62,24 @@ def given(
     roles: Roles,
     judgments: Judgments | None = None,
     *,
-    border: Border | None = None,
+    backend: Backend | None = None,
     expressed: frozenset[str] = frozenset(),
 ) -> Given:
-    """Return what a caller gave, with the borders of the frames; raise for what is no frame.
+    """Return what a caller gave, with the backends of the frames; raise for what is no frame.
 
-    ``border``: that of the frame, if it is known.
+    ``backends``: that of the frame, if it is known.
     """
-    border, beside, proxy = border or border_of(frame), None, None
+    backend, beside, proxy = backend or backend_of(frame), None, None
     if judgments is not None:
-        beside = border_of(judgments[0])
+        beside = backend_of(judgments[0])
         if judgments[1].get("proxy") is not None:
             machine, said, own = judgments[1]["proxy"]
-            proxy = given(frame, roles | own, (machine, said), border=border, expressed=expressed)
+            proxy = given(frame, roles | own, (machine, said), backend=backend, expressed=expressed)
     return Given(
         frame=frame,
         roles=roles,
         judgments=judgments,
-        border=border,
+        backend=backend,
         beside=beside,
         proxy=proxy,
         expressed=expressed,

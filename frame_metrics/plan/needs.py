@@ -225,6 +225,6 @@ def _check_there(plan: Plan, needs: Needs) -> None:
     for pair, lacking in lacks.items():
         if lacking:
             free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
-            if pair == ("label", "grade") and columns.shape.lists and free and not plan.border.container("relevant"):
+            if pair == ("label", "grade") and columns.shape.lists and free and not plan.backend.container("relevant"):
                 raise no_lists("relevant", plan.glance)
-            raise ColumnError(absent(pair, plan.roles, plan.available, plan.border.hint))
+            raise ColumnError(absent(pair, plan.roles, plan.available, plan.backend.hint))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from frame_metrics.border.protocol import Border
+from frame_metrics.backends.protocol import Backend
 from frame_metrics.data.chances import CHANCES
 from frame_metrics.data.documents import TABLES
 from frame_metrics.errors import ColumnError, kind_of, told_of
@@ -30,7 +30,7 @@ class Plan(Remembers):
 
     given: Given
     columns: Columns  # of every role, whatever a call needs
-    border: Border  # of the frame; it reads columns of lists as such
+    backend: Backend  # of the frame; it reads columns of lists as such
     available: list[Any]  # the names of the frame's columns
     proxy: Plan | None  # the plan of the same frame with the judgments of a machine (``proxy=``)
 
@@ -47,7 +47,7 @@ class Plan(Remembers):
     @property
     def glance(self) -> Glance:
         """A look at what the columns hold."""
-        return glance_at(self.border)
+        return glance_at(self.backend)
 
     @property
     def has_judgments(self) -> bool:
@@ -89,22 +89,22 @@ class Plan(Remembers):
 
 def resolved(given: Given) -> Plan:
     """Return the plan of what was given; raise for roles that have no column, or do not go together."""
-    border, available = given.border, given.available
+    backend, available = given.backend, given.available
     names = None if given.beside is None else given.beside.names()
-    columns = resolve(given.roles, available, judgments=names, look=glance_at(border))
+    columns = resolve(given.roles, available, judgments=names, look=glance_at(backend))
     nested = [one for one in (*columns.shape.lists, columns.relevant) if one]
-    lists = [one for one in nested if border.container(one) not in ("", "list")]
+    lists = [one for one in nested if backend.container(one) not in ("", "list")]
     if lists or columns.relevant:
-        border = border.with_lists([*lists, *filter(None, [columns.relevant])])
-    if ROW in columns.shape.made and not border.numbered:
+        backend = backend.with_lists([*lists, *filter(None, [columns.relevant])])
+    if ROW in columns.shape.made and not backend.numbered:
         raise ColumnError(f"the rows of a {kind_of(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None
     if given.proxy is not None:
         with told_of(OF_PROXY):
             proxy = resolved(given.proxy)
-    return Plan(given=given, columns=columns, border=border, available=available, proxy=proxy)
+    return Plan(given=given, columns=columns, backend=backend, available=available, proxy=proxy)
 
 
-def glance_at(border: Border) -> Glance:
+def glance_at(backend: Backend) -> Glance:
     """Return a look at what the columns of a frame hold."""
-    return Glance(border.hint, border.container, border.first_of, border.as_lists)
+    return Glance(backend.hint, backend.container, backend.first_of, backend.as_lists)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import ColumnError, quote
 from frame_metrics.plan.given import Given
 
@@ -31,6 +31,6 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
             f"and scale=, so pass {odd}=None there"
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy
-    border_of(frame)
+    backend_of(frame)
     own = {name: roles.get(name) for name in OWN} if isinstance(proxy, Given) else {}
     return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own

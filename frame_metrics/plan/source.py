@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
+from frame_metrics.backends.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
@@ -82,7 +82,7 @@ class Source:
 class InPieces(Source):
     """A frame that is not in memory, and the separate judgments."""
 
-    pieces: Pieces  # the border's object that processes or counts the rows piece by piece
+    pieces: Pieces  # the backend's object that processes or counts the rows piece by piece
 
 
 Compute: TypeAlias = Callable[[Source], Answer]
@@ -131,7 +131,7 @@ def answer_of(
                 source = replace(source, proxy=replace(source, call=other.reading(), beside=read, judged=judged))
             return compute(source).of_rows(source.table, source.keyed.beside)
         table, columns = _counted(call, rows, documents=documents)
-        table = call.plan.border.as_enums(table, classes)
+        table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
             return at_once(replace(call, columns=columns), table, beside, compute)
@@ -144,13 +144,13 @@ def answer_of(
     classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
     check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
     run = read if unreadable is None else or_unreadable
-    return call.plan.border.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
+    return call.plan.backend.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
 
 
 def read_whole(call: Call) -> Source:
     """Read the columns into memory and return the source, for a frame beside the main one, such as a baseline."""
     check_names(call.columns.needed)
-    rows = call.plan.border.in_memory(call.columns.needed).read(call.columns.needed)
+    rows = call.plan.backend.in_memory(call.columns.needed).read(call.columns.needed)
     return source_of(call.reading(), rows, call.read_judgments())
 
 

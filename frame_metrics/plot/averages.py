@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_metrics.border.display import JOINT, held_together
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.display import JOINT, held_together
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import check_bool, check_ci
 from frame_metrics.hidden import TEXT_OF_PANEL
 from frame_metrics.metrics.metric import Metric
@@ -92,9 +92,9 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     ci, facet : as in ``metrics``; several baselines have separate rows.
     color : the key columns that have a row for each value; by default that of the systems.
     """
-    border = border_of(frame)
-    bars, names = _bars(ci), border.names()
-    if {*JOINT} <= {*names} and (joint := held_together(border.read(JOINT))):
+    backend = backend_of(frame)
+    bars, names = _bars(ci), backend.names()
+    if {*JOINT} <= {*names} and (joint := held_together(backend.read(JOINT))):
         bars += f", which {joint}"
     preferred = "preference" in names
     drawn = "preference" if preferred else "difference"

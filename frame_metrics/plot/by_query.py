@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, ColumnError, check_whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.saved_names import metric_of
@@ -90,7 +90,7 @@ def _with_means(tidy: Tidy, means: Any) -> Tidy:
         return tidy.with_columns(*(pl.lit(None, pl.Float64).alias(name) for name in ends))
     facet = [] if tidy.facet is None else tidy.facet.columns
     needs = ("baseline", "metric", "difference", "ci_low", "ci_high")
-    others = [name for name in border_of(means).names() if name not in (*needs, *facet)]
+    others = [name for name in backend_of(means).names() if name not in (*needs, *facet)]
     read = read_tidy(means, "means= is what compare() returns", needs, color=[], facet=facet, ignored=others)
     own = read.table.rename(dict(zip(needs[2:], ends, strict=True)))
     return replace(tidy, table=tidy.table.join(own, on=_multiples(tidy), how="left", maintain_order="left"))
@@ -118,15 +118,15 @@ def _multiples(tidy: Tidy) -> list[str]:
 
 def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
     """Return the columns of the query: the named ones, or else "query", or the key column with the most values."""
-    border = border_of(frame)
-    keys = [name for name in border.names() if name not in known]
+    backend = backend_of(frame)
+    keys = [name for name in backend.names() if name not in known]
     if (own := named_keys("query", query, keys)) is not None:
         return own
     if "query" in keys:
         return ["query"]
     if not keys:
         raise ColumnError("the frame has no column of queries")
-    table = border.read(keys)
+    table = backend.read(keys)
     return [max(keys, key=lambda name: table[name].n_unique())]
 
 

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, check_choice, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import (
@@ -111,7 +111,7 @@ def roc(
     values : the result of ``evaluate("roc_auc", ci=0.95)`` on the same data: it is shown beside the names of the lines.
     threshold, chosen, color, facet, positive : as in ``pr``.
     """
-    if decided := "metric" in border_of(frame).names():
+    if decided := "metric" in backend_of(frame).names():
         tidy, x, y = _decided(frame, color, positive)
     else:
         tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet, positive)
@@ -182,7 +182,7 @@ def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 
 def _n_of(values: Any) -> str:
     """Return for a title the number of rows behind the values beside lines; "" if it is unknown."""
-    return "" if values is None or "n" not in border_of(values).names() else n_text(column_of(values, "n"))
+    return "" if values is None or "n" not in backend_of(values).names() else n_text(column_of(values, "n"))
 
 
 def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:

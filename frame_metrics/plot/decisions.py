@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import altair as alt
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, check_choice, check_whole
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.charts import (
@@ -53,7 +53,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     threshold : a number, or the result of ``best_threshold``: it is drawn as a line.
     facet : the key columns of small multiples; by default all.
     """
-    names = border_of(frame).names()
+    names = backend_of(frame).names()
     after = names[names.index("threshold") :] if "threshold" in names else []
     asked = [name for name in after if name not in COUNTS]
     said = "thresholds draws what thresholds('precision', 'recall') returns, with a column for each metric"

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, ColumnError, listed, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.saved_names import metric_of
@@ -22,7 +22,7 @@ SAID |= {"values": "what evaluate() returns of one metric"}
 
 def called(threshold: Any) -> str:
     """Return a name for a threshold: "best f1" for the result of ``best_threshold("f1")``, else "threshold"."""
-    names = [] if threshold is None or is_number(threshold) else border_of(threshold).names()
+    names = [] if threshold is None or is_number(threshold) else backend_of(threshold).names()
     after = names[names.index(TABLE[-1]) + 1 :] if TABLE[-1] in names else []
     return f"best {after[0]}" if len(after) == 1 else "threshold"
 
@@ -60,7 +60,7 @@ def with_values(tidy: Tidy, given: Any, called: str, chosen: Names) -> Tidy:
     """
     if given is None or tidy.facet is not None:
         return lighted(tidy, None, chosen)
-    names = [name for name in ("value", "ci_low", "ci_high") if name == "value" or name in border_of(given).names()]
+    names = [name for name in ("value", "ci_low", "ci_high") if name == "value" or name in backend_of(given).names()]
     each = [_for_each(tidy, given, "values", (name,), pl.col(name)).alias(name) for name in names]
     told = tidy.table.select(*tidy.series, *each).unique(maintain_order=True)
     texts = [f"{called} {_number(value)}{_between(ends)}" for value, *ends in told.select(names).iter_rows()]
@@ -109,7 +109,7 @@ def _for_each(tidy: Tidy, given: Any, option: str, needs: tuple[str, ...], value
     if isinstance(given, str | bool | list | tuple | dict):
         raise BadValueError(f"{option}={quote(given)} is not {SAID[option]}")
     color, facet = (() if key is None else key.columns for key in (tidy.color, tidy.facet))
-    there = border_of(given).names()
+    there = backend_of(given).names()
     lacking = [name for name in (*color, *facet) if name not in there]
     if lacking:
         raise ColumnError(f"{option}: the frame has no column {listed(lacking)}, which tells lines apart here")

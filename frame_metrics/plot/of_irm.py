@@ -8,7 +8,7 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, no_such_verb
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plot import averages, by_query, curves, decisions, probabilities, sizes, surfaces
@@ -82,7 +82,7 @@ def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     ``prevalence`` is a frame of 2x2 tables, which give the share of relevant rows. There are no options for curves
     of ranks, or if the caller gives ``prevalence``.
     """
-    if "prevalence" in options or "per" in options or "k" in border_of(frame).names():
+    if "prevalence" in options or "per" in options or "k" in backend_of(frame).names():
         return {}
     return {"prevalence": irm.best_threshold("recall"), **_word(irm, frame, args, options)}
 

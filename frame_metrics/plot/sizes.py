@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import NEITHER, colored, composed, line_mark, tooltip
@@ -43,7 +43,7 @@ def sample_size(
     """
     if not is_number(goal) or not 0 < goal < 1:
         raise BadValueError(f"goal={quote(goal)} is not a chance between 0 and 1, as 0.8")
-    keys = {*takewhile(lambda name: name != "power", border_of(frame).names())} - {"k"}
+    keys = {*takewhile(lambda name: name != "power", backend_of(frame).names())} - {"k"}
     counts = [name for name in COUNTS if name not in keys]
     alone = _once(frame, keys, color, facet)
     ignored = [*alone, *(TEXTS - keys)]
@@ -51,7 +51,7 @@ def sample_size(
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     if tidy.table["needed"].is_null().all():
-        has_reason = "reason" in border_of(frame).names() and "reason" not in keys
+        has_reason = "reason" in backend_of(frame).names() and "reason" not in keys
         known = column_of(frame, "reason").drop_nulls().to_list() if has_reason else []
         why = known[0] if known else "the queries of the pilot say nothing, or the difference is too small"
         raise BadValueError(f"sample_size: no number is known, of any chance ({why})")
@@ -82,7 +82,7 @@ def _once(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, A
     """
     named = {name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])}
     own = {*NEEDS, *COUNTS, *TEXTS} - keys | named
-    there = [name for name in border_of(frame).names() if name not in own]
+    there = [name for name in backend_of(frame).names() if name not in own]
     able = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
     return {name: values[0] for name in able if (values := column_of(frame, name).unique()).len() == 1}
 

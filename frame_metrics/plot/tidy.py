@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.display import value_text
-from frame_metrics.border.forked import check_threads
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.display import value_text
+from frame_metrics.backends.forked import check_threads
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
@@ -104,8 +104,8 @@ def read_tidy(
     colors : the number of keys that the colour stands for by default; None for all.
     """
     check_threads("a picture")
-    border = border_of(frame)
-    names = border.names()
+    backend = backend_of(frame)
+    names = backend.names()
     missing = [name for name in needs if name not in names]
     if missing:
         raise ColumnError(f"{picture}; there is no column {listed(missing)} among {listed(names)}")
@@ -113,7 +113,7 @@ def read_tidy(
     keys = [name for name in names if name not in own and name not in ignored]
     chosen = _chosen(keys, color, facet, colors)
     read = [*own, *dict.fromkeys(name for columns in chosen.values() for name in columns)]
-    table = border.read(read)
+    table = backend.read(read)
     if not len(table):
         raise BadValueError(f"{picture}; the frame has no rows")
     over = table["total_over"].to_list() if "total_over" in own else [None] * len(table)
@@ -140,7 +140,7 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
 
 def column_of(frame: Any, name: str) -> pl.Series:
     """Return a column of a frame of any kind."""
-    return border_of(frame).read([name])[name]
+    return backend_of(frame).read([name])[name]
 
 
 def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:

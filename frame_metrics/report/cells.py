@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_metrics.border.display import held_together, printable, rounded_down, value_text
-from frame_metrics.border.frames import here
+from frame_metrics.backends.display import held_together, printable, rounded_down, value_text
+from frame_metrics.backends.frames import here
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import here
+from frame_metrics.backends.frames import here
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import here
+from frame_metrics.backends.frames import here
 from frame_metrics.errors import ColumnError, FrameMetricsError
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")

@@ -111,12 +111,12 @@ def _small(content: Content, irm: Any, call: Any, chosen: Sequence[Ranked]) -> A
     types = {} if content.values is None else {name: content.values.schema[name] for name in names}
     keys = pl.DataFrame([one.keys for one in chosen], schema=types)
 
-    def rows_of(border: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
+    def rows_of(backend: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
         named = keys.select(pl.col(name).alias(to) for name, to in called.items())
-        return border.rows_of(columns, named.unique())
+        return backend.rows_of(columns, named.unique())
 
     # rel= is kept, since the grades of some queries may not show the scale of all.
     said = {"rel": call.conventions.rel} if "rel" not in irm.roles and call.plan.columns.grade else {}
     own = {name: name for name in names if name in call.plan.available}
-    small = type(irm)(rows_of(call.plan.border, call.plan.columns.needed, own), **{**irm.roles, **said})
+    small = type(irm)(rows_of(call.plan.backend, call.plan.columns.needed, own), **{**irm.roles, **said})
     return small if judged is None else small.judge(rows_of(call.beside, call.to_read, theirs), **irm._judgments[1])

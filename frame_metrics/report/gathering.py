@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.border.display import versions
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.display import versions
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
@@ -313,10 +313,10 @@ def _roles(played: Any, call: Any) -> list[dict[str, str]]:
 def _value_text(value: Any) -> str:
     """Return as text one or several columns, columns of classes, or values of a convention; of a frame its columns."""
     if is_frame(value):
-        border = border_of(value)
-        known = border.looked_at(0)
+        backend = backend_of(value)
+        known = backend.looked_at(0)
         rows = "" if known is None else f" of {counted(known[1], 'rows')}"
-        return f"a {kind_of(value)}{rows}: {', '.join(map(str, border.names()))}"
+        return f"a {kind_of(value)}{rows}: {', '.join(map(str, backend.names()))}"
     if not isinstance(value, tuple):
         return str(value)
     return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.display import rounded_down
+from frame_metrics.backends.display import rounded_down
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.blocks import Block, Fold, Group, Picture, Section
 from frame_metrics.report.cells import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.border.display import value_text
+from frame_metrics.backends.display import value_text
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from frame_metrics.border.display import rounded_down
+from frame_metrics.backends.display import rounded_down
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text
 

@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.display import value_text
-from frame_metrics.border.files import file_name, replacing
-from frame_metrics.border.frames import border_of
+from frame_metrics.backends.display import value_text
+from frame_metrics.backends.files import file_name, replacing
+from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -135,7 +135,7 @@ def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[st
     named = {str(system) if name == "system" else name: values for name, values in columns.items()}
     held = [name for name in (system, "baseline") if system and name in named and named[name].dtype != pl.String]
     answer = Answer({}, named, classes={name: [str(system)] for name in held}).of_rows(pl.DataFrame(), None)
-    found = border_of(irm.frame).given_back(answer)
+    found = backend_of(irm.frame).given_back(answer)
     return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.accessor import IRM
-from frame_metrics.border.frames import LIBRARIES, given_as
+from frame_metrics.backends.frames import LIBRARIES, given_as
 from frame_metrics.inputs import FullConfusion, FullScores
 from frame_metrics.testing.cases import SIZE, Rankings
 from frame_metrics.testing.trial import Trial, law, same, shown_value

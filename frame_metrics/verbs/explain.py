@@ -57,7 +57,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 
-    lists = not columns.shape.made and call.plan.border.holds_lists(columns.query[0])
+    lists = not columns.shape.made and call.plan.backend.holds_lists(columns.query[0])
     queries = _each_query(columns, query, lists=lists)
 
     def compute(source: Source) -> Answer:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from frame_metrics.border.display import printable, value_text
-from frame_metrics.border.protocol import Border
+from frame_metrics.backends.display import printable, value_text
+from frame_metrics.backends.protocol import Backend
 from frame_metrics.errors import kind_of, quote
 from frame_metrics.plan.given import Judgments
 from frame_metrics.plan.plan import Plan
@@ -73,7 +73,7 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
     try:
         plan = made()
         roles, found = plan.roles, plan.found
-        looked_at = plan.border.looked_at(LOOKED_AT)
+        looked_at = plan.backend.looked_at(LOOKED_AT)
         played = _played(plan)
         then = f"next: {_next(plan, played)}"
     except Exception as error:  # whatever the frame, its repr is no place for an error
@@ -121,7 +121,7 @@ def _as_columns(said: Any) -> tuple[str, ...]:
     return tuple(one if isinstance(one, str) else quote(one) for one in several)
 
 
-def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | None, note: str) -> Part:
+def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Backend, int] | None, note: str) -> Part:
     values = "" if looked_at is None or len(columns) != 1 else _values(*looked_at, columns[0])
     return Part(role, printable(", ".join(columns)), values, note)
 
@@ -132,7 +132,7 @@ def note_of(roles: Roles, found: Collection[str], role: str) -> str:
     return "set aside by threshold=" if aside else "found by name" if role in found else ""
 
 
-def _values(first: Border, n_rows: int, column: str) -> str:
+def _values(first: Backend, n_rows: int, column: str) -> str:
     """Return the first distinct values of a column as text, with dots if there may be more."""
     try:
         values = first.read([column])[column]

@@ -27,7 +27,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import polars as pl
-from bench_border import border, left_out_border
+from bench_backends import backends, left_out_backends
 from bench_clicks import clicks
 from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
@@ -219,7 +219,7 @@ def left_out(quick: bool) -> dict[str, str]:
     """Return what cannot be measured, and why."""
     why = {"ranx": "it compiles for a minute"} if quick else {}
     why |= {name: "it is not installed" for name in PEERS if not find_spec(name)}
-    why |= left_out_decisions() | left_out_comparisons() | left_out_border() | left_out_large() | left_out_peaks()
+    why |= left_out_decisions() | left_out_comparisons() | left_out_backends() | left_out_large() | left_out_peaks()
     return why | ({} if Path("/proc/self/clear_refs").exists() else {"memory": "it is read from /proc"})
 
 
@@ -369,13 +369,13 @@ def main() -> None:
         "compare": compared,
         "clicks": clicks,
         "import": imported,
-        "border": border,
+        "backends": backends,
         "forms": forms,
         "large": large,
         "growth": growth,
         "peaks": peaks,
     }
-    about = "of floor, memory, tables and scores; peers, join, cutoffs, forms and border take the least, at most 1e6"
+    about = "of floor, memory, tables and scores; peers, join, cutoffs, forms and backends take the least, at most 1e6"
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=sizes, help=about)
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
     parser.add_argument("--runs", type=partial(whole, 1), default=5, help="of each call, after one that does not count")

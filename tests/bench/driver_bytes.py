@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 import frame_metrics
-from frame_metrics.border import spark
-from frame_metrics.border.versioned import Sent
+from frame_metrics.backends import spark
+from frame_metrics.backends.versioned import Sent
 
 METRICS = ("ndcg@10", "ap", "rr", "precision@5", "recall@5")
 CASES: dict[str, Callable[[Any], Any]] = {

@@ -73,9 +73,9 @@ def test_every_part_of_the_table_comes_out() -> None:
         compare=compared,
         clicks=2,
     )
-    border = 2 * int(memory and find_spec("duckdb") is not None)
+    n_backends = 2 * int(memory and find_spec("duckdb") is not None)
     assert Counter(row[0] for row in rows) == counts + Counter(
-        {"import": 1, "border": border, "forms": 8, "large": 2 * memory, "growth": 36, "peaks": 35 * memory}
+        {"import": 1, "backends": n_backends, "forms": 8, "large": 2 * memory, "growth": 36, "peaks": 35 * memory}
     )
     assert all(float(row[5]) >= 0 for row in rows)  # rounded: of a slow peer it can be 0.00
     assert all(re.fullmatch(r"([<>]=[0-9.]+( NO)?)?", row[6]) for row in rows)

@@ -32,14 +32,14 @@ HOUSE: dict[str, set[str]] = {
     "answer": {"inputs"},
     "roles": {"answer", "errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
-    "border": {"answer", "errors", "hidden", "inputs", "metrics", "threads"},
+    "backends": {"answer", "errors", "hidden", "inputs", "metrics", "threads"},
     "fast": {"answer", "inputs", "roles", "threads"},
-    "keys": {"answer", "border", "errors", "fast", "hidden", "inputs", "roles", "threads"},
-    "data": {"answer", "border", "errors", "fast", "hidden", "inputs", "keys", "roles", "threads"},
-    "plan": {"answer", "border", "data", "errors", "fast", "hidden", "inputs", "keys", "metrics", "roles", "stats"},
+    "keys": {"answer", "backends", "errors", "fast", "hidden", "inputs", "roles", "threads"},
+    "data": {"answer", "backends", "errors", "fast", "hidden", "inputs", "keys", "roles", "threads"},
+    "plan": {"answer", "backends", "data", "errors", "fast", "hidden", "inputs", "keys", "metrics", "roles", "stats"},
     "measuring": {
         "answer",
-        "border",
+        "backends",
         "data",
         "errors",
         "fast",
@@ -54,7 +54,7 @@ HOUSE: dict[str, set[str]] = {
     },
     "verbs": {
         "answer",
-        "border",
+        "backends",
         "data",
         "errors",
         "fast",
@@ -68,10 +68,10 @@ HOUSE: dict[str, set[str]] = {
         "stats",
         "threads",
     },
-    "plot": {"border", "errors", "hidden", "inputs", "metrics", "stats"},
+    "plot": {"backends", "errors", "hidden", "inputs", "metrics", "stats"},
     "report": {
         "answer",
-        "border",
+        "backends",
         "errors",
         "inputs",
         "measuring",
@@ -82,13 +82,13 @@ HOUSE: dict[str, set[str]] = {
         "stats",
         "verbs",
     },
-    "misuse": {"border", "errors", "metrics", "plan", "roles"},
-    "accessor": {"border", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
+    "misuse": {"backends", "errors", "metrics", "plan", "roles"},
+    "accessor": {"backends", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
     "register": {"accessor", "errors"},
-    "testing": {"accessor", "border", "errors", "inputs", "metrics"},
-    "typing": {"border", "measuring", "metrics", "plan", "roles", "verbs"},
-    "command": {"accessor", "border", "errors", "metrics", "plan", "report", "roles", "verbs"},
-    "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
+    "testing": {"accessor", "backends", "errors", "inputs", "metrics"},
+    "typing": {"backends", "measuring", "metrics", "plan", "roles", "verbs"},
+    "command": {"accessor", "backends", "errors", "metrics", "plan", "report", "roles", "verbs"},
+    "__init__": {"accessor", "backends", "errors", "inputs", "metrics", "register"},
     "__main__": {"command"},
 }
 NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
@@ -97,15 +97,15 @@ KERNELS += ("metrics.user_models",)
 SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "errors")
 # Libraries beside polars and numpy, and who imports them inside a function; only pictures are nothing without theirs.
 FOREIGN = {
-    "border.arrow": {"pyarrow"},
-    "border.dask": {"cloudpickle", "dask"},
-    "border.duckdb": {"pyarrow"},
-    "border.exporters": {"pyarrow"},
-    "border.pandas": {"pandas", "pyarrow"},
-    "border.spark": {"pyarrow", "pyspark"},
+    "backends.arrow": {"pyarrow"},
+    "backends.dask": {"cloudpickle", "dask"},
+    "backends.duckdb": {"pyarrow"},
+    "backends.exporters": {"pyarrow"},
+    "backends.pandas": {"pandas", "pyarrow"},
+    "backends.spark": {"pyarrow", "pyspark"},
     "command.run": {"shtab"},
     "report.tables": {"pandas"},
-    "border.progress": {"tqdm"},
+    "backends.progress": {"tqdm"},
 }
 
 
@@ -219,14 +219,14 @@ def test_what_kernels_see(module: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_who_knows_of_libraries(module: str) -> None:
-    """Only the border, and those that are listed, import more than polars and numpy, where they need it."""
+    """Only the backend, and those that are listed, import more than polars and numpy, where they need it."""
     imported = [(name.split(".")[0], inside) for name, inside in _imports(MODULES[module])]
     home = {*sys.stdlib_module_names, "numpy", "frame_metrics", *(() if _room(module) in NO_FRAMES else ("polars",))}
     home |= {"altair"} if _room(module) == "plot" else set()
     foreign = {pair for pair in imported if pair[0] not in home}
     assert foreign <= {(library, True) for library in FOREIGN.get(module, ())}
     spoken = {node.value for node in ast.walk(MODULES[module]) if isinstance(node, ast.Constant)}
-    assert _room(module) in ("border", "register") or not spoken & {"pandas", "pyarrow"}
+    assert _room(module) in ("backends", "register") or not spoken & {"pandas", "pyarrow"}
 
 
 def test_the_drawing_has_every_room_above_what_it_imports() -> None:

@@ -24,7 +24,7 @@ HOLE = "\0"  # in the place of what is filled in
 # How many refusals of a file are left, of which no test takes a way out. None is added; a test is.
 LEFT = Counter(
     {
-        "frame_metrics/border/trec.py": 1,
+        "frame_metrics/backends/trec.py": 1,
         "frame_metrics/command/texts.py": 1,
         "frame_metrics/data/classes.py": 1,
         "frame_metrics/data/judgments.py": 2,

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.protocol import Beside, Request
+from frame_metrics.backends.protocol import Beside, Request
 from frame_metrics.data.cases import cases_of
 from frame_metrics.data.facts import FactsOfPieces
 from frame_metrics.data.reading import read_log
@@ -92,8 +92,9 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise
-        return plan.border.at_once(plan.border.given_back(unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))))
-    return table if fail_on is None else plan.border.at_once(table)
+        found = unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
+        return plan.backend.at_once(plan.backend.given_back(found))
+    return table if fail_on is None else plan.backend.at_once(table)
 
 
 def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
@@ -106,8 +107,8 @@ def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
         given.limits,
         in_pieces=True,
     )
-    table = given.border.answer(request)
-    return table if fail_on is None else given.border.at_once(table)
+    table = given.backend.answer(request)
+    return table if fail_on is None else given.backend.at_once(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,7 @@ class _Auditor:
 
 def _set_aside(call: Call) -> list[str]:
     """Return the columns of the frame that would be found by name as judgments if there were none beside it."""
-    columns, lists = call.columns, call.plan.border.holds_lists
+    columns, lists = call.columns, call.plan.backend.holds_lists
     if call.judged is None:
         return []
     free = {*call.plan.available}.difference(call.roles, columns.needed)

@@ -99,9 +99,9 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
 
 def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame:
     """Return the notes of a piece, a row each: counts of its rows, and the results of checks of the log."""
-    notes, border = notes_of(readable, source, numbered=ordered), source.beside.border
+    notes, backend = notes_of(readable, source, numbered=ordered), source.beside.backend
     place = readable.rows[ORDER].to_list() if ordered else [0] * len(readable.rows)
-    place += border.read([ORDER])[ORDER].to_list() if border is not None and ORDER in border.names() else []
+    place += backend.read([ORDER])[ORDER].to_list() if backend is not None and ORDER in backend.names() else []
     for check, saw in readable.seen.of_log.items():
         at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
         notes.append(Note(check.name, None, saw.n, saw.of, at, example=saw.example, said=saw.words.get("said")))

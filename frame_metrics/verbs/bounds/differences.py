@@ -45,7 +45,7 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
         raise ColumnError(
             f"baseline={quote(baseline)} is a system, and no column says which row is whose; name system="
         )
-    named = columns.system in call.plan.available and call.plan.border.holds_lists(
+    named = columns.system in call.plan.available and call.plan.backend.holds_lists(
         columns.system
     )  # a system may be a list
     if is_frame(baseline) or (isinstance(baseline, list | tuple) and not named):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.progress import Tick, progress
+from frame_metrics.backends.progress import Tick, progress
 from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, quote, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text

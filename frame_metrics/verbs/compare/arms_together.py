@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frame_metrics.border.progress import Tick
+from frame_metrics.backends.progress import Tick
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.stats.arm_families import ArmUnits, exchanged_together

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frame_metrics.border.progress import Tick
+from frame_metrics.backends.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.plan.compared import MID_P
 from frame_metrics.stats.arms import relative_ends

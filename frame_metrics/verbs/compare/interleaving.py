@@ -95,7 +95,7 @@ def _check_roles(plan: Plan) -> None:
     """Raise without teams, and for roles and options that say another thing than they do."""
     columns = plan.columns
     if columns.team is None:
-        told = absent(("team",), plan.roles, plan.available, plan.border.hint)
+        told = absent(("team",), plan.roles, plan.available, plan.backend.hint)
         for role in ("arm", "system"):
             if column := getattr(columns, role):
                 told = f"{role}={column!r} says that a list is of one {role}; name the column with team= in its place"

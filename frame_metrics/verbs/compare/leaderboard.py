@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.progress import progress
+from frame_metrics.backends.progress import progress
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import groups_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frame_metrics.border.progress import Tick
+from frame_metrics.backends.progress import Tick
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.lists import EVERY
 from frame_metrics.measuring.pairs import Pairing

@@ -295,7 +295,7 @@ def _check_rows(call: Call, options: CompareOptions) -> None:
         if "query" in call.roles:
             hint = likely("doc", call.plan.available)
             raise ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
-        lacking = absent(("query",), call.roles, call.plan.available, call.plan.border.hint)
+        lacking = absent(("query",), call.roles, call.plan.available, call.plan.backend.hint)
         raise ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
 
 

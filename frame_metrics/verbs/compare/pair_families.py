@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frame_metrics.border.progress import Tick
+from frame_metrics.backends.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.families import Flipped, OfSides, maxima, quantile_of_flips

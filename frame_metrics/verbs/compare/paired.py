@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.progress import progress
+from frame_metrics.backends.progress import progress
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.baseline import call_of, paired_with

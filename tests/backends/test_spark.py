@@ -563,6 +563,6 @@ def test_the_gate_of_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def rounded(text: str) -> list[str]:
-    """The words of a table, without its borders; numbers to nine digits, as the last ones depend on the machine."""
+    """The words of a table, without its backends; numbers to nine digits, as the last ones depend on the machine."""
     words = re.sub(r"\d\.\d{9,}", lambda number: f"{float(number[0]):.9f}", text.replace("|", " ")).split()
     return [word for word in words if set(word) - {*"+-"}]

@@ -1,4 +1,4 @@
-"""The border: every kind of frame, key and value type gives the same numbers, and comes back as it went in."""
+"""The backend: every kind of frame, key and value type gives the same numbers, and comes back as it went in."""
 
 import copy
 import datetime as dt

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from frame_metrics.border.protocol import Border, Gathering, Pieces, Request, Work, same_keys
+from frame_metrics.backends.protocol import Backend, Gathering, Pieces, Request, Work, same_keys
 from frame_metrics.errors import NotComputableError, kind_of
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Spread
 
 
-class Engine(Border, Pieces):
+class Engine(Backend, Pieces):
     """A frame of an engine, in partitions without an order."""
 
     brought_here: ClassVar[str]  # the method that brings all rows into this process, as "compute()"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frame_metrics.border.free_memory import memory_to_use
+from frame_metrics.backends.free_memory import memory_to_use
 
 MB = 1 << 20
 FREE = {"proc/meminfo": f"MemTotal: 99999999 kB\nMemAvailable: {8192 * 1024} kB\nHugePages_Total: 0\n"}

@@ -1,4 +1,4 @@
-"""A DuckDB relation with more than is needed, beside one without: the part "border" of the table of bench.py."""
+"""A DuckDB relation with more than is needed, beside one without: the part "backends" of the table of bench.py."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RELATIONS = {  # what is measured, and what it is compared with
 }
 
 
-def left_out_border() -> dict[str, str]:
+def left_out_backends() -> dict[str, str]:
     """Return that nothing can be measured, and why."""
     lacking = "DuckDB is not installed" if not find_spec("duckdb") else ""
     lacking = lacking or ("" if Path("/proc/self/clear_refs").exists() else "memory is read from /proc")
-    return {"border": lacking} if lacking else {}
+    return {"backends": lacking} if lacking else {}
 
 
 def evaluated(relation: Any) -> Callable[[], Any]:
@@ -52,11 +52,11 @@ def measured(query: str, rows: int, runs: int) -> tuple[float, int]:
         return by_turns([call], runs)[0], grown
 
 
-def border(options: argparse.Namespace) -> Iterator[list[str]]:
+def backends(options: argparse.Namespace) -> Iterator[list[str]]:
     """Measure relations, each in a process of its own, but not in a quick run."""
     rows = min(options.rows[0], 1_000_000)
     for label, queries in RELATIONS.items():
         ours, bare = (apart(measured, query, rows, options.runs, here=options.quick) for query in queries)
         figures = [f"{show(seconds)}, {grown / 1e6:,.0f} MB (projected)" for seconds, grown in (bare, ours)]
         figures[1] = figures[1].removesuffix(" (projected)")
-        yield row("border", f"DuckDB, {label}", rows, figures, ours[0] / bare[0], 1.2)
+        yield row("backends", f"DuckDB, {label}", rows, figures, ours[0] / bare[0], 1.2)

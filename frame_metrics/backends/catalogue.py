@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import LIBRARIES, given_as
+from frame_metrics.backends.frames import LIBRARIES, given_as
 from frame_metrics.errors import FrameMetricsError, check_choice
 from frame_metrics.inputs import Classes, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.goals import ADVICE, Advice

@@ -6,10 +6,10 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from frame_metrics.border.arrow import ArrowTable
-from frame_metrics.border.pandas import PandasFrame
-from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Request
+from frame_metrics.backends.arrow import ArrowTable
+from frame_metrics.backends.pandas import PandasFrame
+from frame_metrics.backends.polars import PolarsFrame
+from frame_metrics.backends.protocol import Backend, Request
 
 
 def is_narwhals(frame: Any) -> bool:
@@ -18,7 +18,7 @@ def is_narwhals(frame: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Wrapped(Border):
+class Wrapped(Backend):
     """A frame in memory that narwhals wraps."""
 
     module: Any  # narwhals, or one of its stable versions: the module that the caller's frame comes from
@@ -43,12 +43,12 @@ class WrappedArrow(Wrapped, ArrowTable):
     """A pyarrow Table that narwhals wraps."""
 
 
-def wrapped(frame: Any, native: Border) -> Border:
-    """Return the border of a frame of narwhals; its answers are frames of narwhals too.
+def wrapped(frame: Any, native: Backend) -> Backend:
+    """Return the backend of a frame of narwhals; its answers are frames of narwhals too.
 
     Parameters
     ----------
-    native : the border of the wrapped frame. It is returned itself if it is of a kind that is not wrapped here.
+    native : the backend of the wrapped frame. It is returned itself if it is of a kind that is not wrapped here.
     """
     for kind in (WrappedPolars, WrappedPandas, WrappedArrow):
         if issubclass(kind, type(native)):

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import here
+from frame_metrics.backends.frames import here
 
 INDENT = " " * 4
 DIGITS = 6  # significant digits of numbers
@@ -179,7 +179,7 @@ def value_text(value: Any) -> str:
     """Return a value of a key as text; intervals and periods, which are structs, as pandas writes them."""
     names = [*value] if isinstance(value, dict) else []
     if names and names[0].startswith("period["):
-        from frame_metrics.border.pandas import period_text
+        from frame_metrics.backends.pandas import period_text
 
         return period_text(value[names[0]], names[0][len("period[") : -1])
     if len(names) == 2 and names[0] in ("[left", "(left") and names[1] in ("right]", "right)"):

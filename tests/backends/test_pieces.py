@@ -313,7 +313,7 @@ def test_columns_are_read_in_the_order_of_the_file(tmp_path: Path, monkeypatch: 
         return read(plan, **options)
 
     monkeypatch.setattr(pl.LazyFrame, "collect_batches", noted)
-    monkeypatch.setattr("frame_metrics.border.polars.AHEAD", 0)  # else a file is read in slices
+    monkeypatch.setattr("frame_metrics.backends.polars.AHEAD", 0)  # else a file is read in slices
     log = _log()
     _scanned(log, tmp_path).irm(**ROLES, by="device", system="system", memory=SMALL).evaluate("rr").collect()
     assert {"q", "doc", "score", "grade", "device", "system"} in map(set, seen)
@@ -617,7 +617,7 @@ def test_a_file_is_read_in_slices_where_memory_is_small(
     stored: Any, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Polars reads whole row groups ahead; slices of one file give the same, whether or not the last one is whole."""
-    monkeypatch.setattr("frame_metrics.border.polars.SLICE", rows)
+    monkeypatch.setattr("frame_metrics.backends.polars.SLICE", rows)
     both = stored(_log()[:600])
     assert [len(batch) for batch in LazyPolars(both[1]).batches(["q"], 1)][:2] == [rows, rows]
     _same(lambda irm: irm.evaluate(METRICS), both, **ROLES, system="system")
@@ -877,7 +877,7 @@ def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     folder.mkdir()
     code = f"""
 import os, signal, polars as pl, frame_metrics
-from frame_metrics.border.pieces import Buckets
+from frame_metrics.backends.pieces import Buckets
 def kill(self):
     os.kill(os.getpid(), signal.SIGKILL)
 Buckets.pieces = kill

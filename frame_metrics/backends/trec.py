@@ -14,9 +14,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.border.files import file_name, lines_of, replacing
-from frame_metrics.border.forked import check_threads
-from frame_metrics.border.frames import LIBRARIES, border_of, given_as
+from frame_metrics.backends.files import file_name, lines_of, replacing
+from frame_metrics.backends.forked import check_threads
+from frame_metrics.backends.frames import LIBRARIES, backend_of, given_as
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from frame_metrics.border.protocol import Border
+    from frame_metrics.backends.protocol import Backend
 
 FilePath: TypeAlias = "str | os.PathLike[str]"
 _RUN, _QRELS, _DIVERSE = "query Q0 doc rank score run", "query iter doc grade", "query subtopic doc grade"
@@ -172,11 +172,11 @@ def write_run(
     if not isinstance(run, str):
         raise BadValueError(f"run={quote(run)} is not text: the name of the run, or of a column that holds it")
     _check_names(query=query, doc=doc, score=score)
-    border = border_of(frame)
-    has_run = run in border.names()
+    backend = backend_of(frame)
+    has_run = run in backend.names()
     if run == "run" and not has_run:
         raise ColumnError("the frame has no column 'run'; pass run= with the name of the run, or of its column")
-    rows = _rows_to_write(border, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
+    rows = _rows_to_write(backend, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
     if not has_run:
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
             raise FrameMetricsError(f"run={quote(run)}: the name of a run cannot be empty or have white space in it")
@@ -225,7 +225,7 @@ def write_qrels(
     name = file_name(path)
     second = {} if subtopic is None else {"subtopic": subtopic}
     _check_names(query=query, doc=doc, grade=grade, **second)
-    rows = _rows_to_write(border_of(frame), {"query": query, "doc": doc} | second, {"grade": grade})
+    rows = _rows_to_write(backend_of(frame), {"query": query, "doc": doc} | second, {"grade": grade})
     number = pl.col("number")
     whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
     grades = pl.coalesce(whole.cast(pl.String), number.cast(pl.String))
@@ -292,7 +292,7 @@ def _check_names(**columns: Any) -> None:
             raise BadValueError(f"{part}={quote(column)} is not the name of a column")
 
 
-def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
+def _rows_to_write(backend: Backend, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
     """Return the rows to write, checked; rows whose value is null are left out.
 
     Parameters
@@ -307,7 +307,7 @@ def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) 
     """
     check_parts((ids | values).items())
     (value,) = values.values()
-    given = border.read([*ids.values(), value])
+    given = backend.read([*ids.values(), value])
     for column, kind in given.schema.items():
         is_number = kind.is_numeric() or kind == pl.Boolean
         is_text = isinstance(kind, pl.String | pl.Categorical | pl.Enum)
@@ -317,7 +317,7 @@ def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) 
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
-    apart = "grade" in values and "subtopic" in {*border.names()}.difference(ids, ids.values())
+    apart = "grade" in values and "subtopic" in {*backend.names()}.difference(ids, ids.values())
     _check_rows(rows, ids | {"number": value}, len(given), "pass subtopic='subtopic', or " if apart else "")
     return rows
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.exporters import schema_of, table_of
-from frame_metrics.border.polars import FIRST, key_values
-from frame_metrics.border.protocol import Border
+from frame_metrics.backends.exporters import schema_of, table_of
+from frame_metrics.backends.polars import FIRST, key_values
+from frame_metrics.backends.protocol import Backend
 from frame_metrics.errors import BadValueError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DIGITS = 38  # the most digits of a decimal of 128 bits
 
 
-class ArrowFrame(Border):
+class ArrowFrame(Backend):
     """A dataset or a scanner of pyarrow, or anything that exports Arrow."""
 
     selects = "a pyarrow Table takes expressions"
@@ -58,7 +58,7 @@ class ArrowFrame(Border):
     def unchanged(self) -> bool:
         return False  # unknown: some frames can be asked for their names only once
 
-    def in_memory(self, columns: Sequence[str]) -> Border:
+    def in_memory(self, columns: Sequence[str]) -> Backend:
         self.check(columns)
         return ArrowTable(table_of(self.frame, columns))
 
@@ -113,7 +113,7 @@ class ArrowTable(ArrowFrame):
     def first_of(self, column: str) -> Any:
         return next((one for one in self.frame.slice(0, FIRST).column(column).to_pylist() if one is not None), None)
 
-    def looked_at(self, n: int) -> tuple[Border, int] | None:
+    def looked_at(self, n: int) -> tuple[Backend, int] | None:
         return ArrowTable(self.frame.slice(0, n)), int(self.frame.num_rows)
 
 

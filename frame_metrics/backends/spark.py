@@ -12,12 +12,12 @@ import polars as pl
 from polars import selectors
 
 from frame_metrics import errors
-from frame_metrics.border.arrow import as_polars
-from frame_metrics.border.engine import Engine
-from frame_metrics.border.pieces import whole_queries
-from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Gathering, Work
-from frame_metrics.border.versioned import Sent
+from frame_metrics.backends.arrow import as_polars
+from frame_metrics.backends.engine import Engine
+from frame_metrics.backends.pieces import whole_queries
+from frame_metrics.backends.polars import PolarsFrame
+from frame_metrics.backends.protocol import Backend, Gathering, Work
+from frame_metrics.backends.versioned import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.hidden import HAS_ROW, TIMES
 
@@ -80,7 +80,7 @@ class SparkFrame(Engine):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return _named(self.fetched(self._taken(columns)), columns)
 
-    def in_memory(self, columns: Sequence[str]) -> Border:
+    def in_memory(self, columns: Sequence[str]) -> Backend:
         return PolarsFrame(self.read(columns))
 
     def given_back(self, answer: Answer) -> Any:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.border.files import Unchanged
-from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import Beside, Border, Limits, Request
+from frame_metrics.backends.files import Unchanged
+from frame_metrics.backends.pieces import Streamed
+from frame_metrics.backends.protocol import Backend, Beside, Limits, Request
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
@@ -35,7 +35,7 @@ PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of Parquet files, which store 
 PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # a plan of one Parquet file, which can be read in slices
 
 
-class PolarsFrame(Border):
+class PolarsFrame(Backend):
     """A polars DataFrame."""
 
     as_lists = "pl.concat_list({})"
@@ -82,7 +82,7 @@ class PolarsFrame(Border):
         held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
         return replace(self, frame=self.frame.with_columns(held))
 
-    def looked_at(self, n: int) -> tuple[Border, int] | None:
+    def looked_at(self, n: int) -> tuple[Backend, int] | None:
         return PolarsFrame(self.frame.head(n)), len(self.frame)
 
     def given_back(self, answer: Answer) -> pl.DataFrame:

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.border.arrow import as_enum, as_series, as_type, has_rows, narrow
-from frame_metrics.border.polars import key_values
-from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.backends.arrow import as_enum, as_series, as_type, has_rows, narrow
+from frame_metrics.backends.polars import key_values
+from frame_metrics.backends.protocol import Backend, Beside
 from frame_metrics.errors import BadValueError, quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -29,7 +29,7 @@ CONTAINERS: dict[str, tuple[type, ...]] = {"list": (list, np.ndarray), "tuple": 
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
-class PandasFrame(Border):
+class PandasFrame(Backend):
     """A pandas DataFrame."""
 
     as_lists = "lambda f: f[{}].map(lambda d: [d])"
@@ -117,7 +117,7 @@ class PandasFrame(Border):
             frame[self.label(name)] = values
         return replace(self, frame=frame)
 
-    def looked_at(self, n: int) -> tuple[Border, int] | None:
+    def looked_at(self, n: int) -> tuple[Backend, int] | None:
         return PandasFrame(self.frame.head(n)), len(self.frame)
 
     def given_back(self, answer: Answer) -> Any:
@@ -413,7 +413,7 @@ def _key_column(name: str, beside: Beside, own: Any) -> Any:
     """Return a key column of the judgments as pandas; ``own``: the same column of the frame, None if it has none."""
     import pandas as pd
 
-    if isinstance(beside.border, PandasFrame) and _has_rows(theirs := beside.border.column(beside.columns[name])):
+    if isinstance(beside.backend, PandasFrame) and _has_rows(theirs := beside.backend.column(beside.columns[name])):
         return theirs
     if own is not None and type(own.dtype).__name__ in EXTENSIONS:
         return of_pandas(beside.key(name), own.dtype)

@@ -15,7 +15,7 @@ import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import VERBS, as_polars, error
-from inside import DuckDBFrame, border_of
+from inside import DuckDBFrame, backend_of
 
 
 @pytest.fixture
@@ -329,27 +329,27 @@ def test_relations_larger_than_memory(con: Any, order: str) -> None:
         pl.testing.assert_frame_equal(found, expected, check_dtypes=False, abs_tol=1e-12, rel_tol=1e-12)
 
 
-# What the border hands over
+# What the backend hands over
 
 
 def test_only_the_needed_columns_are_scanned(con: Any) -> None:
     """The plan by which a relation is read scans the needed columns and no other."""
     con.execute("create table log as select range as query, 1 as score, 'wide' as words from range(9)")
-    border: Any = border_of(con.sql("from log"))
-    said = border.projected(["query", "score"]).explain()
+    backend: Any = backend_of(con.sql("from log"))
+    said = backend.projected(["query", "score"]).explain()
     assert ("query" in said, "score" in said, "words" in said) == (True, True, False)
-    assert "words" in border.projected(["words"]).explain()
+    assert "words" in backend.projected(["words"]).explain()
 
 
 def test_batches(con: Any) -> None:
     """Rows come in pieces and in order, of the needed columns alone."""
     relation = con.sql("select range as query, range / 2 as score, 'wide' as words from range(2_500_000)")
-    border: Any = border_of(relation)
-    pieces = list(border.batches(["score", "query"]))
+    backend: Any = backend_of(relation)
+    pieces = list(backend.batches(["score", "query"]))
     assert len(pieces) > 2
     expected = pl.select(score=pl.int_range(2_500_000) / 2, query=pl.int_range(2_500_000))
     assert pl.concat(pieces).equals(expected)
-    assert next(border.batches(["query"])).columns == ["query"]
+    assert next(backend.batches(["query"])).columns == ["query"]
 
 
 @pytest.mark.parametrize("columns", [["a"], ["len", "a"], ['x"y', "A", "len", "len_"]])
@@ -361,8 +361,8 @@ def test_counts(con: Any, columns: list[str]) -> None:
     con.register(
         "rows", rows.with_columns(pl.lit(1).alias('x"y'), pl.lit(2).alias("len_")).rename({"A": "b"}).to_arrow()
     )
-    border: Any = border_of(con.sql("""select * exclude b, b as "A" from rows"""))
-    found = pl.concat(border.counts(columns))
+    backend: Any = backend_of(con.sql("""select * exclude b, b as "A" from rows"""))
+    found = pl.concat(backend.counts(columns))
     assert found.columns[:-1] == columns
     every = rows.with_columns(pl.lit(1).alias('x"y'), pl.lit(2).alias("len_"))
     assert found.rows() == every.group_by(columns, maintain_order=True).len("n").rows()

@@ -1,4 +1,4 @@
-"""The base class of borders: a border reads columns of a frame, and makes a frame of the same kind from an answer."""
+"""The base class of backends: a backend reads columns of a frame, and makes a frame of the same kind from an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.reordering import moves, without_groups
+from frame_metrics.backends.reordering import moves, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, quote
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
@@ -64,7 +64,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A call of a verb that a border has to answer."""
+    """A call of a verb that a backend has to answer."""
 
     columns: Sequence[str]  # the columns to read
     compute: Compute  # from the rows that were read to an answer
@@ -75,7 +75,7 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Border(ABC):
+class Backend(ABC):
     """A frame of one kind."""
 
     frame: Any  # the caller's
@@ -111,8 +111,8 @@ class Border(ABC):
         own = self.in_memory(request.columns)
         return own.given_back(request.compute(own.as_enums(own.read(request.columns), request.classes)))
 
-    def in_memory(self, columns: Sequence[str]) -> Border:
-        """Return the border of a frame that can be read more than once: a plan is run, a stream is read to its end."""
+    def in_memory(self, columns: Sequence[str]) -> Backend:
+        """Return the backend of a frame that can be read more than once: a plan is run, a stream is read to its end."""
         return self
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
@@ -142,8 +142,8 @@ class Border(ABC):
         """Return a value of a column that stands among the first; None if that is not known without reading it."""
         return None
 
-    def with_lists(self, columns: Sequence[str]) -> Border:
-        """Return this border, which reads the values of some columns as lists, though they are tuples or sets."""
+    def with_lists(self, columns: Sequence[str]) -> Backend:
+        """Return this backend, which reads the values of some columns as lists, though they are tuples or sets."""
         return self
 
     def made(self, given: Any, limits: Limits) -> tuple[str | None, Any]:
@@ -184,19 +184,19 @@ class Border(ABC):
         roots = list(dict.fromkeys(expression.meta.root_names()))
         return self.read(roots or self.names()[:1]).with_columns(expression.alias(MADE))[MADE].alias("")
 
-    def with_columns(self, columns: dict[str, Any]) -> Border:
+    def with_columns(self, columns: dict[str, Any]) -> Backend:
         """Return the frame with computed columns; one that has the name of an existing column replaces it."""
         raise NotImplementedError
 
     @property
     def unchanged(self) -> bool:
-        """True if the frame still has the same columns as when this border was made.
+        """True if the frame still has the same columns as when this backend was made.
 
         Frames of some kinds can be changed in place.
         """
         return replace(self).names() == self.names()
 
-    def looked_at(self, n: int) -> tuple[Border, int] | None:
+    def looked_at(self, n: int) -> tuple[Backend, int] | None:
         """Return the first ``n`` rows, and the number of all rows; None if the rows are not in memory."""
         return None
 
@@ -248,12 +248,12 @@ def same_keys(table: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
 class Beside:
     """The judgments beside a frame, read once. Row numbers past the frame's end are rows of the judgments."""
 
-    border: Border | None  # of the judgments, in memory; None if there are no judgments beside the frame
+    backend: Backend | None  # of the judgments, in memory; None if there are no judgments beside the frame
     columns: dict[str, str]  # the name of each key column of the log -> its name in the judgments
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return columns of the judgments as polars."""
-        return pl.DataFrame() if self.border is None else self.border.read(columns)
+        return pl.DataFrame() if self.backend is None else self.backend.read(columns)
 
     def rows(self, rows: Array, n: int) -> Array:
         """Turn row numbers past the end of a frame of ``n`` rows into rows of the judgments; -1 stays."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.free_memory import memory_to_use
-from frame_metrics.border.progress import progress
-from frame_metrics.border.protocol import Border, Gathering, Pieces, Request, same_keys
+from frame_metrics.backends.free_memory import memory_to_use
+from frame_metrics.backends.progress import progress
+from frame_metrics.backends.protocol import Backend, Gathering, Pieces, Request, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import Array
@@ -31,7 +31,7 @@ PARTS = 16  # a piece takes this part of the allowed memory; the rest is for wha
 CATEGORIES = (pl.Categorical, pl.Enum)  # types whose hash is not the hash of their text
 
 
-class Streamed(Border):
+class Streamed(Backend):
     """A frame that is read in batches, and whose rows are all held in memory only if they fit."""
 
     @abstractmethod
@@ -44,8 +44,8 @@ class Streamed(Border):
         """
 
     @abstractmethod
-    def held(self, table: pl.DataFrame) -> Border:
-        """Return the border of rows that fit in memory; it gives answers as frames of the caller's kind."""
+    def held(self, table: pl.DataFrame) -> Backend:
+        """Return the backend of rows that fit in memory; it gives answers as frames of the caller's kind."""
 
     def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield tables of distinct rows, with their counts in a last column ``TIMES``.
@@ -63,7 +63,7 @@ class Streamed(Border):
         """Return the number of rows if that is known without reading them, else None."""
         return None
 
-    def in_memory(self, columns: Sequence[str]) -> Border:
+    def in_memory(self, columns: Sequence[str]) -> Backend:
         return self.held(self.read(columns))
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
@@ -91,19 +91,19 @@ class Streamed(Border):
 class Stream(Pieces):
     """A streamed frame, with the memory and the temporary folder that may be used to measure it."""
 
-    border: Streamed
+    backend: Streamed
     memory: int  # bytes
     folder: Any  # the path of a folder for temporary files; None for the folder of the system
     ordered: ClassVar[bool] = True
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return self.border.types(columns)
+        return self.backend.types(columns)
 
     def gathered(self, asked: Gathering) -> pl.DataFrame:
         together = asked.together
         for way in (self._ordered_pieces, self._in_buckets):
             done = [pl.DataFrame(schema=asked.schema)]
-            with suppress(Returned), progress(self.border.known_rows, " rows") as tick:
+            with suppress(Returned), progress(self.backend.known_rows, " rows") as tick:
                 for piece in way(asked.columns, asked.keys):
                     done.append(asked.work(piece))
                     if together is not None and sum(map(len, done[1:])) > PIECE:
@@ -115,7 +115,7 @@ class Stream(Pieces):
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         held, new = list[pl.DataFrame](), 0
-        for counts in self.border.counts(columns):
+        for counts in self.backend.counts(columns):
             held.append(counts)
             new += len(counts)
             if new > PIECE:
@@ -134,7 +134,7 @@ class Stream(Pieces):
     def _ordered_pieces(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield pieces of whole queries, in order; raise ``Returned`` if the rows of a query do not stand together."""
         seen = _Seen()
-        with closing(self.border.batches(columns, self.memory)) as batches:
+        with closing(self.backend.batches(columns, self.memory)) as batches:
             first = next(batches)
             for piece in _numbered(whole_queries(chain([first], batches), keys, self._rows(first))):
                 if keys:
@@ -149,8 +149,8 @@ class Stream(Pieces):
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield pieces of whole queries: the rows are first written to a file, grouped by the hash of their query."""
         with closing(TemporaryFile(self.folder)) as file:
-            n_rows = self.border.n_rows(keys[0])  # counted first: a connection can read only one stream at a time
-            batches = _numbered(self.border.batches(columns, self.memory))
+            n_rows = self.backend.n_rows(keys[0])  # counted first: a connection can read only one stream at a time
+            batches = _numbered(self.backend.batches(columns, self.memory))
             first = next(batches)
             size = first.estimated_size() / max(len(first), 1) * n_rows
             buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(first))

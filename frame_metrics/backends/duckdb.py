@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.border.arrow import as_polars, narrow
-from frame_metrics.border.files import Unchanged
-from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Request
+from frame_metrics.backends.arrow import as_polars, narrow
+from frame_metrics.backends.files import Unchanged
+from frame_metrics.backends.pieces import Streamed
+from frame_metrics.backends.polars import PolarsFrame
+from frame_metrics.backends.protocol import Backend, Request
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.hidden import TIMES
 
@@ -103,7 +103,7 @@ class DuckDBFrame(Streamed):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return pl.concat(self.batches(columns))
 
-    def held(self, table: pl.DataFrame) -> Border:
+    def held(self, table: pl.DataFrame) -> Backend:
         return HeldRows(table, self)
 
     @_alone()

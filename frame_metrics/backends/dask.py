@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.border.arrow import DIGITS
-from frame_metrics.border.engine import Engine
-from frame_metrics.border.pandas import PandasFrame, in_type
-from frame_metrics.border.pieces import counted, hashes, summed
-from frame_metrics.border.protocol import Gathering, Work
-from frame_metrics.border.versioned import Sent
+from frame_metrics.backends.arrow import DIGITS
+from frame_metrics.backends.engine import Engine
+from frame_metrics.backends.pandas import PandasFrame, in_type
+from frame_metrics.backends.pieces import counted, hashes, summed
+from frame_metrics.backends.protocol import Gathering, Work
+from frame_metrics.backends.versioned import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.hidden import TIMES
 
@@ -107,15 +107,15 @@ def _lacks(names: Sequence[str]) -> ColumnError:
 
 def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
     """Return a partition as polars, with the types of the whole frame."""
-    border = PandasFrame(part)
-    if lacking := [name for name in types if name not in border.names()]:
+    backend = PandasFrame(part)
+    if lacking := [name for name in types if name not in backend.names()]:
         raise _lacks(lacking)
-    table = border.read(list(types))
+    table = backend.read(list(types))
     for name, kind in types.items():
         held = table.schema[name]
         if held not in (kind, pl.Null) and not (held.is_numeric() and kind.is_numeric()):
             raise BadValueError(
-                f"{name}: the column is {border.column(name).dtype}, and a partition of it holds {held}; "
+                f"{name}: the column is {backend.column(name).dtype}, and a partition of it holds {held}; "
                 "say what it holds, with astype()"
             )
     return table.cast(pl.Schema(types))

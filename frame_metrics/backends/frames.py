@@ -1,4 +1,4 @@
-"""The choice of the border for a frame, by its kind."""
+"""The choice of the backend for a frame, by its kind."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.arrow import ArrowFrame, ArrowTable
-from frame_metrics.border.dask import DaskFrame
-from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
-from frame_metrics.border.exporters import gives_arrow
-from frame_metrics.border.narwhals import is_narwhals, wrapped
-from frame_metrics.border.pandas import PandasFrame
-from frame_metrics.border.polars import LazyPolars, PolarsFrame
-from frame_metrics.border.protocol import Border
-from frame_metrics.border.spark import SparkFrame
+from frame_metrics.backends.arrow import ArrowFrame, ArrowTable
+from frame_metrics.backends.dask import DaskFrame
+from frame_metrics.backends.duckdb import DuckDBFrame, is_duckdb
+from frame_metrics.backends.exporters import gives_arrow
+from frame_metrics.backends.narwhals import is_narwhals, wrapped
+from frame_metrics.backends.pandas import PandasFrame
+from frame_metrics.backends.polars import LazyPolars, PolarsFrame
+from frame_metrics.backends.protocol import Backend
+from frame_metrics.backends.spark import SparkFrame
 from frame_metrics.errors import BadValueError, kind_of, quote
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # the libraries whose frames ``given_as`` makes
@@ -44,8 +44,8 @@ WAYS = {
 }
 
 
-def border_of(frame: Any) -> Border:
-    """Return the border of a frame; raise for an object that is not a frame, or of a kind that cannot be read."""
+def backend_of(frame: Any) -> Backend:
+    """Return the backend of a frame; raise for an object that is not a frame, or of a kind that cannot be read."""
     if isinstance(frame, pl.DataFrame):
         return PolarsFrame(frame)
     if isinstance(frame, pl.LazyFrame):
@@ -61,7 +61,7 @@ def border_of(frame: Any) -> Border:
     if is_duckdb(frame):
         return DuckDBFrame(frame)
     if is_narwhals(frame):
-        return wrapped(frame, border_of(frame.to_native()))
+        return wrapped(frame, backend_of(frame.to_native()))
     if gives_arrow(frame):
         return ArrowTable(frame) if hasattr(frame, "append_column") else ArrowFrame(frame)
     raise BadValueError(f"a {kind_of(frame)} is not a frame{_way_to_one(frame)}; {KINDS}")
@@ -69,8 +69,8 @@ def border_of(frame: Any) -> Border:
 
 def here(frame: Any) -> pl.DataFrame:
     """Return a frame of any kind as polars; a lazy one is run."""
-    border = border_of(frame)
-    return border.read(border.names())
+    backend = backend_of(frame)
+    return backend.read(backend.names())
 
 
 def _is_of(module: str, frame: Any) -> bool:

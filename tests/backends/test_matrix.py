@@ -1,6 +1,6 @@
 """Each verb on each kind of frame: equal to the frame in memory, or refused with a way out that is followed here.
 
-``pytest -s tests/border/test_matrix.py -m ""`` prints the table.
+``pytest -s tests/backends/test_matrix.py -m ""`` prints the table.
 """
 
 from __future__ import annotations
