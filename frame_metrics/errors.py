@@ -26,7 +26,7 @@ LAST = 360  # of these the last ones, which say the way out
 PACKAGES = {
     "completion": "shtab",
     "plot": "altair vl-convert-python",
-    "report": "jinja2 great-tables altair vl-convert-python",
+    "report": "jinja2 altair vl-convert-python",
     "stats": "scipy",
 }
 TEXTS = ("String", "Categorical", "Enum")  # types of polars that hold text

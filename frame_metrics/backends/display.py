@@ -6,7 +6,7 @@ import math
 import platform
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.frames import here
+from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 
 INDENT = " " * 4
 DIGITS = 6  # significant digits of numbers
@@ -80,8 +81,8 @@ def html_of(table: pl.DataFrame) -> str:
         return told or "<p>nothing was found</p>"
     rest = is_comparison(table)
     main = [name for name in table.columns if name not in BESIDE_MAIN] if rest else table.columns
-    more = f"<details><summary>all columns</summary>{html_table(table, SHORT)}</details>" if rest else ""
-    return html_table(table.select(main), SHORT) + more
+    more = f"<details><summary>all columns</summary>{in_html(table_of(table, SHORT))}</details>" if rest else ""
+    return in_html(table_of(table.select(main), SHORT)) + more
 
 
 def is_comparison(table: pl.DataFrame) -> bool:
@@ -89,24 +90,11 @@ def is_comparison(table: pl.DataFrame) -> bool:
     return {"p_value", "p_adjusted"} <= {*table.columns} and bool({"difference", "preference"} & {*table.columns})
 
 
-def html_table(table: pl.DataFrame, digits: int | None = DIGITS) -> str:
-    """Return a result as an HTML table; ``digits``: significant digits of numbers, None for all."""
-    from html import escape
-
-    names, *rows = ([escape(text) for text in row] for row in rows_of_text(table, digits))
-    classes = [' class="number"' if kind.is_numeric() else "" for kind in table.dtypes]
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    lines = ("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes, row, strict=True)) for row in rows)
-    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def rows_of_text(table: pl.DataFrame, digits: int | None = DIGITS) -> list[list[str]]:
-    """Return the names of the columns, and the values of each row, as texts."""
-    return [
-        [*map(printable, table.columns)],
-        *([_cell(*one, digits) for one in zip(table.columns, row, strict=True)] for row in table.iter_rows()),
-    ]
+def table_of(table: pl.DataFrame, digits: int | None = DIGITS) -> Table:
+    """Return a result as a table of cells, every value as text; ``digits``: significant digits, None for all."""
+    names = table.columns
+    rows = [[Cell(_cell(*one, digits)) for one in zip(names, row, strict=True)] for row in table.iter_rows()]
+    return Table([*map(printable, names)], rows, [kind.is_numeric() for kind in table.dtypes])
 
 
 def _cell(column: str, value: Any, digits: int | None) -> str:
@@ -139,13 +127,7 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
         return _findings(table)
     if {*table.columns} >= SENTENCES:
         return "\n".join(map(printable, table["sentence"])) or "nothing can be said"
-    rows = rows_of_text(table, digits)
-    sizes = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    if width is not None and len(table) and sum(sizes) + 2 * (len(sizes) - 1) > width:
-        return _blocks(*rows)
-    sides = [f"{{:{'>' if kind.is_numeric() else '<'}{size}}}" for kind, size in zip(table.dtypes, sizes, strict=True)]
-    aligned = (map(str.format, sides, row) for row in rows[not header :])
-    return "\n".join("  ".join(row).rstrip() for row in aligned)
+    return in_text(table_of(table, digits), width=width, header=header)
 
 
 @cache
@@ -219,12 +201,6 @@ def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
 def _percent(share: float) -> str:
     """Return a share in percent; only all is 100 %."""
     return f"{min(100 * share, 100 if share == 1 else 99.9):.3g} %"
-
-
-def _blocks(names: Sequence[str], *rows: Sequence[str]) -> str:
-    """Return a block of lines for each row; each line has the name of a column and its value."""
-    width = max(map(len, names))
-    return "\n\n".join("\n".join(f"{n:{width}}  {c}".rstrip() for n, c in zip(names, row, strict=True)) for row in rows)
 
 
 def cell_text(value: Any, digits: int | None = DIGITS) -> str:

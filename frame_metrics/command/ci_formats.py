@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_metrics.backends.display import printable
 from frame_metrics.backends.files import file_name, replacing
+from frame_metrics.backends.tables import markdown_text
 from frame_metrics.command.gates import Outcome
 from frame_metrics.command.texts import in_command, in_lines
 from frame_metrics.command.writing import markdown
@@ -47,8 +48,6 @@ def summarise(title: str, result: pl.DataFrame | None, outcomes: Sequence[Outcom
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
         return
-    from frame_metrics.report.tables import markdown_text
-
     parts = [f"### {title}\n"]
     if result is not None:
         parts.append(markdown(result, None))

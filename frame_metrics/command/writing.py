@@ -14,8 +14,9 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.backends.display import BESIDE_MAIN, DIGITS, SHORT, html_table, is_comparison, rows_of_text, text_of
+from frame_metrics.backends.display import BESIDE_MAIN, DIGITS, SHORT, is_comparison, table_of, text_of
 from frame_metrics.backends.files import file_name, replacing
+from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
@@ -33,7 +34,7 @@ WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {kind: e for kind, e in ENDIN
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>frame_metrics</title>
 <style>:root {{ color-scheme: light dark; font-family: sans-serif }} td, th {{ padding: .2em .6em; text-align: left }}
-td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
+tbody th {{ font-weight: normal }} td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
 {}
 </html>
 """
@@ -116,7 +117,7 @@ def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = Non
             frame = _fitted(frame, look, width)
         return f"{text_of(frame, digits=look.digits, width=width, header=look.header)}\n".encode()
     if kind in FOR_PEOPLE:
-        text = PAGE.format(html_table(frame, look.digits)) if kind == "html" else markdown(frame, look.digits)
+        text = PAGE.format(in_html(table_of(frame, look.digits))) if kind == "html" else markdown(frame, look.digits)
         return text.encode()
     file = io.BytesIO()
     if kind in OF_CELLS:
@@ -246,9 +247,4 @@ def _finite(frame: pl.DataFrame) -> pl.DataFrame:
 
 def markdown(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
     """Return a frame as a table of Markdown."""
-    from frame_metrics.report.cells import Cell, Table
-    from frame_metrics.report.tables import in_markdown
-
-    names, *rows = rows_of_text(frame, digits)
-    table = Table(names, [[Cell(text) for text in row] for row in rows], [kind.is_numeric() for kind in frame.dtypes])
-    return f"{in_markdown(table)}\n"
+    return f"{in_markdown(table_of(frame, digits))}\n"

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from frame_metrics.report.cells import (
-    Cell,
-    Table,
-)
+from frame_metrics.backends.tables import Cell, Table
 
 
 @dataclass(frozen=True)

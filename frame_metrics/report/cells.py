@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from frame_metrics.backends.display import held_together, printable, rounded_down, value_text
 from frame_metrics.backends.frames import here
+from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.saved_names import metric_of
 
-NOTHING = "\u2013"  # a dash in place of a missing value
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 SIGNIFICANT = "*"
 UNDEFINED = "_undefined"  # how columns of a wide result end that count undefined values of a metric
@@ -63,18 +63,6 @@ WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "ex
 OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, *WORDS}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One value as text."""
-
-    text: str
-    value: float | None = None  # of a number, by which a column is sorted
-    bold: bool = False
-    mark: str = ""  # a sign right after the text
-    beside: str = ""  # a smaller text below it, or after it in brackets
-    kind: str = ""  # a word for its style
-
-
 class _Value(NamedTuple):
     """A number that competes with others of its column."""
 
@@ -82,23 +70,6 @@ class _Value(NamedTuple):
     at: int  # its row
     name: str  # its column
     text: str  # as it is printed
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text; columns of numbers are aligned to the right."""
-
-    names: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    numbers: Sequence[bool]  # True for each column of numbers
-    caption: str = ""
-    notes: Sequence[str] = field(default_factory=list)
-    beside: str = ""  # the meaning of ``Cell.beside``
-
-    @property
-    def explained(self) -> str:
-        """The meaning of what stands beside cells, if something does."""
-        return self.beside if any(cell.beside for row in self.rows for cell in row) else ""
 
 
 def library(name: str) -> Any:

@@ -8,18 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.report.blocks import Block, Fold, Group
-from frame_metrics.report.cells import (
-    ALPHA,
-    NOTHING,
-    Cell,
-    Table,
-    cell_of,
-    corrections,
-    number_text,
-    plain_text,
-    table_of,
-)
+from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content, Ranked
 from frame_metrics.report.result_tables import CALLED, LONGEST, ROWS, ci_level, ci_percent, interval_cell, left_out_note

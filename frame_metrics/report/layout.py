@@ -10,20 +10,10 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.display import rounded_down
+from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.blocks import Block, Fold, Group, Picture, Section
-from frame_metrics.report.cells import (
-    ALPHA,
-    BETTER,
-    Cell,
-    Table,
-    cell_of,
-    corrections,
-    counted,
-    number_text,
-    plain_text,
-    table_of,
-)
+from frame_metrics.report.cells import ALPHA, BETTER, cell_of, corrections, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import sorted_by
 from frame_metrics.report.comparison_tables import comparison_tables, leaderboard_tables, rank_moves
 from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked

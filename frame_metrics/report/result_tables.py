@@ -8,17 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.report.cells import (
-    NOTHING,
-    Cell,
-    Table,
-    best_cells,
-    cell_of,
-    counted,
-    number_text,
-    plain_text,
-    table_of,
-)
+from frame_metrics.backends.tables import NOTHING, Cell, Table
+from frame_metrics.report.cells import best_cells, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 

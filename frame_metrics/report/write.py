@@ -19,6 +19,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.tables import Table, in_html, in_markdown, markdown_text
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -32,12 +33,11 @@ from frame_metrics.errors import (
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
 from frame_metrics.report.blocks import Block, Group, Picture, Section
-from frame_metrics.report.cells import BETTER, Table, library, plain_text
+from frame_metrics.report.cells import BETTER, library, plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.gathering import gathered
 from frame_metrics.report.layout import sections_of, verdict
-from frame_metrics.report.tables import in_markdown, markdown_text
 from frame_metrics.roles.columns import Columns
 
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
@@ -186,6 +186,7 @@ def as_html(content: Content, jinja: Any) -> str:
             version=content.versions["frame_metrics"],
             style=style,
             script=script,
+            in_html=in_html,
             script_hash=digest,
         )
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from frame_metrics.backends.display import printable, value_text
 from frame_metrics.backends.protocol import Backend
+from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 from frame_metrics.errors import kind_of, quote
 from frame_metrics.plan.given import Judgments
 from frame_metrics.plan.plan import Plan
@@ -40,28 +41,20 @@ class Overview:
     said: str  # the conventions that were given, and the roles that were set aside
     then: str  # verbs to call next, or an error to settle first
 
+    @property
+    def table(self) -> Table:
+        """The parts as a table of cells."""
+        rows = [[Cell(part.role), Cell(part.columns), Cell(part.values), Cell(part.note)] for part in self.parts]
+        return Table(["role", "column", "values", ""], rows, [False] * 4, self.title)
+
     def text(self) -> str:
         """Return it as lines of text."""
-        cells = [[part.role, part.columns, part.values] for part in self.parts]
-        widths = [max((len(row[i]) for row in cells), default=0) for i in range(3)]
-        lines = [self.title]
-        for row, part in zip(cells, self.parts, strict=True):
-            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            lines.append(f"  {line}  {part.note}".rstrip())
-        lines += [f"  {self.said}"] if self.said else []
-        return "\n".join([*lines, self.then])
+        lines = in_text(self.table, header=False).splitlines()
+        return "\n".join([self.title, *(f"  {line}" for line in [*lines, *filter(None, [self.said])]), self.then])
 
     def html(self) -> str:
         """Return it as a table of HTML."""
-        head = "".join(f'<th scope="col">{name}</th>' for name in ("role", "column", "values", ""))
-        rows = "".join(
-            f'<tr><th scope="row">{escape(part.role)}</th><td>{escape(part.columns)}</td>'
-            f"<td>{escape(part.values)}</td><td>{escape(part.note)}</td></tr>"
-            for part in self.parts
-        )
-        said = f"<p>{escape(self.said)}</p>" if self.said else ""
-        caption, after = f"<caption>{escape(self.title)}</caption>", f"<p>{escape(self.then)}</p>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{said}{after}"
+        return "".join([in_html(self.table), *(f"<p>{escape(text)}</p>" for text in (self.said, self.then) if text)])
 
 
 def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callable[[], Plan]) -> Overview:

@@ -648,7 +648,7 @@ def test_wrong_calls_are_refused_before_anything_is_read(tmp_path: Path, monkeyp
     assert "there is no metric 'ndgc'" in error(lambda: irm.report(metrics="ndgc", format="md"))
     assert "no metric was asked for" in error(lambda: irm.report(metrics=[], format="md"), BadValueError)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(FrameMetricsError, match=r"need jinja2.*pip install jinja2 great-tables"):
+    with pytest.raises(FrameMetricsError, match=r"need jinja2.*pip install jinja2 altair"):
         irm.report()
 
 
