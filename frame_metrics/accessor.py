@@ -1421,7 +1421,19 @@ class IRM(Generic[Frame]):
         Formula: difference = mean of the period - mean of the baseline, with the variance of the units' contributions
         to both means. The numbers are those of ``ab_test``.
 
-        Undefined: a period of fewer than two units leaves intervals, p-values and mde null.
+        With ``by`` each difference is taken apart: how much of it comes from the mix of segments, and how much from
+        within them. With p the share of a segment among the queries (or their weights) of a period, v its mean, 1 the
+        period, 0 the baseline, and c the mean of both means, a segment adds
+
+            from_mix = (p1 - p0) ((v1 + v0) / 2 - c), from_within = (v1 - v0) (p1 + p0) / 2, change = their sum.
+
+        A segment that is new or gone adds from_within 0, and its one mean stands for both in from_mix. Several columns
+        are one key. Rows of totals follow, sums over segments with null keys, as ``margins=True`` has them: that over
+        all segments is the difference itself. What is not in ``by`` counts as within: if long searches became more
+        frequent on every device, that is within devices.
+
+        Undefined: a period of fewer than two units leaves intervals, p-values and mde null. With ``by``, intervals are
+        null where the period or the baseline has fewer than 20 queries.
 
         Parameters
         ----------
@@ -1430,18 +1442,23 @@ class IRM(Generic[Frame]):
             compared with all before it in the order of their names. Or a frame of saved numbers of another period, what
             ``per_query`` returned, a row per query and metric: the log is then one period, or has several in ``arm``,
             without clusters and weights, and a query that was asked in both is one unit.
+        test, correction, over, margin : without ``by`` only.
         test : two-sided. "randomization", the default, exchanges units between two periods, and compares differences in
             standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal
             one; "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once,
             else "bootstrap".
         correction, over : as in ``ab_test``.
         margin : as in ``ab_test``: the loss that would still be accepted, which adds p_not_worse and p_equivalent.
-        ci : level of the interval of the difference, which is that of the test, as in ``ab_test``.
+        ci : level of the interval of the difference, which is that of the test, as in ``ab_test``; with ``by``
+            percentiles of resampled units, at the expanded level of so many. Units of both periods are drawn together.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
         Returns
         -------
-        A frame of the caller's kind: by..., the period, baseline, metric, k, value, baseline_value, difference,
+        With ``by``, a frame of the caller's kind: the period, baseline, by..., total_over, metric, k, share,
+        baseline_share, value, baseline_value, change, from_mix and from_within, each with _low and _high, n and
+        baseline_n. A row for each pair of periods, segment or total, and metric.
+        Without, a frame of the caller's kind: the period, baseline, metric, k, value, baseline_value, difference,
         relative, relative_low, relative_high, ci_low, ci_high, p_value, p_adjusted, effect_size, n and baseline_n
         (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined, n_unjudged and
         baseline_n_unjudged (null of saved numbers), mde, test, n_tests, correction, split_note (what to know of the
@@ -1451,7 +1468,8 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             The column of periods is not named with ``arm``, there is only one period, or ``baseline`` is none of them.
-            Without ``cluster`` every query is in every period, as if systems had answered the same ones.
+            Without ``cluster`` every query is in every period, as if systems had answered the same ones. With ``by``,
+            an option of tests is given, or there is no query.
             A saved baseline has several systems, or lacks a metric. A test needs scipy and it is not installed.
 
         Examples
@@ -1465,9 +1483,13 @@ class IRM(Generic[Frame]):
         >>> now = pl.DataFrame(rows).filter(pl.col("week") == "W02").irm(by=None)
         >>> now.change("rr", baseline=last).select("baseline", "difference", "n", "baseline_n").rows()
         [('saved', 0.0, 3, 3)]
+        >>> by_device = pl.DataFrame(rows | {"device": [*"ppwpww"]}).irm(arm="week", by="device").change("rr")
+        >>> by_device.select("device", "total_over", "change", "from_mix", "from_within").rows()[-1]
+        (None, 'device', 0.0, 0.25, -0.25)
 
         Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
-        ideas, KDD 2018.
+        ideas, KDD 2018; parts, E. M. Kitagawa, Components of a difference between two rates, Journal of the American
+        Statistical Association 50, 1955.
         """
         from frame_metrics.verbs.compare.ab_test import ab_test
         from frame_metrics.verbs.compare.options import ChangeOptions

@@ -320,6 +320,26 @@ def same_segment(segments: Segments, there: Index) -> Array:
     return _segments_of(saved, ours.with_row_index("segment"), by)
 
 
+def every_segment(segments: Segments, there: Index) -> tuple[Array, pl.DataFrame]:
+    """Return the number of each saved segment, and the values of all: those of the frame, then those it has not.
+
+    Raises
+    ------
+    BadValueError
+        A saved segment is not in the frame, and its value is none that the frame's column can hold.
+    """
+    ours = pl.DataFrame({name: segments.values(name) for name in segments.keys})
+    saved = there.segments.values.rename(dict(zip(there.columns.key_names[1], ours.columns, strict=True)))
+    names = dict(zip(ours.columns, zip(segments.keys, there.columns.by, strict=True), strict=True))
+    own, saved = in_common_types(ours, saved, names)
+    new = saved.join(own, on=own.columns, how="anti", nulls_equal=True).unique(maintain_order=True)
+    try:
+        values = pl.concat([ours, new.cast(dict(ours.schema))])  # type: ignore[arg-type]
+    except pl.exceptions.PolarsError:
+        return _segments_of(saved, own.with_row_index("segment"), segments.keys), ours
+    return _segments_of(saved, pl.concat([own, new]).with_row_index("segment"), segments.keys), values
+
+
 def same_query(here: Index, there: Index) -> Array:
     """Return the number of the frame's query for each saved query, -1 for one that the frame has not."""
     own, theirs = here.columns.key_names[2], there.columns.key_names[2]

@@ -177,13 +177,31 @@ AB_TEST = Verb(
         "numbers": _OF_ARMS["numbers"],
     },
 )
+_BY_ROWS = Refused(
+    " takes a change of means apart, and rows without a query are counted together",
+    "name query=, or pass by=None, or use ab_test() for each segment by itself",
+)
 CHANGE = Verb(
     name="change",
+    excludes=(
+        Excludes(
+            "test correction over margin",
+            " applies to tests, and {beside} takes each change apart, with intervals alone",
+            "leave it out, or pass by=None, or use ab_test() for each segment by itself",
+            "by",
+        ),
+    ),
     means=True,
     takes_lists=True,
     kinds={
         "queries": _OF_ARMS["queries"],
-        "rows": of("rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"], excludes=(_NO_QUERY,)),
+        "rows": of(
+            "rows",
+            POOLED,
+            refuses=COUNTED | _MATCHED | {"by": _BY_ROWS},
+            tests=TESTS["rows of arms"],
+            excludes=(_NO_QUERY,),
+        ),
         "numbers": _OF_ARMS["numbers"],
     },
 )

@@ -157,7 +157,8 @@ def rows_of(plan: Plan) -> Of:
 def check_roles(plan: Plan, verb: Verb) -> None:
     """Raise for a role that a verb refuses; no value is read."""
     if (kind := verb.kinds.get(rows_of(plan))) is not None:
-        kind.refuse(vars(plan.columns), plan.roles)
+        columns = plan.columns
+        kind.refuse(vars(columns) | ({"by": columns.segments} if "arm" in kind.reads else {}), plan.roles)
 
 
 def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:

@@ -139,6 +139,9 @@ CALLS: dict[str, Asked] = {
     "leaderboard": log(lambda i: i.leaderboard("rr", "ap", **DRAWN)),
     "per query of compare": log(lambda i: i.compare("rr", baseline="a", per_query=True)),
     "ab_test": log(lambda i: i.ab_test("rr", **FEW, **DRAWN), system=None, arm="half", query=["query", "system"]),
+    "change by": log(
+        lambda i: i.change("rr", resamples=30), system=None, arm="half", by="segment", query=["query", "system"]
+    ),
     "change": log(lambda i: i.change("rr", **DRAWN), system=None, arm="half", query=["query", "system"]),
     "sample_size": log(lambda i: i.sample_size("rr", detect=0.1, resamples=20)),
     "similarity": log(lambda i: i.similarity("rbo", "jaccard@3", baseline="a")),

@@ -41,6 +41,7 @@ from simulate_few import few as of_few
 from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
+from simulate_mix import parts_of_change
 from simulate_periods import over_time
 from simulate_segments import of_segments
 from simulate_strata import of_strata
@@ -1006,6 +1007,7 @@ PARTS = {
     "unequal_arm_families": unequal_arm_families,
     "strata": of_strata,
     "segments": of_segments,
+    "parts_of_change": parts_of_change,
 }
 
 

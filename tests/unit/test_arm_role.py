@@ -153,7 +153,7 @@ OF_SPLIT = ["unit_share", "baseline_unit_share", "split_p_value"]
 @pytest.mark.parametrize("query", ["query", None])
 def test_a_change_has_the_numbers_of_arms(query: str | None, test: Any) -> None:
     """All but those of the split, of queries and of rows, whose columns are the same."""
-    roles: dict[str, Any] = {"arm": "variant", "by": "device", "cluster": "user", "query": query}
+    roles: dict[str, Any] = {"arm": "variant", "cluster": "user", "query": query}
     metric = "rr"
     if query is None:
         roles |= {"label": pl.col("grade").ge(1).alias("label"), "grade": None, "doc": None}
@@ -194,16 +194,6 @@ def test_a_period_against_saved_numbers_of_another(kind: str) -> None:
             found = as_polars(irm.change("rr", "recall@1", baseline=old, test=test))
             assert found["baseline"].to_list() == ["saved"] * 2
             assert_frame_equal(found.drop(apart, strict=False), both, rel_tol=1e-12)
-    days = IRM(new, by="device")
-    old = weeks.filter(variant="old").irm(by="device", undefined="null").per_query("rr")
-    both = weeks.irm(arm="variant", by="device").change("rr", baseline="old", test="t").drop(apart, strict=False)
-    found = days.change("rr", baseline=old, test="t")
-    assert_frame_equal(as_polars(found).drop(apart, strict=False), both, rel_tol=1e-12)
-    if isinstance(found, pl.LazyFrame):
-        assert found.collect_schema() == found.collect().schema
-    odd = old.with_columns(device=pl.lit("tv"))
-    said = error(lambda: days.change("rr", baseline=odd))
-    assert said.startswith("baseline: 1 saved segment is not in the frame, as device = tv; ")
 
 
 @pytest.mark.parametrize(

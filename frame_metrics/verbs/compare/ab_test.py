@@ -19,6 +19,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
+from frame_metrics.verbs.compare.mix import BESIDE, OF_PARTS, changes_apart, schema_of_parts
 from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.strata import with_strata
 
@@ -27,11 +28,14 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     """Implement ``irm.ab_test`` and ``irm.change``, whose docstrings have the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=VERBS[options.verb]))
     options = replace(options, of=kind_of(call, arms=True))
+    if isinstance(options, ChangeOptions) and call.columns.segments:
+        options = replace(options, by=call.columns.segments)
     check_compared(options.of, call, asked or (), options)
     available = call.plan.available
     columns = with_covariate(call.columns, available, options.covariate)
-    check_apart(columns.keys, ("baseline", "metric", "k", *columns_of(options)))
-    schema = schema_of(columns, options)
+    apart = isinstance(options, ChangeOptions) and bool(options.by)
+    check_apart(columns.keys, ("baseline", *((*BESIDE, *OF_PARTS) if apart else ("metric", "k", *columns_of(options)))))
+    schema = schema_of_parts(columns, saved=options.saved) if apart else schema_of(columns, options)
     call = replace(call, columns=with_strata(columns, available, options.strata))
     of_queries = options.of == "arms"
     own = replace(call, columns=call.columns.without_arm())
@@ -42,6 +46,8 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     def compute(source: Source) -> Answer:
         if not of_queries:
             return arm_rows_compared(source, asked or (), options)
+        if isinstance(options, ChangeOptions) and options.by:
+            return changes_apart(measured_of(source, asked), options, saved)
         return arms_compared(measured_of(source, asked), options, saved)
 
     return answer_of(call, compute, schema, in_pieces=True)

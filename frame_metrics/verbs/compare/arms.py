@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import Tick, progress
@@ -15,7 +16,7 @@ from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.baseline import name_of_saved, read_saved, same_query, same_segment
+from frame_metrics.measuring.baseline import every_segment, name_of_saved, read_saved, same_query, same_segment
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.saved_values import unfilled
 from frame_metrics.measuring.values import Values, filled
@@ -80,6 +81,7 @@ class ArmValues:
     covariate: Array | None  # the covariate of each query; None if none is named
     strata: StrataOfQueries | None = None  # of each query; None without strata
     saved: str | None = None  # the name of the last arm, whose queries are saved numbers; None if none are
+    named: pl.DataFrame | None = None  # the values of segments, also of those that only saved numbers have; None: none
 
     @classmethod
     def of(cls, measured: Values) -> ArmValues:
@@ -103,10 +105,13 @@ class ArmValues:
         each = (arm[at], values, undefined, weight, unit, covariate)
         return cls(index, measured.asked, systems, segments, edges, *each, strata)
 
-    def beside(self, saved: Call) -> ArmValues:
-        """Return the same with saved numbers as one more arm, the last; ``saved``: as ``baseline.call_of`` returns it.
+    def beside(self, saved: Call, *, gone: bool = False) -> ArmValues:
+        """Return the same with saved numbers as one more arm, the last; a query of both is one unit, as in two arms.
 
-        A query of both is one unit, as one of two arms is.
+        Parameters
+        ----------
+        saved : as ``baseline.call_of`` returns it.
+        gone : whether there may be segments that only the saved numbers have; they are then the last.
         """
         there = read_saved(saved, unfilled(self.asked))
         index, theirs = self.index, there.index
@@ -116,19 +121,21 @@ class ArmValues:
         unit = same_query(index, theirs)[query]
         unit = np.where(unit < 0, len(index.queries) + query, unit)
         segment = np.repeat(np.arange(len(self.segments)), np.diff(self.edges))
-        segment = np.append(segment, same_segment(self.segments, theirs)[theirs.segment[at]])
-        order = np.argsort(segment, kind="stable")
+        place, named = every_segment(self.segments, theirs) if gone else (same_segment(self.segments, theirs), None)
+        segment = np.append(segment, place[theirs.segment[at]])
+        order, n = np.argsort(segment, kind="stable"), len(self.segments if named is None else named)
         with told_of("baseline"):
             values = np.array([own[at] for own in all_filled(there)])
         return replace(
             self,
-            edges=np.searchsorted(segment[order], np.arange(len(self.segments) + 1)),
+            edges=np.searchsorted(segment[order], np.arange(n + 1)),
             arm=np.append(self.arm, np.full(len(at), len(self.systems)))[order],
             values=np.concatenate([self.values, values], axis=1)[:, order],
             undefined=np.concatenate([self.undefined, np.isnan(there.value[:, at])], axis=1)[:, order],
             weight=np.append(self.weight, np.ones(len(at)))[order],
             unit=np.append(self.unit, unit)[order],
             saved=name_of_saved(theirs),
+            named=named,
         )
 
     def pairs(self, options: CompareOptions) -> list[Pair]:

@@ -185,6 +185,7 @@ class ChangeOptions(CompareOptions):
     """Options of a comparison of periods; the verb has the parameters."""
 
     verb: ClassVar[str] = "change"
+    by: Sequence[str] = ()  # the columns of segments by which changes are taken apart; set once they are known
 
     @property
     def one(self) -> str:

@@ -113,17 +113,25 @@ def splits_of_queries(measured: Values, segments: Segments, arms: Segments, opti
     NotComputableError
         The units are queries, and all of them are in every arm.
     """
+    counted = check_asked_apart(measured, segments, arms, options)
+    return Splits.of(counted, arms, measured.columns, options, unjudged_of(measured, segments, arms))
+
+
+def check_asked_apart(
+    measured: Values, segments: Segments, arms: Segments, options: CompareOptions
+) -> tuple[Array, int]:
+    """Return the numbers of units; raise if they are queries, and all of them are in every arm."""
     columns, table = measured.columns, units_of_queries(measured.index, measured.cluster)
     units, several = _counted(table.drop_nulls("unit"), columns, segments, arms)
     alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
     if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
-        arm = str(columns.arm)
+        arm, mix = str(columns.arm), ", so that the mix is the same" if getattr(options, "by", ()) else ""
         raise NotComputableError(
             f"every query ({listed(columns.query)}) is in every {options.one} of {arm}, as if systems had answered the "
-            f"same queries: compare() pairs these, with system={quote(arm)} in the place of arm=. If several users "
-            "asked them, name the users with cluster="
+            f"same queries{mix}: compare() pairs these, with system={quote(arm)} in the place of arm=. If several "
+            "users asked them, name the users with cluster="
         )
-    return Splits.of((units, several), arms, columns, options, unjudged_of(measured, segments, arms))
+    return units, several
 
 
 def beside_saved(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:

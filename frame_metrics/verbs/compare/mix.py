@@ -1,0 +1,161 @@
+"""Changes between periods taken apart by segments: what each adds by its share, and by its own mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.backends.progress import Tick, progress
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.keys.groups import Segments
+from frame_metrics.measuring.results import labels, number, whole
+from frame_metrics.measuring.values import Values
+from frame_metrics.plan.call import Call
+from frame_metrics.roles.columns import Columns
+from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes
+from frame_metrics.verbs.compare.arms import ArmValues
+from frame_metrics.verbs.compare.differences import Pair
+from frame_metrics.verbs.compare.options import ChangeOptions
+from frame_metrics.verbs.compare.splits import check_asked_apart
+
+OF_PARTS: dict[str, Any] = dict.fromkeys(("share", "baseline_share", "value", "baseline_value"), pl.Float64)
+OF_PARTS |= dict.fromkeys((f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")), pl.Float64)
+OF_PARTS |= dict.fromkeys(("n", "baseline_n"), pl.Int64)
+BESIDE = ("total_over", "metric", "k")
+
+
+def schema_of_parts(columns: Columns, *, saved: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a function from the types of the frame's columns to the types of the result's columns."""
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        arm = {columns.arm: types[columns.arm]} if columns.arm else {}
+        baseline = pl.String if saved else types[str(columns.arm)]
+        keys = arm | {"baseline": baseline} | {name: types[name] for name in columns.segments}
+        return keys | dict(zip(BESIDE, (pl.String, pl.String, pl.Int64), strict=True)) | OF_PARTS
+
+    return schema
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Segments and totals over them: by one column each, if there are several, then over all."""
+
+    segments: Segments
+    values: pl.DataFrame  # of the segments, also of those that are not in the frame, which are the last
+
+    @cached_property
+    def keys(self) -> list[Sequence[str]]:
+        """The columns that each grouping keeps."""
+        by = self.segments.keys
+        return [by, *([[name] for name in by] if len(by) > 1 else []), []]
+
+    @cached_property
+    def groupings(self) -> list[Grouping]:
+        """The group of each segment, in each grouping; groups are sorted by their values, nulls last."""
+        n, found = len(self.values), list[Grouping]()
+        for keys in self.keys:
+            of = np.zeros(n, np.int64)
+            for key in keys:
+                place = self.values[key].rank("dense").cast(pl.Int64).fill_null(n + 1).to_numpy()
+                of = np.unique(of * (n + 2) + place, return_inverse=True)[1]
+            found.append(Grouping(of, int(of.max(initial=-1)) + 1))
+        return found
+
+    def key_rows(self) -> dict[str, Any]:
+        """Return the key of each group by column: a row of the frame that holds it, -1 for a total, or the value."""
+        rows, n = self.segments.key_rows(), len(self.segments)
+        found: dict[str, Any] = {}
+        for name in self.segments.keys:
+            at = np.concatenate(
+                [
+                    np.unique(grouping.of, return_index=True)[1] if name in keys else np.full(grouping.n, NONE)
+                    for keys, grouping in zip(self.keys, self.groupings, strict=True)
+                ]
+            )
+            if len(self.values) == n:
+                found[name] = np.append(rows[name], NONE)[at]
+            else:
+                place = pl.Series(at)
+                found[name] = self.values[name].gather(place.set(place < 0, None))
+        return found
+
+    def total_over(self) -> pl.Series:
+        """Return the columns that each group is a total over, as text; null for a segment."""
+        by = self.segments.keys
+        over = [", ".join(name for name in by if name not in keys) or None for keys in self.keys]
+        each = np.repeat(np.arange(len(over)), [grouping.n for grouping in self.groupings])
+        return pl.Series(over, dtype=pl.String).gather(each)
+
+
+def two_mixes(arms: ArmValues, pair: Pair, metric: int) -> TwoMixes:
+    """Return the queries of two arms that a metric is defined for."""
+    here = (arms.arm == pair[0]) | (arms.arm == pair[1])
+    at = np.flatnonzero(here & ~np.isnan(arms.values[metric]))
+    segments = len(arms.edges) - 1
+    segment = np.repeat(np.arange(segments), np.diff(arms.edges))
+    each = (
+        arms.values[metric, at],
+        arms.weight[at],
+        arms.arm[at] == pair[0],
+        segment[at],
+        arms.unit[at].astype(np.int64),
+    )
+    return TwoMixes(*each, segments)
+
+
+def changes_apart(measured: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
+    """Return the answer: a row for each pair of arms, segment or total, and metric; ``saved``: as in other changes."""
+    arms = ArmValues.of(measured)
+    if saved is None:
+        check_asked_apart(measured, arms.segments, arms.systems, options)
+    else:
+        arms = arms.beside(saved, gone=True)
+    own = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
+    totals, pairs = Totals(arms.segments, own if arms.named is None else arms.named), arms.pairs(options)
+    given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
+    rounds = options.resamples * len(pairs) * len(metrics)
+    with progress(rounds, "draw", work=rounds * len(arms.arm)) as tick:
+        told = [[_told(two_mixes(arms, pair, metric), given, tick) for metric in metrics] for pair in pairs]
+    return _answer(arms, pairs, totals, told)
+
+
+def _told(mixes: TwoMixes, given: tuple[Sequence[Grouping], float, int, int], tick: Tick) -> Mapping[str, Array]:
+    """Return the numbers of two arms as columns; ``given``: groupings, and what intervals need."""
+    found = mixes.told(*given)
+    tick(given[2])
+    return found
+
+
+def _answer(
+    arms: ArmValues, pairs: Sequence[Pair], totals: Totals, told: Sequence[Sequence[Mapping[str, Array]]]
+) -> Answer:
+    """Return the columns with their keys; ``told``: those of each pair and metric, a number for each group."""
+    groups, metrics = sum(grouping.n for grouping in totals.groupings), len(arms.asked)
+    columns: dict[str, pl.Series] = {}
+    for name, kind in OF_PARTS.items():
+        laid = np.array([[own[name] for own in of_pair] for of_pair in told]).reshape(-1, metrics, groups)
+        flat = laid.transpose(0, 2, 1).ravel()
+        columns[name] = whole(flat) if kind == pl.Int64 else number(flat)
+    pair, group = (one.repeat(metrics) for one in np.divmod(np.arange(len(pairs) * groups), groups))
+    beside = {"total_over": totals.total_over().gather(group)}
+    beside |= labels(arms.asked, np.tile(np.arange(metrics), len(pairs) * groups))
+    keys, aliases = _of_pairs(arms, np.array(pairs)[pair])
+    keys |= {name: rows[group] for name, rows in totals.key_rows().items()}
+    return Answer(keys, beside | columns, aliases, arms.segments.cells.held)
+
+
+def _of_pairs(arms: ArmValues, pairs: Array) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the keys of arms and of their baselines, and the column that these are taken from."""
+    systems, (mine, base) = arms.systems, pairs.T
+    keys: dict[str, Any] = dict(systems.own_rows(mine))
+    if arms.saved is not None:
+        return keys | {"baseline": pl.Series([arms.saved], dtype=pl.String).new_from_index(0, len(pairs))}, {}
+    (column,) = systems.keys
+    return keys | {"baseline": systems.key_rows(base)[column]}, {"baseline": column}

@@ -1,0 +1,157 @@
+"""Lines of the simulation about a change that is taken apart: the intervals of its parts, of totals and of segments.
+
+Queries of two periods are drawn, each of a segment by the shares of its period, with values by its segment and period.
+What is true follows from the shares and means that are drawn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from trials import Line, agree
+
+from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes, taken_apart
+
+LEVEL, RESAMPLES = 0.95, 1000
+AGREE = 2  # trials of each kind that change() is asked about too
+OF_TOTALS, OF_SEGMENTS = (0.93, 0.97), (0.90, 1.0)
+OFTEN = 6  # the most queries of a user in a period
+OWN = 0.5  # share of the user in the variance of what a value is made of
+MANY = (400, 400)
+FOUR = ((0.55, 0.25, 0.12, 0.08), (0.40, 0.35, 0.15, 0.10))  # shares of segments now, and before
+ALIKE = (FOUR[1], FOUR[1])
+LEVELS = np.array([[0.30, 0.55, 0.40, 0.65], [0.35, 0.55, 0.50, 0.60]])
+RARE = np.array([[0.02, 0.08, 0.05, 0.15], [0.03, 0.06, 0.05, 0.10]])
+TEN = (np.linspace(0.14, 0.06, 10), np.linspace(0.06, 0.14, 10))
+OF_TEN = np.array([np.linspace(0.2, 0.7, 10), np.linspace(0.25, 0.6, 10)])
+
+
+class Setting(NamedTuple):
+    """What is drawn."""
+
+    name: str
+    shares: Sequence[Any]  # of segments, now and before
+    level: Any  # the mean of each segment, now and before
+    draw: Callable[[Any, Any], Any] | None  # values of these means; None for those of users, who are alike
+    n: tuple[int, int] = MANY  # queries, or users, of each period
+    users: bool = False  # whether users have several queries
+    both: float = 0.0  # the share of users who are in both periods
+    totals: tuple[float, float] | None = OF_TOTALS
+
+
+def success(rng: Any, mean: Any) -> Any:
+    """Draw values of 0 and 1."""
+    return (rng.random(len(mean)) < mean).astype(np.float64)
+
+
+def skewed(rng: Any, mean: Any) -> Any:
+    """Draw lognormal values."""
+    return mean * rng.lognormal(-0.5, 1.0, len(mean))
+
+
+def ranks(rng: Any, mean: Any) -> Any:
+    """Draw reciprocal ranks, of which some are 0."""
+    held = np.array([1, 1 / 2, 1 / 3, 1 / 5])
+    return np.where(rng.random(len(mean)) < mean / held.mean(), rng.choice(held, len(mean)), 0.0)
+
+
+SETTINGS = (
+    Setting("like a bell", FOUR, LEVELS, lambda rng, mean: mean + rng.normal(size=len(mean))),
+    Setting("rr", FOUR, LEVELS * 0.7, ranks),
+    Setting("rr, the same shares and means", ALIKE, np.full((2, 4), 0.4), ranks, totals=None),
+    Setting("lognormal", FOUR, LEVELS, skewed),
+    Setting("success", FOUR, LEVELS, success),
+    Setting("success of .02 to .15", FOUR, RARE, success),
+    Setting("10 segments of 24 to 56, rr", TEN, OF_TEN * 0.7, ranks),
+    Setting("60 queries of each period, rr", FOUR, LEVELS * 0.7, ranks, (60, 60), totals=None),
+    Setting("1,600 queries and 400 before, rr", FOUR, LEVELS * 0.7, ranks, (1600, 400)),
+    Setting("a segment that is new, and one that is gone, rr", (FOUR[0], (0.4, 0.35, 0.25, 0)), LEVELS * 0.7, ranks),
+    Setting("users with 1 to 6 queries", FOUR, LEVELS, None, (130, 130), users=True),
+    Setting("users with 1 to 6 queries, half of them in both periods", FOUR, LEVELS, None, (130, 130), True, 0.5),
+    Setting("queries of which half are in both periods", FOUR, LEVELS, None, MANY, both=0.5),
+)
+
+
+def drawn(setting: Setting, rng: Any) -> TwoMixes:
+    """Draw the queries of two periods."""
+    each: list[list[Any]] = []
+    of = [rng.random(n) for n in setting.n]
+    same = int(setting.both * min(setting.n))
+    of[1][:same] = of[0][:same]
+    own = [rng.normal(size=n) for n in setting.n]
+    own[1][:same] = own[0][:same]
+    for period in range(2):
+        n = setting.n[period]
+        often = rng.integers(1, OFTEN + 1, n) if setting.users else np.ones(n, np.int64)
+        user = np.repeat(np.arange(n), often)
+        edges = np.cumsum(setting.shares[period])
+        segment = np.minimum(np.searchsorted(edges / edges[-1], of[period]), len(edges) - 1)[user]
+        mean = setting.level[period][segment]
+        if setting.users or setting.both:
+            values = mean + OWN**0.5 * own[period][user] + (1 - OWN) ** 0.5 * rng.normal(size=len(user))
+        elif setting.draw is not None:
+            values = setting.draw(rng, mean)
+        unit = np.where(user < same, user, user + period * max(setting.n))
+        each.append([values, np.full(len(user), period == 0), segment, unit])
+    values, mine, segment, unit = (np.concatenate(one) for one in zip(*each, strict=True))
+    order = np.argsort(segment, kind="stable")
+    values, mine, segment, unit = (one[order] for one in (values, mine, segment, unit))
+    return TwoMixes(values, np.ones(len(values)), mine, segment, unit, len(setting.shares[0]))
+
+
+def true_parts(setting: Setting) -> Any:
+    """Return the change, and its parts, of each segment and of all, shape (3, segments + 1)."""
+    share = np.array([np.array(one) / np.sum(one) for one in setting.shares])
+    parts = taken_apart(share, share * setting.level)
+    return np.column_stack([parts, parts.sum(axis=1)])
+
+
+def found(mixes: TwoMixes, *, again: bool) -> Any:
+    """Return the ends of the parts of each segment and of all, shape (3, 2, segments + 1).
+
+    ``again``: whether change() shall agree.
+    """
+    n = mixes.segments
+    groupings = [Grouping(np.arange(n), n), Grouping(np.zeros(n, np.int64), 1)]
+    told = mixes.told(groupings, LEVEL, RESAMPLES, 0)
+    if again:
+        names = [*PARTS, *(f"{part}{end}" for part in PARTS for end in ("_low", "_high")), "n", "baseline_n"]
+        theirs = by_change(mixes).select(pl.col(names).cast(pl.Float64).fill_null(np.nan))
+        ours = np.array([told[name] for name in names])
+        agree(np.nan_to_num(ours, nan=-9), np.nan_to_num(theirs.to_numpy().T, nan=-9), "a change that is taken apart")
+    return np.array([[told[f"{part}_low"], told[f"{part}_high"]] for part in PARTS])
+
+
+def by_change(mixes: TwoMixes) -> pl.DataFrame:
+    """Return the same by the verb."""
+    columns = {"week": mixes.mine, "of": mixes.segment, "user": mixes.unit, "v": mixes.values}
+    log = pl.DataFrame(columns).with_row_index("query").sample(fraction=1, shuffle=True, seed=1)
+    irm = log.irm(query="query", value="v", arm="week", by="of", cluster="user")
+    return irm.change(baseline=False, ci=LEVEL, resamples=RESAMPLES)
+
+
+def parts_of_change(rows: Any, trials: int) -> Iterator[Line]:
+    """Count intervals that hold the part of a segment, or of all; those that are null are left out."""
+    del rows
+    for at, setting in enumerate(SETTINGS):
+        true = true_parts(setting)
+        held, given = np.zeros(true.shape, int), np.zeros(true.shape, int)
+        for trial in range(trials):
+            mixes = drawn(setting, np.random.default_rng([52, at, trial]))
+            ends = found(mixes, again=trial < AGREE)
+            known = ~np.isnan(ends).any(axis=1)
+            held += known & (ends[:, 0] <= true) & (true <= ends[:, 1])
+            given += known
+        for part, name in enumerate(PARTS):
+            yield Line(f"coverage of {name}, total", setting.name, *_cell(given, held, part, -1), setting.totals)
+            often = given[part, :-1] >= trials / 2
+            least = np.where(often, held[part, :-1] / np.maximum(given[part, :-1], 1), 1).argmin()
+            cell = _cell(given, held, part, least if often.any() else -1)
+            yield Line(f"coverage of {name}, the segment of the lowest", setting.name, *cell, OF_SEGMENTS)
+
+
+def _cell(given: Any, held: Any, part: int, at: Any) -> tuple[int, int]:
+    return int(given[part, at]), int(held[part, at])
