@@ -22,6 +22,7 @@ from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.fast.codes import numbers
 from frame_metrics.hidden import (
+    ABSENT,
     ANSWERED,
     CLUSTER,
     COUNT,
@@ -99,6 +100,7 @@ class Measuring(Work):
         columns: dict[str, Any] = {EVALUATED: measured.evaluated}
         columns |= {UNANSWERED: np.zeros(len(measured.evaluated), np.int64) + measured.unanswered}
         columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.value)}
+        columns |= {f"{ABSENT}{i}": marks for i, marks in enumerate(() if measured.absent is None else measured.absent)}
         columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
         columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
         if measured.shown is not None:
@@ -120,6 +122,8 @@ class Measuring(Work):
             said["shown"] = from_lists(table, index.conventions.catalogue)
         if RESULTS in table.columns:
             said["with_results"] = table[RESULTS].to_numpy()
+        if f"{ABSENT}0" in table.columns:
+            said["absent"] = table.select(f"{ABSENT}{i}" for i in range(len(self.asked))).to_numpy().T
         said["zeros"] = bool(table[NEGATIVE].any())
         marks = table[EVALUATED].to_numpy(), table[UNANSWERED].to_numpy()
         return Values(index, self.asked, value, *marks, counts, rows, weights, **said)

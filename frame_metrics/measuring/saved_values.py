@@ -12,11 +12,12 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
-from frame_metrics.hidden import ABSENT, TIMES
+from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.on_cluster import Finish, spread_of
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import said_of
+from frame_metrics.measuring.sums import need_sums_alone, summed_rows, with_sums_of
 from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
@@ -100,13 +101,22 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> Values:
-    """Read numbers as the values of metrics.
+def measured(
+    source: Source,
+    asked: Asked | None,
+    averages: Averages = (None,),
+    *,
+    queries: bool = True,
+    audited: bool = False,
+) -> Values:
+    """Read numbers as the values of metrics, or, in pieces, only their sums, if no single ranking is needed.
 
     Parameters
     ----------
     source : the rows, in memory or in pieces.
     asked : the metrics; None for all that there are.
+    averages : the averages that will be needed.
+    queries : whether single queries will be shown or resampled.
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
     """
@@ -114,7 +124,9 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> V
     if not held and not audited:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if isinstance(source, InPieces):
-        return gathered_of(_work(source, held, number, asked), source)
+        wanted = held if asked is None else asked
+        sums = not queries and need_sums_alone(source.call.conventions, wanted, averages)
+        return gathered_of(_work(source, held, number, asked, averages, sums=sums), source)
     found = _read(source, len(held), number)[1]
     if not audited:
         check_shared(found.index)
@@ -173,19 +185,26 @@ class Saved(Measuring):
     held: Sequence[str]  # all metrics of the frame
     number: dict[str, int] | None  # see ``_read``
     wanted: Sequence[str] | None  # those that are asked for; None for all
+    sums: bool  # whether sums over rankings are enough
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log, found = _read(source, len(self.held), self.number, piece)
-        answer = self.kept(log, found, ordered=ordered)
-        absent = found.absent if found.absent is not None else ()
-        marks = {f"{ABSENT}{i}": pl.Series(np.ascontiguousarray(one)) for i, one in enumerate(absent)}
-        return replace(answer, columns=answer.columns | marks)
+        if not self.sums:
+            return self.kept(log, found, ordered=ordered)
+        found = _of(found, _named(self.held), self._asked)
+        return summed_rows(self.kept(log, found, ordered=ordered), found, self.averages)
 
     def combined(self, index: Index, table: pl.DataFrame) -> Values:
         held = _named(self.held)
-        absent = table.select(f"{ABSENT}{i}" for i in range(len(held))).to_numpy().T
-        found = replace(Measuring.combined(replace(self, asked=held), index, table), absent=absent)
-        return _of(found, held, None if self.wanted is None else _named(self.wanted))
+        if not self.sums:
+            return _of(Measuring.combined(replace(self, asked=held), index, table), held, self._asked)
+        asked = held if self._asked is None else self._asked
+        return with_sums_of(Measuring.combined(replace(self, asked=asked), index, table), table, self.averages)
+
+    @property
+    def _asked(self) -> Asked | None:
+        """The metrics that are asked for; None for all."""
+        return None if self.wanted is None else _named(self.wanted)
 
 
 def _named(texts: Sequence[str]) -> Asked:
@@ -193,14 +212,22 @@ def _named(texts: Sequence[str]) -> Asked:
     return unfilled([(text, metric_of(text)) for text in texts])
 
 
-def _work(source: InPieces, held: Asked, number: dict[str, int] | None, asked: Asked | None) -> Saved:
+def _work(
+    source: InPieces,
+    held: Asked,
+    number: dict[str, int] | None,
+    asked: Asked | None,
+    averages: Averages = (None,),
+    *,
+    sums: bool = False,
+) -> Saved:
     """Return the work for each piece of a frame; raise for a metric of which it has no numbers."""
     if not held:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if asked is not None:
         places(asked, held, _where(source.call.columns))
     wanted = None if asked is None else [name for name, _ in asked]
-    work: Saved = work_of(Saved, source, [], (None,), [name for name, _ in held], number, wanted)
+    work: Saved = work_of(Saved, source, [], averages, [name for name, _ in held], number, wanted, sums=sums)
     return work
 
 

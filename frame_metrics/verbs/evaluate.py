@@ -108,7 +108,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
     wide = wide_of(named or ())
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, named)
+        measured = measured_of(source, named, options.averages, queries=options.ci is not None)
         wanted = wide if named else wide_of(measured.asked)
         return averaged(measured, options, wanted, systems=counts_answers(call))
 

@@ -179,6 +179,23 @@ def test_partitions_send_sums(name: str, judged: bool) -> None:
     assert sum(brought[240]) < 120
 
 
+@pytest.mark.parametrize("given", [{}, {"unanswered": "drop"}, {"weight": "size"}])
+def test_means_of_saved_numbers_send_sums(given: dict[str, Any]) -> None:
+    """Means of numbers that were computed elsewhere are those of pandas, and what comes here grows with no query."""
+    brought: dict[int, list[int]] = {}
+    for queries in (240, 480):
+        rows = _runs(queries)
+        saved = IRM(rows, system="run", by="day").per_query("rr", "ndcg", layout="wide")
+        saved["size"] = saved["query"].map(rows.groupby("query")["size"].first())
+        saved.loc[::7, "rr"] = None
+        roles: Any = {"system": "run", "by": "day", "value": ["rr", "ndcg"], "label": None, "grade": None} | given
+        ours, theirs = (IRM(one, **roles) for one in (dd.from_pandas(saved, npartitions=3, sort=False), saved))
+        with rows_brought() as brought[queries]:
+            found = ours.evaluate(average=["macro", "gmean"], margins=True)
+        _same(found, theirs.evaluate(average=["macro", "gmean"], margins=True))
+    assert brought[240] == brought[480]
+
+
 @pytest.mark.parametrize("apart", [0, 5, 10])
 def test_segments_of_few_queries(apart: int) -> None:
     """Queries of a segment that has few in a partition come as they are, which is less than sums, beside those."""
