@@ -14,7 +14,7 @@ from frame_metrics.backends.free_threads import check_lock
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, quote
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.misuse import RENAMED, Written, option_of, refuse_bare, verb
+from frame_metrics.misuse import RENAMED, Written, option_of, refuse_positional, verb
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import JUDGE
 from frame_metrics.plan.expressions import with_columns_made
@@ -87,7 +87,7 @@ class Partitioned(Protocol):
 
 
 # What has results of its own kind.
-Own = TypeVar("Own", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table | Relation | Partitioned")
+SameKind = TypeVar("SameKind", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table | Relation | Partitioned")
 
 
 def _with_roles(baseline: Any) -> Any:
@@ -281,7 +281,7 @@ class IRM(Generic[Frame]):
     if TYPE_CHECKING:
 
         @overload
-        def __init__(self: IRM[Own], frame: Own, **roles: Unpack[Roles]) -> None: ...
+        def __init__(self: IRM[SameKind], frame: SameKind, **roles: Unpack[Roles]) -> None: ...
         @overload
         def __init__(
             self: IRM[pa.Table], frame: ArrowStream | ds.Dataset | ds.Scanner, **roles: Unpack[Roles]
@@ -289,7 +289,7 @@ class IRM(Generic[Frame]):
 
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
-        refuse_bare(columns)
+        refuse_positional(columns)
         backend_of(frame)
         self._set(frame, roles, None)
 
@@ -312,7 +312,7 @@ class IRM(Generic[Frame]):
     @_shows_roles
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
-        refuse_bare(columns)
+        refuse_positional(columns)
         return self._with({**self._given, **roles}, self._judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:

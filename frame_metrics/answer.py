@@ -24,14 +24,14 @@ class Answer:
     columns: dict[str, pl.Series]
     aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
     table: Any = None  # polars, whose rows the key rows are; None for what was read of the frame
-    beside: Any = None  # the judgments, where the keys of rows past the end of the table stand
+    judgments: Any = None  # the judgments, where the keys of rows past the end of the table stand
     spread: Spread | None = None  # how the rows are made where those of the frame are, instead of all that
     classes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the caller's columns whose values a column has
 
-    def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
+    def of_rows(self, table: pl.DataFrame, judgments: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
         table = table if self.table is None else self.table
-        return Answer(self.keys, self.columns, self.aliases, table, beside, self.spread, self.classes)
+        return Answer(self.keys, self.columns, self.aliases, table, judgments, self.spread, self.classes)
 
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""
@@ -46,7 +46,7 @@ class Spread:
     keys: Sequence[str]  # those of them that rows of one query agree in
     queries: pl.DataFrame | None  # keys that are in a piece, maybe without rows: ``HAS_ROW`` is false in these
     each: Callable[[pl.DataFrame], pl.DataFrame]  # what a piece is reduced to
-    told: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
+    facts: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
     known: Callable[[pl.DataFrame], pl.DataFrame]  # of what was told of all, what each result needs; it checks that too
     rows: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]  # of what a piece is reduced to, and what is known
 

@@ -36,9 +36,8 @@ SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "diff
 class FrameMetricsError(ValueError):
     """Any error that frame_metrics raises on purpose. Its message has at most 1,000 characters."""
 
-    of_call = (
-        True  # whether it is not about the data, but the call or the place: audit() raises it, and does not list it
-    )
+    # whether it is not about the data, but the call or the place: audit() raises it, and does not list it
+    of_call = True
 
     def __init__(self, *texts: Any) -> None:
         super().__init__(*(brief(one) if isinstance(one, str) else one for one in texts))
@@ -312,7 +311,7 @@ def check_text(option: str, given: Any) -> None:
         raise BadValueError(f"{option}={quote(given)} is not a text")
 
 
-def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
+def check_key_names(keys: Iterable[str], result: Iterable[str]) -> None:
     """Raise if a key column is called as a column of the result is."""
     for key in keys:
         if key in result:
@@ -403,7 +402,7 @@ def about_the_call() -> Iterator[None]:
 
 
 @contextmanager
-def told_of(what: str) -> Iterator[None]:
+def prefix_errors(what: str) -> Iterator[None]:
     """Prefix errors with the name of the other input, whose rows are not those of the frame."""
     try:
         yield

@@ -6,7 +6,7 @@ ORDER, TIMES, HAS_ROW, MADE = "\0order", "\0times", "\0has row", "\0made"
 # Of rows that lists became: marks a row that stands for a query without results, these come last; a sort key, the
 # position of each row's source row, if some rows are bare; marks rows of a query that is judged even if it has no
 # judged document; the labels that ``relevant=`` makes: 1 for a listed document.
-BARE, ORIGIN, RELEVANCE_KNOWN, LABEL = "\0bare", "\0origin", "\0known", "\0label"
+WITHOUT_RESULTS, ORIGIN, RELEVANCE_KNOWN, LABEL = "\0bare", "\0origin", "\0known", "\0label"
 ANNOTATOR = "\0annotator"  # of judgments: the inside name of the key column that holds the annotator
 OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are compared
 
@@ -19,7 +19,7 @@ SYSTEM, UNANSWERED = "\0system", "\0unanswered"
 # of the weights of its results and of their squares; with ``value=``, whether it has no number.
 VALUE, COUNT, ROWS, WEIGHTS, ABSENT = "\0value:", "\0count:", "\0rows:", "\0weights:", "\0absent:"
 # Roles of queries: the columns with the values of a role, and that of clusters, which have their names.
-SAID = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
+QUERY_VALUES = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
 CLUSTER = "\0cluster"
 # In a row that stands for many rankings: how many are evaluated, and the sums for their averages.
 SUMS = "\0sums"

@@ -27,7 +27,7 @@ INSTEAD = {
     "ci": "; intervals are those of evaluate()",
     "average": "; other averages are those of evaluate(), side by side with by=",
 }
-SAID = 400  # letters of the documentation of an argument that are shown
+MOST_LETTERS = 400  # letters of the documentation of an argument that are shown
 # A call of each option that only one verb has, in the words of a message.
 OPTIONS = {
     **{name: f"judge(), as irm.judge(qrels, {name}=...)" for name in ("annotator", "subtopic", "several", "sampling")},
@@ -40,13 +40,13 @@ OPTIONS = {
 }
 OPTIONS["margin"] = "compare(), ab_test() and change(), the loss that would still be accepted"
 OPTIONS["baseline"] = "compare(), ab_test(), change() and others"
-_OWN = "name the column of arms, which have queries of their own, with arm= in the place of system="
+_USE_ARM = "name the column of arms, which have queries of their own, with arm= in the place of system="
 _PAIRS = "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm="
 # Options that were, or might be, of a verb under another name or in another way, and the way now.
 GONE = {
     "paired": {
         "compare": _PAIRS,
-        **dict.fromkeys(("sample_size", "report", "summary"), f"; {_OWN}"),
+        **dict.fromkeys(("sample_size", "report", "summary"), f"; {_USE_ARM}"),
     },
     "unpaired": {"compare": _PAIRS},
     "text": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
@@ -116,7 +116,7 @@ def _plan_of(args: tuple[Any, ...]) -> Plan | None:
     return getattr(args[0], "_plan", None) if args else None
 
 
-def refuse_bare(columns: Sequence[Any]) -> None:
+def refuse_positional(columns: Sequence[Any]) -> None:
     """Raise for columns that are given without the parts they play."""
     if columns:
         given = ", ".join(map(quote, columns))
@@ -164,8 +164,9 @@ def _documented(method: Callable[..., Any], error: str) -> str:
     entry = missing and re.search(rf"^{missing[1]} : ((?:.+\n)(?:    .+\n)*)", docstring(method), re.M)
     if missing is None or entry is None:
         return ""
-    said = " ".join(entry[1].split())
-    return f"; {missing[1]}: {said if len(said) <= SAID else said[: said.rindex('.', 0, SAID)]}".removesuffix(".")
+    text = " ".join(entry[1].split())
+    text = text if len(text) <= MOST_LETTERS else text[: text.rindex(".", 0, MOST_LETTERS)]
+    return f"; {missing[1]}: {text}".removesuffix(".")
 
 
 def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:

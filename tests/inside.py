@@ -47,7 +47,7 @@ from frame_metrics.inputs import (
     intents,
     ratio,
 )
-from frame_metrics.inputs.scores import RowsInOrder, sorted_levels
+from frame_metrics.inputs.scores import FallingRows, sorted_levels
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.results import averaged, each_query
 from frame_metrics.measuring.values import Values
@@ -97,6 +97,7 @@ __all__ = [
     "Array",
     "Classes",
     "DuckDBFrame",
+    "FallingRows",
     "FullConfusion",
     "FullRanking",
     "FullScores",
@@ -108,7 +109,6 @@ __all__ = [
     "Pool",
     "Roles",
     "Rows",
-    "RowsInOrder",
     "Seen",
     "Sent",
     "SparkFrame",
@@ -191,7 +191,7 @@ def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
 def small_blocks(rows: int) -> Iterator[None]:
     """Cut the rows into blocks of so many, and not of some hundred thousand, and take no log for a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("BLOCK", "STRIP", "APART", "LAID", "LOOKED_UP"):
+        for name in ("BLOCK", "STRIP", "DISTRIBUTED", "LAID", "LOOKED_UP"):
             _replaced(patch, name, rows)
         _replaced(patch, "SMALL", 0)
         _replaced(patch, "ONE_BY_ONE", 0)
@@ -245,7 +245,7 @@ def rows_brought() -> Iterator[list[int]]:
     gathered, seen = Engine.gathered, list[int]()
 
     def noted(self: Engine, asked: Gathering) -> pl.DataFrame:
-        assert asked.together is None
+        assert asked.reduce is None
         table = gathered(self, asked)
         seen.append(len(table))
         return table
@@ -384,7 +384,7 @@ def values_of(
         rows = irm.frame.select(call.columns.needed)
         return measured_of(source_of(call.reading(), rows, call.read_judgments()), asked, averages, queries=queries)
     pieces, beside = Cut(irm.frame, lots, ordered), call.read_judgments()
-    source = InPieces(call.reading(), pl.DataFrame(), beside, call.judged, pieces=pieces)
+    source = InPieces(call.reading(), pl.DataFrame(), beside, call.judgment_columns, pieces=pieces)
     return measured_of(source, asked, averages, queries=queries)
 
 

@@ -65,7 +65,7 @@ class ArrowFrame(Backend):
     def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa
 
-        out, table, beside = {}, answer.table, answer.beside
+        out, table, beside = {}, answer.table, answer.judgments
         for name, rows in answer.keys.items():
             source = answer.source(name)
             if isinstance(rows, pl.Series) or source not in table.columns:

@@ -24,7 +24,7 @@ FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", 
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a caller may drop the example
 SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
-BESIDE_MAIN = (
+ON_DEMAND = (
     *("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "n_unanswered", "test", "n_tests"),
     *("correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
     *("n_unjudged", "baseline_n_unjudged"),
@@ -80,7 +80,7 @@ def html_of(table: pl.DataFrame) -> str:
         told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
         return told or "<p>nothing was found</p>"
     rest = is_comparison(table)
-    main = [name for name in table.columns if name not in BESIDE_MAIN] if rest else table.columns
+    main = [name for name in table.columns if name not in ON_DEMAND] if rest else table.columns
     more = f"<details><summary>all columns</summary>{in_html(table_of(table, SHORT))}</details>" if rest else ""
     return in_html(table_of(table.select(main), SHORT)) + more
 
@@ -211,7 +211,7 @@ def cell_text(value: Any, digits: int | None = DIGITS) -> str:
     return "" if value is None else printable(value_text(value))
 
 
-def held_together(frame: pl.DataFrame) -> str:
+def simultaneous_words(frame: pl.DataFrame) -> str:
     """Return "hold together for 6 pairs" of the intervals of families of pairs; "" if they are single.
 
     ``frame``: the result of a comparison, or its columns ``JOINT``.

@@ -103,8 +103,8 @@ class DuckDBFrame(Streamed):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return pl.concat(self.batches(columns))
 
-    def held(self, table: pl.DataFrame) -> Backend:
-        return HeldRows(table, self)
+    def with_rows(self, table: pl.DataFrame) -> Backend:
+        return FetchedRows(table, self)
 
     @_alone()
     def n_rows(self, column: str) -> int:
@@ -139,7 +139,7 @@ class DuckDBFrame(Streamed):
 
 
 @dataclass(frozen=True, eq=False)
-class HeldRows(PolarsFrame):
+class FetchedRows(PolarsFrame):
     """Rows of a relation that were read; answers are relations of its connection."""
 
     origin: DuckDBFrame

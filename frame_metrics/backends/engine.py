@@ -36,7 +36,7 @@ class Engine(Backend, Pieces):
         places = {f"c{i}": kind for i, kind in enumerate(asked.schema.values())}
         table = self.fetched(self.mapped(replace(asked, work=partial(_by_place, asked.work), schema=places)))
         table = table.rename(dict(zip(table.columns, asked.schema, strict=True)))
-        return (table if asked.together is None else asked.together(table)).cast(pl.Schema(asked.schema))
+        return (table if asked.reduce is None else asked.reduce(table)).cast(pl.Schema(asked.schema))
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return self.gathered(Gathering(columns, [], partial(same_keys, keys=keys), self.types(columns)))

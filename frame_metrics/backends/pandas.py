@@ -15,7 +15,7 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.backends.arrow import as_enum, as_series, as_type, has_rows, narrow
 from frame_metrics.backends.polars import key_values
-from frame_metrics.backends.protocol import Backend, Beside
+from frame_metrics.backends.protocol import Backend, SeparateJudgments
 from frame_metrics.errors import BadValueError, quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -129,21 +129,21 @@ class PandasFrame(Backend):
                 keys[name] = _as_pandas(name, at)
                 continue
             called = name if name in answer.aliases else self.label(name)
-            keys[called] = self._key(answer.source(name), at, answer.table, answer.beside)
+            keys[called] = self._key(answer.source(name), at, answer.table, answer.judgments)
         columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
         for name, whose in answer.classes.items():
             if sides := [self.column(own) for own in whose if own in self._names]:
                 columns[name] = _like(sides, answer.columns[name], columns[name])
         return pd.DataFrame(keys | columns, copy=False)  # each array was made for the frame, so that it needs no copy
 
-    def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
+    def _key(self, name: str, at: Array, table: pl.DataFrame, judgments: SeparateJudgments) -> Any:
         """Return the values of a key column at rows of the frame; row numbers past its end are of the judgments."""
         if name not in table.columns:
-            return _key_values(name, _key_column(name, beside, None), beside.rows(at, len(table)), beside)
+            return _key_values(name, _key_column(name, judgments, None), judgments.rows(at, len(table)), judgments)
         own = self.column(name)
         if _has_rows(own):
-            return _key_values(name, own, at, beside)
-        return of_pandas(key_values(table, name, at, beside), own.dtype)
+            return _key_values(name, own, at, judgments)
+        return of_pandas(key_values(table, name, at, judgments), own.dtype)
 
 
 def _is_absent(value: Any) -> bool:
@@ -336,26 +336,26 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
     return made if own else in_type(pd.Series(made), values, kind)
 
 
-def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
+def _key_values(name: str, column: Any, rows: Array, judgments: SeparateJudgments) -> Any:
     """Return the values of a key column at some rows.
 
     Parameters
     ----------
-    own : the key column of the frame, or of the judgments if only they have it.
-    rows : row numbers of ``own``; those past its end are rows of the judgments, and -1 gives null.
+    column : the key column of the frame, or of the judgments if only they have it.
+    rows : row numbers of ``column``; those past its end are rows of the judgments, and -1 gives null.
     """
     import pandas as pd
 
-    values, later = own, rows >= len(own)
+    values, later = column, rows >= len(column)
     if later.any():
         some = (rows >= 0) & ~later
-        here, there = own.iloc[rows[some]], _key_column(name, beside, own).iloc[rows[later] - len(own)]
+        here, there = column.iloc[rows[some]], _key_column(name, judgments, column).iloc[rows[later] - len(column)]
         if type(there.dtype).__name__ == "CategoricalDtype":  # Arrow makes no ordered dictionary from it
             there = there.astype(object)
         if there.isna().any() and isinstance(here.dtype, np.dtype) and here.dtype.kind in "iub":
             here = here.convert_dtypes()  # to those that have a null
-        if type(own.dtype).__name__ == "CategoricalDtype":
-            new = [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
+        if type(column.dtype).__name__ == "CategoricalDtype":
+            new = [c for c in there.unique() if c not in column.cat.categories and not pd.isna(c)]
             here = here.cat.add_categories(new)
         values = pd.concat([here, there.astype(here.dtype)], ignore_index=True)
         place = np.full(len(rows), NONE)
@@ -409,12 +409,14 @@ def _has_rows(values: Any) -> bool:
     return type(values.dtype).__name__ != "ArrowDtype" or has_rows(values.dtype.pyarrow_dtype)
 
 
-def _key_column(name: str, beside: Beside, own: Any) -> Any:
-    """Return a key column of the judgments as pandas; ``own``: the same column of the frame, None if it has none."""
+def _key_column(name: str, judgments: SeparateJudgments, column: Any) -> Any:
+    """Return a key column of the judgments as pandas; ``column``: the same column of the frame, None if it has none."""
     import pandas as pd
 
-    if isinstance(beside.backend, PandasFrame) and _has_rows(theirs := beside.backend.column(beside.columns[name])):
+    if isinstance(judgments.backend, PandasFrame) and _has_rows(
+        theirs := judgments.backend.column(judgments.columns[name])
+    ):
         return theirs
-    if own is not None and type(own.dtype).__name__ in EXTENSIONS:
-        return of_pandas(beside.key(name), own.dtype)
-    return pd.Series(_as_pandas(name, beside.key(name)))
+    if column is not None and type(column.dtype).__name__ in EXTENSIONS:
+        return of_pandas(judgments.key(name), column.dtype)
+    return pd.Series(_as_pandas(name, judgments.key(name)))

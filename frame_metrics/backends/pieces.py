@@ -25,7 +25,7 @@ from frame_metrics.inputs import Array
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-HELD = 4  # measuring a frame takes about so many times the memory of its needed columns
+MEMORY_FACTOR = 4  # measuring a frame takes about so many times the memory of its needed columns
 PIECE = 1 << 20  # rows of a piece, if they are not too large
 PARTS = 16  # a piece takes this part of the allowed memory; the rest is for what is read ahead, copied and computed
 CATEGORIES = (pl.Categorical, pl.Enum)  # types whose hash is not the hash of their text
@@ -44,7 +44,7 @@ class Streamed(Backend):
         """
 
     @abstractmethod
-    def held(self, table: pl.DataFrame) -> Backend:
+    def with_rows(self, table: pl.DataFrame) -> Backend:
         """Return the backend of rows that fit in memory; it gives answers as frames of the caller's kind."""
 
     def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -64,7 +64,7 @@ class Streamed(Backend):
         return None
 
     def in_memory(self, columns: Sequence[str]) -> Backend:
-        return self.held(self.read(columns))
+        return self.with_rows(self.read(columns))
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
@@ -72,19 +72,19 @@ class Streamed(Backend):
     def answer(self, request: Request) -> Any:
         self.check(request.columns)
         memory = request.limits.memory or memory_to_use()
-        whole = _within(self.batches(request.columns, memory), memory // HELD)
+        whole = _within(self.batches(request.columns, memory), memory // MEMORY_FACTOR)
         if whole is not None:
-            return self.held(whole).answer(request)
+            return self.with_rows(whole).answer(request)
         if not request.in_pieces:
             raise NotComputableError(
                 f"this is computed from the whole frame at once, whose needed columns take more than "
-                f"{_in_words(memory // HELD)}, a quarter of the memory that is allowed; raise memory= if there is "
-                "more, or give it the rows of some queries"
+                f"{_in_words(memory // MEMORY_FACTOR)}, a quarter of the memory that is allowed; raise memory= if "
+                "there is more, or give it the rows of some queries"
             )
         return self.given_back(request.compute(Stream(self, memory, request.limits.folder)))
 
     def given_back(self, answer: Answer) -> Any:
-        return self.held(pl.DataFrame() if answer.table is None else answer.table).given_back(answer)
+        return self.with_rows(pl.DataFrame() if answer.table is None else answer.table).given_back(answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Stream(Pieces):
         return self.backend.types(columns)
 
     def gathered(self, asked: Gathering) -> pl.DataFrame:
-        together = asked.together
+        together = asked.reduce
         for way in (self._ordered_pieces, self._in_buckets):
             done = [pl.DataFrame(schema=asked.schema)]
             with suppress(Returned), progress(self.backend.known_rows, " rows") as tick:
@@ -124,11 +124,11 @@ class Stream(Pieces):
         return summed(held)
 
     def _check_fits(self, table: pl.DataFrame) -> None:
-        if table.estimated_size() > self.memory // HELD:
+        if table.estimated_size() > self.memory // MEMORY_FACTOR:
             raise NotComputableError(
                 f"the rows are counted here by their values, and more than {len(table):,} rows differ, which take more "
-                f"than {_in_words(self.memory // HELD)}, a quarter of the memory that is allowed; round the scores, or "
-                "raise memory= if there is more"
+                f"than {_in_words(self.memory // MEMORY_FACTOR)}, a quarter of the memory that is allowed; round the "
+                "scores, or raise memory= if there is more"
             )
 
     def _ordered_pieces(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -206,19 +206,19 @@ class Buckets:
     def __init__(self, file: TemporaryFile, keys: Sequence[str], n: int, rows: int) -> None:
         self._file, self._keys, self._n, self._rows = file, list(keys), n, rows
         self._parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # begin and end of each bucket's parts
-        self._held: list[pl.DataFrame] = []
+        self._waiting: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
         """Add rows; whenever enough rows are collected, perhaps within a large batch, they are written."""
         for part in batch.iter_slices(self._rows):
-            self._held.append(part)
-            if sum(map(len, self._held)) >= self._rows:
+            self._waiting.append(part)
+            if sum(map(len, self._waiting)) >= self._rows:
                 self._write()
 
     def _write(self) -> None:
         """Write the collected rows, bucket by bucket."""
-        rows = pl.concat(self._held)
-        self._held = []
+        rows = pl.concat(self._waiting)
+        self._waiting = []
         bucket = hashes(rows, self._keys) % np.uint64(self._n)
         rows, (filled, sizes) = rows[np.argsort(bucket, kind="stable")], np.unique(bucket, return_counts=True)
         ends = np.cumsum(sizes).tolist()
@@ -229,7 +229,7 @@ class Buckets:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows of each bucket that is not empty."""
-        if self._held:
+        if self._waiting:
             self._write()
         for parts in self._parts:
             if parts:

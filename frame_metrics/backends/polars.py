@@ -17,7 +17,7 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.pieces import Streamed
-from frame_metrics.backends.protocol import Backend, Beside, Limits, Request
+from frame_metrics.backends.protocol import Backend, Limits, Request, SeparateJudgments
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
@@ -86,7 +86,7 @@ class PolarsFrame(Backend):
         return PolarsFrame(self.frame.head(n)), len(self.frame)
 
     def given_back(self, answer: Answer) -> pl.DataFrame:
-        read = partial(key_values, answer.table, beside=answer.beside)
+        read = partial(key_values, answer.table, judgments=answer.judgments)
         return frame_of({name: read(answer.source(name), at) for name, at in answer.keys.items()} | answer.columns)
 
 
@@ -173,7 +173,7 @@ class LazyPolars(Streamed, PolarsFrame):
     def known_rows(self) -> int | None:
         return self.n_rows("") if PARQUETS.match(self._plan_text) else None
 
-    def held(self, table: pl.DataFrame) -> PolarsFrame:
+    def with_rows(self, table: pl.DataFrame) -> PolarsFrame:
         return PolarsFrame(table)
 
     @property
@@ -269,7 +269,7 @@ def _raise_what_ended(batches: Any) -> None:
         reading.result()
 
 
-def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: Beside) -> pl.Series:
+def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, judgments: SeparateJudgments) -> pl.Series:
     """Return the values of a key column at some rows.
 
     Parameters
@@ -278,17 +278,17 @@ def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: 
     name : the key column.
     rows : row numbers; those past the end of ``table`` are rows of the judgments, and -1 gives null. A Series is
         returned as it is: it holds the values themselves.
-    beside : the judgments.
+    judgments : the judgments.
     """
     if isinstance(rows, pl.Series):
         return rows
     if name in table.columns:
         own = table[name]
     else:
-        own, rows = beside.key(name), beside.rows(rows, len(table))
-    if own.dtype == pl.Null and name in beside.columns:
-        own = own.cast(beside.key(name).dtype)
+        own, rows = judgments.key(name), judgments.rows(rows, len(table))
+    if own.dtype == pl.Null and name in judgments.columns:
+        own = own.cast(judgments.key(name).dtype)
     if len(rows) and int(rows.max()) >= len(own):
-        own = pl.concat([own, beside.key(name).cast(own.dtype)])
+        own = pl.concat([own, judgments.key(name).cast(own.dtype)])
     at = pl.Series(rows)
     return own.gather(at.set(at < 0, None)) if len(rows) and int(rows.min()) < 0 else own[at]  # which is faster

@@ -32,7 +32,7 @@ class Gathering:
     keys: Sequence[str]  # the columns that identify a query; none where each row is a query
     work: Work  # from a piece to a table; it can be pickled
     schema: Mapping[str, Any]  # the types of that table's columns
-    together: Work | None = None  # reduces the tables of several pieces to a smaller one, where they may be large
+    reduce: Work | None = None  # reduces the tables of several pieces to a smaller one, where they may be large
 
 
 class Pieces(ABC):
@@ -245,7 +245,7 @@ def same_keys(table: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class SeparateJudgments:
     """The judgments beside a frame, read once. Row numbers past the frame's end are rows of the judgments."""
 
     backend: Backend | None  # of the judgments, in memory; None if there are no judgments beside the frame

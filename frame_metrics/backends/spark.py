@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PIECE_ROWS = 200_000  # rows that a task works on at a time
 DISTINCT = 10_000_000  # the most distinct rows that are counted and brought to the driver
 # Types that Spark does not have, and the type that holds their values.
-HELD: dict[Any, Any] = {
+WIDER_TYPES: dict[Any, Any] = {
     pl.UInt8: pl.Int16,
     pl.UInt16: pl.Int32,
     pl.UInt32: pl.Int64,
@@ -39,7 +39,7 @@ HELD: dict[Any, Any] = {
 PACKED = {"c0": pl.Binary()}
 LIMIT = "spark.driver.maxResultSize"
 UNSORTED = {"map", "variant"}  # types that Spark does not compare
-OWN_ERROR = r"(?ms).*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z"  # compiled where there is one
+PACKAGE_ERROR = r"(?ms).*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z"  # compiled where there is one
 LACKING = r"(?m)^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'"
 
 
@@ -113,7 +113,7 @@ class SparkFrame(Engine):
         asked = Gathering(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED)
         each = self.mapped(asked, spread.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
-        told = _mapped(each, partial(_python_errors, spread.told), one).repartition(1)
+        told = _mapped(each, partial(_python_errors, spread.facts), one).repartition(1)
         known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
         read, made = self.types(spread.columns), _spark_schema(types)
         kinds = {field.name: field.dataType for field in self._fields if field.name in read}
@@ -164,7 +164,7 @@ def _named(table: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
 
 def _stored_types(types: Mapping[str, Any]) -> dict[str, Any]:
     """Return for each column the type in which Spark holds its values."""
-    return {name: HELD.get(kind.base_type(), kind) for name, kind in types.items()}
+    return {name: WIDER_TYPES.get(kind.base_type(), kind) for name, kind in types.items()}
 
 
 def _unreadable(field: Any) -> BadValueError:
@@ -235,9 +235,9 @@ def _unpacked(batches: Iterable[Any]) -> Iterator[list[pl.DataFrame]]:
             yield [pl.read_ipc_stream(io.BytesIO(value.as_py())) for value in row]
 
 
-def _python_errors(told: Work, batches: Iterable[Any]) -> Iterator[Any]:
+def _python_errors(work: Work, batches: Iterable[Any]) -> Iterator[Any]:
     for (table,) in _unpacked(batches):
-        yield _batch(told(table))
+        yield _batch(work(table))
 
 
 def _known(known: Work, batches: Iterable[Any]) -> Iterator[Any]:
@@ -298,26 +298,26 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def _in_our_words(said: str) -> errors.FrameMetricsError | None:
+def _in_our_words(text: str) -> errors.FrameMetricsError | None:
     """Return an error of this package for the text of an error of Spark; None if there is no such error.
 
     It is the error of this package that a task raised, or one that explains what Spark refused.
     """
-    if LIMIT in said:
+    if LIMIT in text:
         return NotComputableError(
             f"what comes to the driver takes more than {LIMIT} allows: a row for each query and system, or without "
             "queries for each row that differs; set it higher where the session is made, or give fewer queries"
         )
-    if "Queries with streaming sources" in said:
+    if "Queries with streaming sources" in text:
         return NotComputableError(
             "a streaming DataFrame has no end to measure; write it to a table or to files, and give what is read there"
         )
-    if lacking := re.search(LACKING, said):
+    if lacking := re.search(LACKING, text):
         return NotComputableError(
             f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
             "which PYSPARK_PYTHON names, in the version that is here"
         )
-    own = re.search(OWN_ERROR, said)
+    own = re.search(PACKAGE_ERROR, text)
     if own is None or not hasattr(errors, own[1]):
         return None
     made: errors.FrameMetricsError = getattr(errors, own[1])(own[2])

@@ -135,7 +135,7 @@ def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) ->
     """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together."""
     from frame_metrics.verbs.compare.differences import (
         corrected,
-        held_corrected,
+        corrected_for_candidates,
     )  # here, as it is slow and few commands need it
     from frame_metrics.verbs.compare.options import HOLM
 
@@ -148,4 +148,4 @@ def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) ->
     result = result.with_columns(**corrected(result["p_value"], family, correction))
     if options.get("margin") is None:
         return result
-    return result.with_columns(**held_corrected(result, own, correction))
+    return result.with_columns(**corrected_for_candidates(result, own, correction))

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.backends.display import BESIDE_MAIN, DIGITS, SHORT, is_comparison, table_of, text_of
+from frame_metrics.backends.display import DIGITS, ON_DEMAND, SHORT, is_comparison, table_of, text_of
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
@@ -26,7 +26,7 @@ FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "h
 NARROW = 80  # characters of a line if there is no terminal to ask
 # Columns of a comparison that are left out of a narrow table, in this order.
 LEAVING = (
-    *(*BESIDE_MAIN, "mde", "ties", "baseline_n_units", "n_units", "baseline_n", "n"),
+    *(*ON_DEMAND, "mde", "ties", "baseline_n_units", "n_units", "baseline_n", "n"),
     *("losses", "wins", "baseline_value", "value"),
 )
 TREC = {kind: ENDINGS[kind] for kind in ("run", "qrels")}  # formats that --to does not take

@@ -74,7 +74,7 @@ class Cases:
     clusters: pl.Series | None  # the values of predictions that are found clusters; None where they are classes
     binary: bool  # whether there are two classes, one of which is the relevant one
     alphabetic: bool = False  # whether several classes are text in alphabetic order, which means nothing
-    apart: FrameMetricsError | None = None  # the error to raise where clusters need match= and it was not given
+    cluster_error: FrameMetricsError | None = None  # the error to raise where clusters need match= and it was not given
 
     @property
     def k(self) -> int:
@@ -121,7 +121,7 @@ def read_cases(
     named: bool = False,
     single: bool = False,
     unjudged: bool = False,
-    alike: Callable[[], bool] = lambda: False,
+    only_correctness: Callable[[], bool] = lambda: False,
     audited: bool = False,
 ) -> Cases:
     """Check the columns and number the classes.
@@ -132,8 +132,9 @@ def read_cases(
     single : whether to keep the row of the frame of each case, as the column "row".
     unjudged : whether unjudged rows keep a null as their true class, unless the conventions say what they are;
         otherwise they are an error.
-    alike : returns True if only right and wrong predictions have to be told apart, so that there may be any number of
-        classes. If they are too many for a table, one class then stands for that of the row, and one for all others.
+    only_correctness : returns True if only right and wrong predictions have to be told apart, so that there may be any
+        number of classes. If they are too many for a table, one class then stands for that of the row, and one for all
+        others.
     audited : whether ``positive=`` may be written otherwise than all values, which a finding then says.
 
     Raises
@@ -160,7 +161,7 @@ def read_cases(
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
         classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
-        several, classes, clusters, apart = _of_several(label, predicted, columns, conventions, alike)
+        several, classes, clusters, apart = _of_several(label, predicted, columns, conventions, only_correctness)
         out |= several
         alphabetic = not classes_have_order(label, predicted if clusters is None else None, conventions)
     if columns.score:
@@ -186,7 +187,7 @@ def _of_several(
     predicted: pl.Series | None,
     columns: Columns,
     conventions: Conventions,
-    alike: Callable[[], bool],
+    only_correctness: Callable[[], bool],
 ) -> tuple[dict[str, pl.Series], pl.Series, pl.Series | None, FrameMetricsError | None]:
     """Number the classes of rows with several classes.
 
@@ -204,7 +205,7 @@ def _of_several(
         clusters = distinct_values(predicted)
     classes = class_values(label, predicted if clusters is None else None, columns, conventions)
     many = are_too_many(classes, conventions)
-    if many and (predicted is None or clusters is not None or not alike()):
+    if many and (predicted is None or clusters is not None or not only_correctness()):
         raise too_many(classes, label, predicted if clusters is None else None)
     out = {"actual": class_codes(label, classes, str(columns.label))}
     if predicted is not None:

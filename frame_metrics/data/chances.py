@@ -17,16 +17,16 @@ from frame_metrics.roles.series import chance_column, rank_column, refuse, refus
 
 CHANCES = ("propensity", "target_propensity")  # the roles that hold chances
 RANK, CHANCE = "rank", "propensity"  # columns of a frame of propensities by rank, as propensities() returns it
-BESIDE = ("n", "ci_low", "ci_high")  # the other columns of that frame
+OTHER_COLUMNS = ("n", "ci_low", "ci_high")  # the other columns of that frame
 
 
-def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
+def by_rank(role: str, given: Any, by: Sequence[str]) -> Any:
     """Return the propensities by rank that were given to a role, as a checked polars table.
 
     Parameters
     ----------
     role : "propensity" or "target_propensity".
-    said : what the caller gave: a frame, a mapping from rank to propensity, a column's name, or None. The last two
+    given : what the caller gave: a frame, a mapping from rank to propensity, a column's name, or None. The last two
         are returned unchanged.
     by : the columns of segments. Those that the frame has too are keys of the table, beside the rank.
 
@@ -35,11 +35,11 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
     ColumnError, BadValueError
         The frame has no column of ranks or of propensities, or it has two propensities for one rank.
     """
-    if said is None or isinstance(said, str):
-        return said
-    if isinstance(said, Mapping):
-        said = pl.DataFrame({RANK: [*said], CHANCE: [*said.values()]}, schema={RANK: pl.Float64, CHANCE: pl.Float64})
-    backend = backend_of(said)
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, Mapping):
+        given = pl.DataFrame({RANK: [*given], CHANCE: [*given.values()]}, schema={RANK: pl.Float64, CHANCE: pl.Float64})
+    backend = backend_of(given)
     if {RANK, CHANCE} - {*backend.names()}:
         raise ColumnError(
             f"{role}=: the frame has {listed(backend.names())}, and the chance of each rank is read from columns "
@@ -47,7 +47,7 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
         )
     if clash := {RANK, CHANCE} & {*by}:
         raise ColumnError(f"{role}=: {clash.pop()!r} is a column of the chances, and a segment too; rename the segment")
-    if others := {*backend.names()} - {RANK, CHANCE, *BESIDE, *by}:
+    if others := {*backend.names()} - {RANK, CHANCE, *OTHER_COLUMNS, *by}:
         raise ColumnError(
             f"{role}=: the frame has {listed(sorted(others))} too; name segments with by=, and drop what is none"
         )
@@ -89,12 +89,12 @@ def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
     return pl.Series(each[np.minimum(rank.to_numpy(), top + 1).astype(np.intp)], nan_to_null=True)
 
 
-def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
+def _of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retrieved: pl.Series) -> pl.Series:
     """Return the propensity of each row by one role; null is allowed only where the document was not shown."""
-    if isinstance(said, str):
-        refuse(said, log[role].is_null() & shown, "have no propensity", "give every result that was shown one")
+    if isinstance(given, str):
+        refuse(given, log[role].is_null() & retrieved, "have no propensity", "give every result that was shown one")
         return log[role]
-    table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
+    table = given.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
     if keys == [RANK] and top <= len(log):
@@ -109,5 +109,5 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
         found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
     if found.null_count():
-        refuse(str(columns.rank), found.is_null() & shown, "have no propensity", remedy)
+        refuse(str(columns.rank), found.is_null() & retrieved, "have no propensity", remedy)
     return found

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend
-from frame_metrics.errors import BadValueError, ColumnError, listed, told_of
+from frame_metrics.errors import BadValueError, ColumnError, listed, prefix_errors
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
@@ -56,7 +56,7 @@ def _backend(role: str, frame: Any, doc: str) -> Backend:
 def _read(role: str, backend: Backend, doc: str, *others: str) -> pl.DataFrame:
     """Read the column of documents of a frame, and other columns; a missing document is an error."""
     table = backend.in_memory([doc, *others]).read([doc, *others])
-    with told_of(f"{role}="):
+    with prefix_errors(f"{role}="):
         doc_column(table[doc], doc)
     return table
 
@@ -78,7 +78,7 @@ def _choices(backend: Backend, doc: str) -> pl.DataFrame:
     table = _read("popularity", backend, doc, *held)
     unclear = held if len(held) > 1 else []
     if not held and table[doc].is_unique().all():  # rows that are choices seldom have each document once
-        with told_of("popularity="):
+        with prefix_errors("popularity="):
             unclear = [name for name, kind in backend.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
         raise ColumnError(
@@ -88,14 +88,14 @@ def _choices(backend: Backend, doc: str) -> pl.DataFrame:
     return table.rename(dict.fromkeys(held, CHOSEN))
 
 
-def _chosen(said: Any, doc: str) -> pl.DataFrame:
+def _chosen(given: Any, doc: str) -> pl.DataFrame:
     """Sum up the choices of each document, and add its surprise, -log2 of its share of all choices.
 
     A document with 0 choices has the surprise of the least chosen one.
     """
-    if isinstance(said, Mapping):
-        said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
-    table = _choices(_backend("popularity", said, doc), doc)
+    if isinstance(given, Mapping):
+        given = pl.DataFrame({doc: [*given], CHOSEN: [*map(float, given.values())]}, strict=False)
+    table = _choices(_backend("popularity", given, doc), doc)
     often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
     table = table.with_columns(often).group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)

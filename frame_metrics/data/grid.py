@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.judgments import Judged
+from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.ranking_rows import Pools, RankingRows, constant
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.codes import codes
@@ -71,8 +71,8 @@ class Grid:
         """
         values = self.rankings.values[role]
         mine = constant(values, self.rankings, column)
-        if role in self.rankings.said:
-            said = self.rankings.said[role]
+        if role in self.rankings.values_of_empty:
+            said = self.rankings.values_of_empty[role]
             mine[: len(said)] = np.where(np.isnan(said), mine[: len(said)], said)
         of_pair = np.full(self.n_pairs, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
@@ -89,7 +89,7 @@ def build_grid(
     log: pl.DataFrame,
     rankings: RankingRows,
     columns: Columns,
-    judged: Judged | None,
+    judged: JudgmentTable | None,
     *,
     totals: bool = False,
     systems: int | None = None,
@@ -155,12 +155,12 @@ def build_grid(
         None if placed is None else placed[segment_at],
     )
     if judged is None:
-        return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.own_rows else grid
+        return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.systems_have_rows else grid
     key_code = query_code if judged.keys == query else codes(both, judged.keys)[0]
     return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
 
 
-def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: Judged) -> Grid:
+def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: JudgmentTable) -> Grid:
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
     # column by column, because polars concatenates frames in threads, and starting them slows small calls
     both = frame_of({key: pl.concat([names[key], judged.names[key]]) for key in query})
@@ -177,7 +177,7 @@ def _grown(rankings: RankingRows, n: int) -> RankingRows:
     return replace(rankings, starts=np.append(rankings.starts, none), lengths=np.append(rankings.lengths, none))
 
 
-def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
+def _pool_of(code: Array, judged: JudgmentTable, judged_code: Array) -> Pools:
     """Return the judged documents of each ranking.
 
     Parameters

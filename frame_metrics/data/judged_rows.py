@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.judgments import Judged
+from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.fast.join_ids import joined, joined_few
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.roles.columns import Columns, judging
 
 
-def align_with_judgments(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
+def align_with_judgments(log: pl.DataFrame, judged: JudgmentTable) -> pl.DataFrame:
     """Return the log with its ids cast to the types of the judgments, and with segment columns that only these have.
 
     Such a column is null for a query without judgments.
@@ -29,7 +29,7 @@ def align_with_judgments(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
 
 
 def match(
-    log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool, few: bool
+    log: pl.DataFrame, judged: JudgmentTable, query: list[str], columns: Columns, *, whole: bool, few: bool
 ) -> pl.DataFrame:
     """Return the log with the grade and label of each row from the judgments, NaN for an unjudged row.
 

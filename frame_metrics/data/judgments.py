@@ -23,7 +23,7 @@ from frame_metrics.fast.take_rows import rows_at, to_array
 from frame_metrics.inputs import Array, Subtopics
 from frame_metrics.keys.groups import drawing_places
 from frame_metrics.keys.ids import in_common_type, in_type_of
-from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
+from frame_metrics.roles.columns import IN_JUDGMENTS, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse, refuse_nan, refuse_null
 
@@ -31,11 +31,13 @@ ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or use judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 ONE_EACH = {"annotator": "the one who gave it", "subtopic": "its subtopic"}
-SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # roles with one value per query that judgments may have
+VALUES_OF_QUERIES = [
+    role for role in IN_JUDGMENTS if role in OF_QUERIES
+]  # roles with one value per query that judgments may have
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgmentTable:
     """Judgments ready to be joined, one for each document of a query."""
 
     pairs: pl.DataFrame  # a row for each judged document: its segment, query and id, with grade and label
@@ -74,7 +76,7 @@ def read_judgments(
     conventions: Conventions,
     *,
     few: bool = False,
-) -> Judged:
+) -> JudgmentTable:
     """Check separate judgments, combine those of several annotators, and lay them out by query.
 
     Parameters
@@ -108,7 +110,7 @@ def read_judgments(
     return replace(laid(table, keys, columns, few=few), each=each, unjudged=unjudged)
 
 
-def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> Judged:
+def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> JudgmentTable:
     """Lay out judgments by subtopic.
 
     The judgment of a document is the greatest of its subtopics, for metrics that know no subtopics. The judgments of
@@ -172,7 +174,7 @@ def _judged_rows(
     refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
     out["doc"] = _in_common_type(frame[doc], doc, log["doc"], str(log_columns.doc))
-    said, positive = ("grade", "label", *SAID_BESIDE), None if columns.shape.made else conventions.positive
+    said, positive = ("grade", "label", *VALUES_OF_QUERIES), None if columns.shape.made else conventions.positive
     out |= role_columns(frame, columns, said, positive=positive, scale=conventions.scale)
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
@@ -184,7 +186,7 @@ def _judged_rows(
     beside = log_columns.shape.from_judgments
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in beside}
     keys = [key for key in (*by, *query) if key not in alone]
-    for inside, column in {**alone, **{role: columns.single.get(role) for role in SAID_BESIDE}}.items():
+    for inside, column in {**alone, **{role: columns.single.get(role) for role in VALUES_OF_QUERIES}}.items():
         if column and table.select(*keys, inside).n_unique() > table.select(keys).n_unique():
             odd = table.filter(pl.col(inside).n_unique().over(keys) > 1).select(query).row(0)
             raise BadValueError(
@@ -193,14 +195,14 @@ def _judged_rows(
     return table, unjudged
 
 
-def _in_common_type(values: pl.Series, name: str, ours: pl.Series, own: str) -> pl.Series:
+def _in_common_type(values: pl.Series, name: str, ours: pl.Series, log_name: str) -> pl.Series:
     """Cast ids of the judgments to a type that also holds the log's ids, ``ours``; raise if there is none."""
-    return values if values.dtype == ours.dtype else in_common_type(ours, values, *_called(name, own)[::-1])[1]
+    return values if values.dtype == ours.dtype else in_common_type(ours, values, *_called(name, log_name)[::-1])[1]
 
 
-def _called(name: str, own: str) -> tuple[str, str]:
+def _called(name: str, log_name: str) -> tuple[str, str]:
     """Return the names of a column of the judgments and of one of the log, for errors."""
-    return f"{name} of the judgments", f"{own} of the log"
+    return f"{name} of the judgments", f"{log_name} of the log"
 
 
 def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
@@ -233,7 +235,9 @@ def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judg
     return table
 
 
-def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array | None = None, *, few: bool) -> Judged:
+def laid_out(
+    table: pl.DataFrame, keys: list[str], columns: Columns, frame_row: Array | None = None, *, few: bool
+) -> JudgmentTable:
     """Lay checked judgments out by query; equal judgments of one document become one.
 
     Parameters
@@ -241,7 +245,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
     table : the judgments.
     keys : columns that identify a judged query.
     columns : the roles of the columns.
-    own : the row of the caller's frame of each row of the log, if the judgments stand in the log itself.
+    frame_row : the row of the caller's frame of each row of the log, if the judgments stand in the log itself.
     few : see ``are_few``.
 
     Raises
@@ -256,7 +260,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
     if len(again):
         repeated = pairs[again].select(*keys, "doc").unique()
         same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
-        _refuse_two_grades(same, [*keys, "doc"], columns, COMBINE if own is None else ONCE, own)
+        _refuse_two_grades(same, [*keys, "doc"], columns, COMBINE if frame_row is None else ONCE, frame_row)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
@@ -266,15 +270,15 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
     of_queries = [name for name in pairs.columns if name not in ("doc", "hash", *values)]
     names = rows_at(pairs, of_queries, queries.first_row)
     pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))
-    return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
+    return JudgmentTable(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
 
 
 def _refuse_two_grades(
-    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str, own: Array | None = None
+    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str, frame_row: Array | None = None
 ) -> None:
-    """Raise if rows with equal ``keys`` have different judgments; ``own``: as in ``laid_out``."""
-    if own is not None:
-        table = table.with_columns(pl.Series("row", own[table["row"].to_numpy()]))
+    """Raise if rows with equal ``keys`` have different judgments; ``frame_row``: as in ``laid_out``."""
+    if frame_row is not None:
+        table = table.with_columns(pl.Series("row", frame_row[table["row"].to_numpy()]))
     differ = (
         table.group_by(keys, maintain_order=True)
         .agg(
@@ -295,13 +299,13 @@ def _refuse_two_grades(
         unsaid = columns.shape.unsaid
         ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in unsaid)
         message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}{ways}"
-        if own is None:
+        if frame_row is None:
             raise BadValueError(message)
         every = np.sort(differ["row"].explode().to_numpy())
         raise BadRowsError(message, column=column, rows=every, what=TWO_JUDGMENTS, remedy=remedy)
 
 
-def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFrame, Judged | None]:
+def number_clusters(log: pl.DataFrame, judged: JudgmentTable | None) -> tuple[pl.DataFrame, JudgmentTable | None]:
     """Replace the clusters in the log and in its judgments by numbers, equal for equal clusters of both."""
     if judged is None or "cluster" not in judged.names.columns:
         return log.with_columns(numbers(log["cluster"])), judged

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.judgments import Judged
+from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.row_map import Origin
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -20,24 +20,24 @@ class KeyRows:
 
     columns: Columns
     table: pl.DataFrame
-    bare: pl.DataFrame
-    judged: Judged | None
+    empty_queries: pl.DataFrame
+    separate_judgments: JudgmentTable | None
     origin: Origin | None
 
     @property
     def n_rows(self) -> int:
         """Number of rows before those of the judgments."""
-        return len(self.table) + len(self.bare)
+        return len(self.table) + len(self.empty_queries)
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at some rows: of the log, or, past its end, of the judgments."""
         n, own = self.n_rows, self.table[keys]
-        if len(self.bare):
-            own = pl.concat([own, self.bare.select(keys)])
-        if self.judged is None or not (rows >= n).any():
+        if len(self.empty_queries):
+            own = pl.concat([own, self.empty_queries.select(keys)])
+        if self.separate_judgments is None or not (rows >= n).any():
             return own[rows]
-        place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
-        names = self.judged.names
+        place = n + np.searchsorted(self.separate_judgments.row, np.maximum(rows - n, 0))
+        names = self.separate_judgments.names
         unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
         both = pl.concat([own, names.with_columns(unknown).select(keys)])
         return both[np.where(rows < n, rows, place)]
@@ -51,8 +51,10 @@ class KeyRows:
         """Return rows of the judgments with the values of a segment column, counted on from the end of the log."""
         inside = self.columns.key_names[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], rows)
-        if self.judged is None or not len(mine):
+        if self.separate_judgments is None or not len(mine):
             return rows
-        theirs = self.judged.names.select(inside, at=pl.Series(self.judged.row)).unique(inside, keep="first")
+        theirs = self.separate_judgments.names.select(inside, at=pl.Series(self.separate_judgments.row)).unique(
+            inside, keep="first"
+        )
         at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]
         return (at + self.n_rows).fill_null(NONE).to_numpy()

@@ -37,7 +37,7 @@ class RankedDocuments:
         ties = None if self.first is None else (own[2], their_own[2])
         return TwoRankings(np.array([self.lengths[one], self.lengths[other]]), query[0], place, first, last, ties)
 
-    def apart(self, n: int) -> bool:
+    def are_disjoint(self, n: int) -> bool:
         """Return True if the first ``n`` rankings and the rest both have documents, and none in common."""
         some = (slice(n), slice(n, None))
         ours, theirs = (self.doc[spans(self.starts[part], self.lengths[part])] for part in some)
@@ -98,5 +98,5 @@ def _fill(listed: Array, n_ret: Array, log: Log, doc: Array) -> bool:
             row[1:] = np.maximum.accumulate(np.where(equal, 0, row[1:]))
         listed[:, at] = docs, row - np.repeat(np.cumsum(sheet.lengths) - sheet.lengths, sheet.lengths) + 1
 
-    log.each_block(work, alike=True)
+    log.each_block(work, all_ties=True)
     return bool(tied)

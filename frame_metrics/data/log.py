@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.grid import Grid
-from frame_metrics.data.judgments import Judged
+from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.rank_scores import called_positions, split_by_looks
 from frame_metrics.data.row_map import Origin
@@ -35,12 +35,13 @@ class Log(Facts):
     conventions: Conventions
     judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
     grid: Grid  # the rankings to measure
-    judged: Judged | None = None  # the judgments that are kept beside the rows, each shared by all systems
+    # the judgments that are kept beside the rows, each shared by all systems
+    separate_judgments: JudgmentTable | None = None
     origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
     repeated: str | None = None  # the query of the first repeated document that was left out (duplicates="first")
     # A row for each query without results: its keys and its values of other roles. Its row number is counted on from
     # the end of ``table``.
-    bare: pl.DataFrame = field(default_factory=pl.DataFrame)
+    empty_queries: pl.DataFrame = field(default_factory=pl.DataFrame)
     # True for rankings whose query is judged even without a judged document, such as one whose list of relevant
     # documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
     relevance_known: Array | None = None
@@ -71,8 +72,8 @@ class Log(Facts):
 
         Where each system is a column, every system has the same judgments, and the table has them once.
         """
-        if self.judged is not None:
-            return self.judged.pairs
+        if self.separate_judgments is not None:
+            return self.separate_judgments.pairs
         systems = len(self.columns.shape.per_system)
         return self.table.head(len(self.table) // systems) if systems else self.table
 
@@ -100,7 +101,7 @@ class Log(Facts):
     @property
     def n_rows(self) -> int:
         """Number of rows, with those of queries without results."""
-        return self.held.n_rows
+        return self.key_rows.n_rows
 
     @cached_property
     def known_relevant(self) -> Array | None:
@@ -119,7 +120,7 @@ class Log(Facts):
             A query has no value, or log and judgments differ in it.
         """
         column = self.columns.single.get(role)
-        if column is None or (values := self.said_of_queries(role)) is None:
+        if column is None or (values := self.known_values(role)) is None:
             return None
         lacking, used, pool = np.isnan(values), values, self.grid.pool
         left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
@@ -133,7 +134,7 @@ class Log(Facts):
             )
         return used
 
-    def said_of_queries(self, role: str) -> Array | None:
+    def known_values(self, role: str) -> Array | None:
         """Return the same, NaN where neither the log nor the judgments have a value."""
         column, grid = self.columns.single.get(role), self.grid
         if column is None:
@@ -142,18 +143,18 @@ class Log(Facts):
         if column not in self.columns.shape.from_judgments:
             with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
-        if (theirs := self.said_of_judgments(role)) is not None:
+        if (theirs := self.judgment_values(role)) is not None:
             if (~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             return np.where(np.isnan(ours), theirs, ours)
         return ours
 
-    def said_of_judgments(self, role: str) -> Array | None:
+    def judgment_values(self, role: str) -> Array | None:
         """Return the judgments' value for each ranking's query, NaN for none; None if they have no such column."""
-        if self.judged is None or role not in self.judged.names.columns:
+        if self.separate_judgments is None or role not in self.separate_judgments.names.columns:
             return None
-        keys = self.judged.keys
-        said = self.index.joined(self.judged.names.select(*keys, role), keys)[role]
+        keys = self.separate_judgments.keys
+        said = self.index.joined(self.separate_judgments.names.select(*keys, role), keys)[role]
         return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def sizes(self, block: slice | Array) -> Array | None:
@@ -172,20 +173,20 @@ class Log(Facts):
         """
         grid = self.grid
         if self.conventions.collection_size is not True:
-            return self.said_of_queries("collection_size")
+            return self.known_values("collection_size")
         most = np.zeros(grid.n_pairs)
         np.maximum.at(most, grid.pair, grid.rankings.lengths)
         return most[grid.pair]
 
     @cached_property
-    def held(self) -> KeyRows:
+    def key_rows(self) -> KeyRows:
         """The rows that hold keys."""
-        return KeyRows(self.columns, self.table, self.bare, self.judged, self.origin)
+        return KeyRows(self.columns, self.table, self.empty_queries, self.separate_judgments, self.origin)
 
     @cached_property
     def index(self) -> Index:
         """The system, the segment and the query of each ranking."""
-        grid, columns, held, (system, by, query) = self.grid, self.columns, self.held, self.columns.key_names
+        grid, columns, held, (system, by, query) = self.grid, self.columns, self.key_rows, self.columns.key_names
         return Index(
             columns,
             self.conventions,
@@ -203,7 +204,7 @@ class Log(Facts):
     def _placed(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
-        if not set(self.columns.by) & set(self.columns.shape.from_judgments) or self.judged is None:
+        if not set(self.columns.by) & set(self.columns.shape.from_judgments) or self.separate_judgments is None:
             return grid.placed
         # Only the judgments have some columns of segments: these are unknown for a query without judgments.
         known = 0 if grid.pool is None else grid.pool.lengths > 0
@@ -213,7 +214,7 @@ class Log(Facts):
     @property
     def _unknown(self) -> list[str]:
         """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
-        by, theirs = self.columns.key_names[1], () if self.judged is None else self.judged.keys
+        by, theirs = self.columns.key_names[1], () if self.separate_judgments is None else self.separate_judgments.keys
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
@@ -225,21 +226,21 @@ class Log(Facts):
         """The sorter of the log's rows."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def block(self, at: slice | Array, *, alike: bool | None = False) -> Block:
+    def block(self, at: slice | Array, *, all_ties: bool | None = False) -> Block:
         """Return some rankings, by their numbers, in rank order; raise for scores and ranks that have no order.
 
-        ``alike``: see ``Sorter.sort``.
+        ``all_ties``: see ``Sorter.sort``.
         """
-        return Block(self, at, self.sorter.sort(at, alike=alike))
+        return Block(self, at, self.sorter.sort(at, all_ties=all_ties))
 
-    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool | None = False) -> None:
+    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, all_ties: bool | None = False) -> None:
         """Call ``work`` with all rankings, block by block, in threads.
 
         Parameters
         ----------
         work : a function of a block.
         busy : whether ``work`` takes longer for relevant rows, so that blocks are cut by estimated time.
-        alike : see ``Sorter.sort``.
+        all_ties : see ``Sorter.sort``.
 
         Raises
         ------
@@ -253,7 +254,7 @@ class Log(Facts):
         def tried(at: slice | Array) -> None:
             first = at.start if isinstance(at, slice) else int(at[0])
             try:
-                block = self.block(at, alike=alike)
+                block = self.block(at, all_ties=all_ties)
                 if not broken and first < min(other, default=len(self.grid.pair)):
                     work(block)
             except BadRowsError as error:
@@ -326,7 +327,7 @@ class Block:
             rows.n_ret,
             rel=log.conventions.rel,
             label=label,
-            shown=rows.shown(),
+            logged_rank=rows.logged_ranks(),
             pool=self._pool(label),
             known_relevant=None if known is None else known[self.at],
             size=log.sizes(self.at),
@@ -338,7 +339,7 @@ class Block:
             ratio=rows.column("ratio"),
             clip=log.conventions.clip,
             document=rows.column("document"),
-            subtopics=None if log.judged is None else log.judged.subtopics,
+            subtopics=None if log.separate_judgments is None else log.separate_judgments.subtopics,
             cutoffs=cutoffs,
         )
 
@@ -355,7 +356,7 @@ class Block:
         """
         log = self.log
         pool = None if log.grid.pool is None else log.grid.pool.of(self.at)
-        if pool is None or label is None or not log.columns.relevant or log.columns.own_rows:
+        if pool is None or label is None or not log.columns.relevant or log.columns.systems_have_rows:
             return pool
         lengths = self.rows.lengths
         return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])

@@ -51,7 +51,7 @@ def single_rows(log: Facts, *, pooled: bool) -> str:
     ``pooled``: whether the metrics can be computed for rows without a query.
     """
     together = f"; query=None takes all {n_rows(log):,} rows together" if pooled else ""
-    of = " of one system" if log.columns.own_rows else ""
+    of = " of one system" if log.columns.systems_have_rows else ""
     return (
         f"'query' was found by name, and no query has two rows{of}. query='query' takes each row for a ranking of its "
         f"own{together}; if another column says which rows belong together, name it with query="

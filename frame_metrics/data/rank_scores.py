@@ -20,7 +20,7 @@ def called_positions(columns: Columns) -> list[str]:
     """Return the score columns with a name of ranks, such as "position"; none if ``rank=`` is named."""
     if columns.rank or not columns.score or not columns.query:
         return []
-    names = columns.shape.per_system if columns.score == columns.shape.together else (columns.score,)
+    names = columns.shape.per_system if columns.score == columns.shape.stacked_column else (columns.score,)
     return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
 
 

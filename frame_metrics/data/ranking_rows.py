@@ -29,7 +29,7 @@ class RankingRows:
     row: Array | None  # row of the frame at each place, shape (rows,); None where row and place are the same
     values: dict[str, Array]  # columns by name, a value for each place, shape (rows,) each; NaN is null
     # By the name of a column: the value that a ranking without rows has, NaN for rankings with rows, shape (rankings,).
-    said: dict[str, Array] = field(default_factory=dict)
+    values_of_empty: dict[str, Array] = field(default_factory=dict)
 
     def rows_of(self, places: Array) -> Array:
         """Return the row of the frame at each place."""
@@ -43,21 +43,26 @@ class RankingRows:
         begin = int(starts[0]) if len(starts) else 0
         return slice(begin, begin + int(lengths.sum()))
 
-    def with_bare(self, bare: pl.DataFrame, place: Array) -> RankingRows:
-        """Return these rankings and, for each row of ``bare``, a ranking without rows, ordered by ``place``.
+    def with_empty_rankings(self, queries: pl.DataFrame, place: Array) -> RankingRows:
+        """Return these rankings and, for each row of ``queries``, a ranking without rows, ordered by ``place``.
 
         Parameters
         ----------
-        bare : a row for each query without results.
-        place : a sort key of each row of the log, then of each row of ``bare``: where it stood in the caller's frame.
+        queries : a row for each query without results.
+        place : a sort key of each row of the log, then of each row of ``queries``: where it stood in the caller's
+            frame.
         """
-        n, m = len(place) - len(bare), len(self.first_row)
-        first = np.append(self.first_row, n + np.arange(len(bare)))
+        n, m = len(place) - len(queries), len(self.first_row)
+        first = np.append(self.first_row, n + np.arange(len(queries)))
         order = np.argsort(place[first], kind="stable")
-        lengths = np.append(self.lengths, np.zeros(len(bare), np.int64))[order]
+        lengths = np.append(self.lengths, np.zeros(len(queries), np.int64))[order]
         nothing = np.full(m, np.nan)
-        said = {name: np.append(nothing, to_array(bare[name]))[order] for name in self.values if name in bare.columns}
-        return replace(self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, said=said)
+        said = {
+            name: np.append(nothing, to_array(queries[name]))[order] for name in self.values if name in queries.columns
+        }
+        return replace(
+            self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, values_of_empty=said
+        )
 
     def count(self, rows: Array) -> Array:
         """Count the marked rows of each ranking, shape (rankings,); ``rows``: the marks, one for each place."""

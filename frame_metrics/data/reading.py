@@ -13,7 +13,7 @@ from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judged_rows import align_with_judgments, match
-from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read_judgments
+from frame_metrics.data.judgments import JudgmentTable, laid_out, number_clusters, read_judgments
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.row_map import Origin
@@ -21,7 +21,7 @@ from frame_metrics.data.systems_as_columns import systems_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import are_few, id_hash
-from frame_metrics.hidden import BARE, ORIGIN, RELEVANCE_KNOWN
+from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
@@ -53,7 +53,7 @@ def read_log(
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
-    results, bare = _results(frame, columns) if BARE in frame.columns else (frame, NOTHING)
+    results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
     log = checked(
         results,
         columns,
@@ -69,48 +69,56 @@ def read_log(
         systems = systems_of(log, columns)
         log = systems.first
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    apart, whole = systems is None, piece is None
-    log, bare, judged = _judged(log, bare, columns, judgments, conventions, row, apart=apart, whole=whole)
+    systems_in_rows, whole = systems is None, piece is None
+    log, empty_queries, judged = _judged(
+        log, empty_queries, columns, judgments, conventions, row, systems_in_rows=systems_in_rows, whole=whole
+    )
     if columns.relevant:
         log = _all_known(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
-        both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
-        log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
+        both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
+        log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
     rankings = _rankings(log, columns, single=single or systems is not None)
     if columns.doc and later:
         _check_repeated(rankings, log, columns, alone=alone)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
-    keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns) if len(bare) else (log, rankings)
+    keyed, rankings = (
+        _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
+        if len(empty_queries)
+        else (log, rankings)
+    )
     of = piece or Piece(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
     every = conventions.unjudged_queries == "count" or not (judging.label or judging.grade or columns.relevant)
     known = np.ones(len(grid.pair), bool) if every else _relevance_known(frame, row, grid)
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
-    more: Any = {"bare": bare, "relevance_known": known}
+    more: Any = {"empty_queries": empty_queries, "relevance_known": known}
     if conventions.word is not None:
         more["spelled"] = spelled_like(_sides(frame, columns, held, judging), conventions.word)
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
 
 
-def _sides(frame: pl.DataFrame, columns: Columns, held: pl.DataFrame, judged: Columns) -> list[pl.Series | None]:
-    """Return the columns of labels and predictions; ``held``: the judgments, or ``frame``, where labels stand."""
-    label = None if judged.shape.made else judged.label
-    named = ((held, label), (frame, columns.predicted))
+def _sides(
+    frame: pl.DataFrame, columns: Columns, label_frame: pl.DataFrame, label_columns: Columns
+) -> list[pl.Series | None]:
+    """Return the columns of labels and predictions; ``label_frame``: the judgments, or ``frame``, has the labels."""
+    label = None if label_columns.shape.made else label_columns.label
+    named = ((label_frame, label), (frame, columns.predicted))
     return [table[name] if name and name in table.columns else None for table, name in named]
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split the rows into results and the rows that stand for queries without results, the latter checked."""
-    without = frame[BARE].fill_null(False)
+    without = frame[WITHOUT_RESULTS].fill_null(False)
     return frame.filter(~without), checked_keys(frame, columns).filter(without)
 
 
-def _with_bare(
+def _with_empty_rankings(
     log: pl.DataFrame,
-    bare: pl.DataFrame,
+    empty_queries: pl.DataFrame,
     rankings: RankingRows,
     frame: pl.DataFrame,
     row: Array | None,
@@ -121,8 +129,8 @@ def _with_bare(
     Returns the keys of all rows, and the rankings.
     """
     place = frame[ORIGIN].to_numpy()
-    both = pl.concat([log.select(columns.inside), bare.select(columns.inside)])
-    return both, rankings.with_bare(bare, place if row is None else place[row])
+    both = pl.concat([log.select(columns.inside), empty_queries.select(columns.inside)])
+    return both, rankings.with_empty_rankings(empty_queries, place if row is None else place[row])
 
 
 def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
@@ -173,44 +181,47 @@ def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Arra
 
 def _judged(
     log: pl.DataFrame,
-    bare: pl.DataFrame,
+    empty_queries: pl.DataFrame,
     columns: Columns,
     judgments: tuple[pl.DataFrame, Columns] | None,
     conventions: Conventions,
     row: Array | None,
     *,
-    apart: bool,
+    systems_in_rows: bool,
     whole: bool,
-) -> tuple[pl.DataFrame, pl.DataFrame, Judged | None]:
+) -> tuple[pl.DataFrame, pl.DataFrame, JudgmentTable | None]:
     """Join the judgments.
 
     Parameters
     ----------
-    log, bare : the results, and the rows of queries without results.
+    log, empty_queries : the results, and the rows of queries without results.
     row : the row of the caller's frame of each row of the log; None if they are the same.
-    apart : whether systems have their own rows, and share their judgments by document id.
+    systems_in_rows : whether systems have their own rows, and share their judgments by document id.
     whole : whether this is the whole log, not a piece of it.
 
     Returns
     -------
-    The log with grades and labels; ``bare`` with the segment columns that only judgments have; and the judgments.
-    None for these if each row has its own judgment, and nothing else is judged.
+    The log with grades and labels; ``empty_queries`` with the segment columns that only judgments have; and the
+    judgments. None for these if each row has its own judgment, and nothing else is judged.
     """
     _, by, query = columns.key_names
     judged = None
     few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions, few=few)
-        log, bare = align_with_judgments(log, judged), align_with_judgments(bare, judged) if len(bare) else bare
+        log, empty_queries = (
+            align_with_judgments(log, judged),
+            align_with_judgments(empty_queries, judged) if len(empty_queries) else empty_queries,
+        )
     if columns.doc and not few:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
-    if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
+    if judged is None and systems_in_rows and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns, row, few=few)
     log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
     if "hash" in log.columns:  # from here on it only finds repeated documents of a query: half of its bits are enough
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])
-    return log, bare, judged
+    return log, empty_queries, judged
 
 
 def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
@@ -231,12 +242,12 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRo
     return RankingRows(*group_rows(log, columns.inside, laid, rows=single))
 
 
-def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> Judged:
+def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> JudgmentTable:
     """Collect the judgments in the rows of all systems; each system gets all of them for its (segment, query)."""
     values = judging(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, columns, own=np.arange(len(log)) if row is None else row, few=few)
+    return laid_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, few=few)
 
 
 def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:

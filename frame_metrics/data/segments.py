@@ -25,7 +25,7 @@ def tables(cases: Cases, segments: Segments) -> Classes:
     cells = table.segment, table.true, table.found, table.amount[None], table.shape
     if cases.clusters is not None:
         taken = None if conventions.match is None else matched(table.grids(), table.there, table.shape[2], conventions)
-        return Classes(*cells, table.there, taken, cases.apart)
+        return Classes(*cells, table.there, taken, cases.cluster_error)
     if cases.binary or conventions.classes is not None:
         return Classes(*cells, np.ones(table.shape[:2], bool))
     return Classes(*cells, table.there | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
@@ -152,7 +152,7 @@ def reached(score: Array, good: Array, kind: type = np.int64) -> tuple[Array, Ar
     """
     there = ~np.isnan(score)
     known, label = (score, good) if there.all() else (score[there], good[there])
-    found = _reached_packed(known, label, kind) or _reached_apart(known, label == 1, kind)
+    found = _reached_packed(known, label, kind) or _reached_by_two_sorts(known, label == 1, kind)
     if len(known) == len(score):
         return found
     falling, tp, fp = found  # rows without a score come last
@@ -202,7 +202,7 @@ def _parts(n: int) -> Iterator[slice]:
     return (slice(a, min(a + PART, n)) for a in range(0, n, PART))
 
 
-def _reached_apart(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:
+def _reached_by_two_sorts(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:
     """Return the same by sorting all scores, and separately the scores of relevant rows."""
     falling, mine = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
     end = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)

@@ -35,13 +35,13 @@ class Sorter:
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
         return place is not None and self.table.get_column(place).null_count() > 0
 
-    def sort(self, block: slice | Array, *, alike: bool | None = False) -> Sorted:
+    def sort(self, block: slice | Array, *, all_ties: bool | None = False) -> Sorted:
         """Sort the rows of some rankings.
 
         Parameters
         ----------
         block : the numbers of the rankings.
-        alike : with ``ties="doc"``, whether tied rows with equal judgments are ordered by document too, which only
+        all_ties : with ``ties="doc"``, whether tied rows with equal judgments are ordered by document too, which only
             metrics of documents need. None if no metric looks at the order: then nothing is sorted, and scores, none of
             which may be null, are only checked.
         """
@@ -55,8 +55,8 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        order, equal = (None, False) if alike is None else rank_order(score, lengths)
-        every = order is not None or alike is None or len(score) <= threads.SMALL
+        order, equal = (None, False) if all_ties is None else rank_order(score, lengths)
+        every = order is not None or all_ties is None or len(score) <= threads.SMALL
         # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
         stop = lengths[lengths > 0].cumsum()
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
@@ -64,10 +64,10 @@ class Sorter:
         if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT, infinite=FINITE)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
-        return self._settled(sheet, bool(alike) and self.conventions.ties == "doc") if equal else sheet
+        return self._settled(sheet, bool(all_ties) and self.conventions.ties == "doc") if equal else sheet
 
-    def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
-        """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``alike``."""
+    def _settled(self, sheet: Sorted, all_ties: bool) -> Sorted:
+        """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``all_ties``."""
         tied = sheet.equal_to_next()
         if not tied.any():
             return sheet
@@ -77,15 +77,15 @@ class Sorter:
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
         apart = tied & self._differs_from_next(sheet)
-        if not (mixed.any() or apart.any() or alike):
+        if not (mixed.any() or apart.any() or all_ties):
             return sheet
         tie = np.concatenate([[0], np.cumsum(~tied)])
-        sheet = replace(sheet, tied=bool(mixed.any()), apart=bool(apart.any()))
+        sheet = replace(sheet, tied=bool(mixed.any()), extras_differ=bool(apart.any()))
         if self.conventions.ties == "expected":
             return replace(sheet, tie=tie)
         mixed |= apart
         matters = np.zeros(tie[-1] + 1, bool)
-        matters[tie[1:][tied if alike else mixed]] = True
+        matters[tie[1:][tied if all_ties else mixed]] = True
         rows = np.flatnonzero(matters[tie])
         if self.conventions.ties in ("worst", "best"):
             sign = 1.0 if self.conventions.ties == "worst" else -1.0
@@ -146,7 +146,8 @@ class Sorted:
     at: slice | Array  # places of the rows among those of all rankings, see ``RankingRows``
     score: Array | None  # the sort key: the score, or minus the rank; None if there is neither
     tied: bool = False  # whether tied rows have different judgments
-    apart: bool = False  # whether tied rows differ in a column that only some metrics read (extra columns, ratio ...)
+    # whether tied rows differ in a column that only some metrics read (extra columns, ratio ...)
+    extras_differ: bool = False
     tie: Array | None = None  # with ties="expected" and such tied rows: the number of each row's tie, in rank order
 
     def ordered(self, values: Array) -> Array:
@@ -177,7 +178,7 @@ class Sorted:
         places = rows if self.order is None else self.order[rows]
         return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
 
-    def shown(self) -> Array | None:
+    def logged_ranks(self) -> Array | None:
         """Return the shown ranks, in rank order; None if there are none, or if they have no gaps."""
         rank = self.column("rank")
         if rank is None:

@@ -19,19 +19,21 @@ class Systems:
     """The checked rows of systems that are columns; the rows of the first are processed for all."""
 
     first: pl.DataFrame  # the rows of the first system
-    own: list[pl.DataFrame]  # the columns that differ, of each system: "system", and its scores, ranks or predictions
+    differing: list[
+        pl.DataFrame
+    ]  # the columns that differ, of each system: "system", and its scores, ranks or predictions
 
     def table(self, ready: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of all systems; ``ready``: those of the first, with everything joined."""
-        return pl.concat([ready.with_columns(own) for own in self.own], rechunk=False)
+        return pl.concat([ready.with_columns(own) for own in self.differing], rechunk=False)
 
     def rankings(self, one: RankingRows) -> RankingRows:
         """Return the rankings of all systems, from those of the first."""
-        n, count = len(self.first), len(self.own)
+        n, count = len(self.first), len(self.differing)
         times = np.arange(count)
         values: dict[str, Any] = {name: Concatenated([array] * count) for name, array in one.values.items()}
-        for name in self.own[0].columns[1:]:
-            each = (to_array(part[name]) for part in self.own)
+        for name in self.differing[0].columns[1:]:
+            each = (to_array(part[name]) for part in self.differing)
             values[name] = Concatenated([part if one.row is None else part[one.row] for part in each])
         return replace(
             one,
@@ -47,6 +49,6 @@ def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
     """Split the checked rows, which are one system after the other, into those of each system."""
     count = len(columns.shape.per_system)
     n = len(log) // count
-    own = ["system", *(role for role in PER_SYSTEM if columns.single.get(role) == columns.shape.together)]
+    own = ["system", *(role for role in PER_SYSTEM if columns.single.get(role) == columns.shape.stacked_column)]
     parts = [log[i * n : (i + 1) * n] for i in range(count)]
     return Systems(parts[0], [part[own] for part in parts])

@@ -11,14 +11,14 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame, key_values
-from frame_metrics.backends.protocol import Backend, Beside
+from frame_metrics.backends.protocol import Backend, SeparateJudgments
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
 from frame_metrics.fast.codes import codes
-from frame_metrics.hidden import ANNOTATOR, BARE, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN
+from frame_metrics.hidden import ANNOTATOR, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
-from frame_metrics.keys.ids import held_in, kind_of_ids, wider
+from frame_metrics.keys.ids import cast_exactly, kind_of_ids, wider
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 from frame_metrics.roles.series import TEXTS, number_column, refuse
@@ -34,8 +34,8 @@ class Unfolded:
     frame: pl.DataFrame  # the caller's frame, of which the table was made
     columns: Columns
     origin: Origin  # maps rows to rows of the frame; past the end of the table, to rows of the judgments' frame
-    beside: Beside  # the judgments, a row for each
-    judged: Columns | None  # the roles of their columns
+    judgments: SeparateJudgments  # the judgments, a row for each
+    judgment_columns: Columns | None  # the roles of their columns
     to_read: list[str]  # the columns of the judgments that are there
     nested: bool  # whether the judgments were made of lists too
     flags: int | None = None  # whether ``relevant=`` holds flags by mistake, see ``_flags``
@@ -56,7 +56,7 @@ class Unfolded:
         judged = (columns.doc, ANNOTATOR) if self.nested else ()
         if name not in (*columns.shape.made, *columns.shape.lists, *judged):
             return at
-        values = key_values(self.table, name, at, self.beside)
+        values = key_values(self.table, name, at, self.judgments)
         return values.cast(pl.String) if name == SYSTEM and name in columns.shape.made else values
 
     def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
@@ -67,7 +67,11 @@ class Unfolded:
         systems = len(self.columns.shape.per_system)
         if not systems:
             return marks
-        bare = rows[BARE].fill_null(False).to_numpy() if BARE in rows.columns else np.zeros(len(rows), bool)
+        bare = (
+            rows[WITHOUT_RESULTS].fill_null(False).to_numpy()
+            if WITHOUT_RESULTS in rows.columns
+            else np.zeros(len(rows), bool)
+        )
         out = marks.copy()
         for part in (~bare, bare):
             out[part] = np.tile(marks[part].reshape(systems, -1).all(axis=0), systems)
@@ -75,7 +79,11 @@ class Unfolded:
 
 
 def unfold(
-    frame: pl.DataFrame, columns: Columns, beside: Beside, judged: Columns | None, to_read: list[str]
+    frame: pl.DataFrame,
+    columns: Columns,
+    judgments: SeparateJudgments,
+    judgment_columns: Columns | None,
+    to_read: list[str],
 ) -> Unfolded:
     """Make a row for each result of each system, and a row for each judgment.
 
@@ -83,8 +91,8 @@ def unfold(
     ----------
     frame : the needed columns of the caller's frame.
     columns : their roles.
-    beside : the separate judgments, whose columns may hold lists too.
-    judged : the roles of their columns.
+    judgments : the separate judgments, whose columns may hold lists too.
+    judgment_columns : the roles of their columns.
     to_read : those of their columns that are there.
 
     Raises
@@ -99,16 +107,20 @@ def unfold(
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(name) for name in numbered)
     if columns.relevant:
-        beside, judged, beside_origin, flags = _judgments_of(whole, columns)
-        to_read = judged.needed
+        judgments, judgment_columns, beside_origin, flags = _judgments_of(whole, columns)
+        to_read = judgment_columns.needed
         whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
-    elif judged is not None and beside.backend is not None and beside.backend.holds_lists(str(judged.doc)):
-        beside, beside_origin = _unfolded_judgments(beside.backend, beside.columns, judged, to_read)
+    elif (
+        judgment_columns is not None
+        and judgments.backend is not None
+        and judgments.backend.holds_lists(str(judgment_columns.doc))
+    ):
+        judgments, beside_origin = _unfolded_judgments(judgments.backend, judgments.columns, judgment_columns, to_read)
     tables, rows = [whole], [origin]
     if columns.shape.lists:
         tables, rows = _without_lists(whole, columns)
-    if columns.relevant and columns.own_rows and beside_origin is not None:
-        beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
+    if columns.relevant and columns.systems_have_rows and beside_origin is not None:
+        judgments, beside_origin = _with_results(judgments, beside_origin, tables[0], rows[0], columns)
     systems = len(columns.shape.per_system)
     if systems:
         tables = [_by_system(table, columns) for table in tables]
@@ -121,9 +133,9 @@ def unfold(
     origin, nested = np.concatenate(rows), beside_origin is not None
     if beside_origin is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
         origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
-    parts = table[SYSTEM].alias(columns.shape.together) if columns.shape.together else None
+    parts = table[SYSTEM].alias(columns.shape.stacked_column) if columns.shape.stacked_column else None
     way_back = Origin(origin, len(frame), parts=parts)
-    return Unfolded(table, frame, columns, way_back, beside, judged, to_read, nested, flags)
+    return Unfolded(table, frame, columns, way_back, judgments, judgment_columns, to_read, nested, flags)
 
 
 def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:
@@ -144,14 +156,14 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     some, every = length > 0, np.arange(len(frame))
     results = frame.filter(pl.Series(some)).explode(list(columns.shape.lists))
     origin = np.repeat(every[some], length[some])
-    if columns.rank in columns.shape.made and columns.rank != columns.shape.together:
+    if columns.rank in columns.shape.made and columns.rank != columns.shape.stacked_column:
         first = np.cumsum(length[some]) - length[some]
         results = results.with_columns(
             pl.Series(columns.rank, np.arange(len(origin)) - np.repeat(first, length[some]) + 1)
         )
     if some.all() or not columns.query:
         return [results], [origin]
-    bare = frame.filter(pl.Series(~some)).drop(columns.shape.lists).with_columns(pl.lit(True).alias(BARE))
+    bare = frame.filter(pl.Series(~some)).drop(columns.shape.lists).with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
     if judgments:
         bare = bare.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
     return [results, bare], [origin, every[~some]]
@@ -172,7 +184,7 @@ def _refuse_missing(ids: pl.DataFrame, name: str, n: int) -> None:
     n : number of rows of the frame, for the error.
     """
     if ids[name].null_count():
-        rows = ids.filter(pl.col(name).is_null())[BARE].unique(maintain_order=True).to_numpy()
+        rows = ids.filter(pl.col(name).is_null())[WITHOUT_RESULTS].unique(maintain_order=True).to_numpy()
         raise bad_rows(name, rows, n, "have a missing id in their list", "drop it")
 
 
@@ -220,7 +232,7 @@ def _by_system(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     each = pl.Series(SYSTEM, names, pl.Enum(sorted(names)))
     stacked = [each.gather(np.repeat(np.arange(len(names)), len(table)))]
     if names[0] in table.columns:
-        stacked.append(pl.concat(_of_one_kind(table, columns)).alias(columns.shape.together))
+        stacked.append(pl.concat(_of_one_kind(table, columns)).alias(columns.shape.stacked_column))
     return pl.concat([table.drop(names, strict=False)] * len(names)).with_columns(stacked)
 
 
@@ -252,7 +264,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> list[pl.Series]:
     return [values.cast(kind) for values in values_of.values()]
 
 
-def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
+def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[SeparateJudgments, Columns, Array, int | None]:
     """Turn ``relevant=`` into judgments.
 
     Returns
@@ -261,7 +273,7 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     """
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.shape.from_judgments]
-    listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
+    listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(WITHOUT_RESULTS)
     query, at = codes(listed_ids, keys)
     if len(at) < len(frame):
         lists = listed_ids[relevant].list.unique().list.sort()
@@ -269,40 +281,40 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
         refuse(relevant, lists.ne_missing(lists[at][query]), "differ from another row of their query", way)
     once = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
-    table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
+    table = once.drop(WITHOUT_RESULTS).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
     pairs = {name: name for name in keys} | {str(columns.doc): relevant}
     return (
-        Beside(PolarsFrame(table), pairs),
+        SeparateJudgments(PolarsFrame(table), pairs),
         Columns.of(query=columns.query, by=by, doc=relevant, label=LABEL),
-        once[BARE].to_numpy().astype(np.int64),
+        once[WITHOUT_RESULTS].to_numpy().astype(np.int64),
         _flags(once, columns, frame),
     )
 
 
 def _with_results(
-    beside: Beside, origin: Array, results: pl.DataFrame, rows: Array, columns: Columns
-) -> tuple[Beside, Array]:
+    judgments: SeparateJudgments, origin: Array, results: pl.DataFrame, rows: Array, columns: Columns
+) -> tuple[SeparateJudgments, Array]:
     """Add, with the label 0, the results of all systems that are not listed as relevant.
 
     Only results of queries with a list. So what one system retrieved is judged for the others too.
     """
-    listed_ones = beside.read([*beside.columns.values(), LABEL])
-    relevant, keys = str(columns.relevant), [name for name in beside.columns if name != columns.doc]
-    found = results.with_columns(pl.Series(BARE, rows)).filter(pl.col(RELEVANCE_KNOWN))
-    found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), BARE)
+    listed_ones = judgments.read([*judgments.columns.values(), LABEL])
+    relevant, keys = str(columns.relevant), [name for name in judgments.columns if name != columns.doc]
+    found = results.with_columns(pl.Series(WITHOUT_RESULTS, rows)).filter(pl.col(RELEVANCE_KNOWN))
+    found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), WITHOUT_RESULTS)
     found = found.unique([*keys, relevant], maintain_order=True)
     kind = wider(listed_ones.schema[relevant], found.schema[relevant])
     if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
-        return beside, origin  # it will be an error when the ids are compared
-    held = [held_in(one[relevant], kind) for one in (listed_ones, found)]
+        return judgments, origin  # it will be an error when the ids are compared
+    held = [cast_exactly(one[relevant], kind) for one in (listed_ones, found)]
     if any(ids is None for ids in held):
-        return beside, origin  # the same error
+        return judgments, origin  # the same error
     listed_ones, found = (one.with_columns(ids) for one, ids in zip((listed_ones, found), held, strict=True))
     found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
     nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
     both = pl.concat([listed_ones, found.select(*keys, relevant, nothing).select(listed_ones.columns)])
-    return Beside(PolarsFrame(both), beside.columns), np.append(origin, found[BARE].to_numpy())
+    return SeparateJudgments(PolarsFrame(both), judgments.columns), np.append(origin, found[WITHOUT_RESULTS].to_numpy())
 
 
 def are_flags(flags: Iterable[int | None]) -> bool:
@@ -331,7 +343,7 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
     held = _as_lists(frame, [name, doc])
     if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():
         return NO_FLAGS
-    if ids.select(pl.struct(BARE, name).is_duplicated().any()).item():
+    if ids.select(pl.struct(WITHOUT_RESULTS, name).is_duplicated().any()).item():
         return FLAGS
     docs = held[doc].explode()
     known = docs.dtype.is_numeric() and _0_or_1(docs).any()
@@ -352,16 +364,24 @@ def flags_for_ids(name: str) -> BadValueError:
 
 
 def _unfolded_judgments(
-    backend: Backend, columns: dict[str, str], judged: Columns, to_read: list[str]
-) -> tuple[Beside, Array]:
+    backend: Backend, columns: dict[str, str], judgment_columns: Columns, to_read: list[str]
+) -> tuple[SeparateJudgments, Array]:
     """Unfold separate judgments whose columns hold lists; return a row for each judgment, and their source rows."""
-    read = backend.read(to_read).with_row_index(BARE)
-    parts = (judged.doc, judged.grade, judged.label, judged.annotator, judged.subtopic)
-    doc = str(judged.doc)
+    read = backend.read(to_read).with_row_index(WITHOUT_RESULTS)
+    parts = (
+        judgment_columns.doc,
+        judgment_columns.grade,
+        judgment_columns.label,
+        judgment_columns.annotator,
+        judgment_columns.subtopic,
+    )
+    doc = str(judgment_columns.doc)
     lists = [name for name in parts if name and isinstance(read.schema.get(name), pl.List | pl.Array)]
     read = _as_lists(read, lists)
     with of_the_judgments():
         _length(read, lists)
         table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
         _refuse_missing(table, doc, len(read))
-    return Beside(PolarsFrame(table.drop(BARE)), columns), table[BARE].to_numpy().astype(np.int64)
+    return SeparateJudgments(PolarsFrame(table.drop(WITHOUT_RESULTS)), columns), table[
+        WITHOUT_RESULTS
+    ].to_numpy().astype(np.int64)

@@ -18,7 +18,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import answered_column, value_column
 
 # The remedy in an error; {query} is the list of the query columns.
-APART = (
+REPEATED_REMEDY = (
     "keep one of each, or name the column that tells them apart with system= or by=, or in {query}; "
     "where each row is a query of its own, add a column that numbers the rows, and name it with query="
 )
@@ -83,7 +83,7 @@ def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int
     if len(cell) and np.bincount(cell).max() > 1:
         again = ~pl.Series(cell).is_first_distinct().to_numpy()
         what = "repeat a metric of their query" if columns.metric else "repeat a query"
-        way = APART.format(query=f"query=[{listed(columns.query)}, ...]")
+        way = REPEATED_REMEDY.format(query=f"query=[{listed(columns.query)}, ...]")
         raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[again])), len(place), what, way)
     values, absent = np.full((n, count), np.nan), np.ones((n, count), bool)
     if columns.metric:

@@ -82,17 +82,17 @@ def all_differ(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
     return bool((first_equal_rows(frame, columns) == np.arange(len(frame))).all())
 
 
-def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
+def _others(keys: Sequence[pl.Series], row: Array, others: Array) -> Array:
     """Mark the rows that differ from their counterpart in some column, bool, shape (len(row),).
 
     Parameters
     ----------
     keys : the columns.
-    row, held : rows to compare: ``row[i]`` with ``held[i]``. They are compared in parts, so that little is copied.
+    row, others : rows to compare: ``row[i]`` with ``held[i]``. They are compared in parts, so that little is copied.
     """
     out, every = np.empty(len(row), bool), len(row) == len(keys[0])
     for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
-        one, other = part if every else row_numbers(row[part]), row_numbers(held[part])
+        one, other = part if every else row_numbers(row[part]), row_numbers(others[part])
         out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
     return out
 

@@ -132,11 +132,11 @@ class _HashTable:
         self._width = SLOTS * np.bincount(queries, minlength=n + 1)
         # A query without judgments, as that of rows of no judged query, has the last slot, which stays free.
         self._begin = np.where(self._width > 0, self._width.cumsum() - self._width, SLOTS * len(each))
-        self._place, self._held = (np.zeros(SLOTS * len(each) + 1, kind) for kind in (np.int64, np.uint64))
+        self._place, self._hash = (np.zeros(SLOTS * len(each) + 1, kind) for kind in (np.int64, np.uint64))
         slot = self._slots(queries, hashes)
-        self._place[slot], self._held[slot] = each, hashes
+        self._place[slot], self._hash[slot] = each, hashes
         self.lost = np.flatnonzero(self._place[slot] != each)
-        self._twice = bool((self._held[slot[self.lost]] == hashes[self.lost]).any())
+        self._twice = bool((self._hash[slot[self.lost]] == hashes[self.lost]).any())
 
     def _slots(self, queries: Array, hashes: Array) -> Array:
         """Return the slot of each hash, by its lowest 32 bits, among the slots of its query."""
@@ -156,7 +156,7 @@ class _HashTable:
             begin = block * LOOKED_UP
             rows = slice(begin, begin + LOOKED_UP)
             slot, own = self._slots(queries[rows], hashes[rows]), hashes[rows]
-            there = self._held[slot]
+            there = self._hash[slot]
             hit = np.flatnonzero(there == own)
             on = (there > 0) & (self._twice | (there != own)) if len(self.lost) else there[:0]
             blocks[block] = hit + begin, self._place[slot[hit]], np.flatnonzero(on) + begin

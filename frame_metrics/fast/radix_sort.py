@@ -8,7 +8,9 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 
-APART = 1 << 17  # rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits
+DISTRIBUTED = (
+    1 << 17
+)  # rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits
 LAID = 1 << 16  # about the least number of rows that the second step sorts at a time, by the remaining bits
 
 
@@ -27,18 +29,18 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
     How many rows each code has, shape (count,), and the sorted columns.
     """
     n = len(slot)
-    if n <= APART:
+    if n <= DISTRIBUTED:
         own = code[slot]
         order = np.argsort(own, kind="stable")
         return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
     low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
-    parts, steps = ((count - 1) >> low) + 1, -(-n // APART)
+    parts, steps = ((count - 1) >> low) + 1, -(-n // DISTRIBUTED)
     rest = np.empty(n, np.min_scalar_type((1 << low) - 1))
     apart, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
     many, lengths = np.empty((steps, parts), np.int64), np.empty((parts, 1 << low), np.int64)
 
     def set_apart(step: int) -> None:
-        rows = slice(step * APART, (step + 1) * APART)
+        rows = slice(step * DISTRIBUTED, (step + 1) * DISTRIBUTED)
         own = code[slot[rows]]
         part = (own >> low).astype(np.uint8)
         order = np.argsort(part, kind="stable")

@@ -15,8 +15,8 @@ class CalibrationBins:
     """Sums over the rows whose score is in a bin of equal width, shape (queries, bins) each."""
 
     n: Array  # rows
-    said: Array  # their scores
-    came: Array  # those that are relevant
+    score: Array  # their scores
+    relevant: Array  # those that are relevant
 
     @classmethod
     def of(cls, query: Array, score: Array, rows: Array, came: Array, shape: tuple[int, int]) -> CalibrationBins:
@@ -36,7 +36,7 @@ class CalibrationBins:
         """Return the distance of mean scores to shares, shape (queries,)."""
         if debiased and norm != 2:
             raise BadValueError("ece: debiased=True is for squared distances; pass norm=2 too")
-        n, said, came = self.n, self.said, self.came
+        n, said, came = self.n, self.score, self.relevant
         if norm == 1:
             return ratio(np.abs(said - came).sum(axis=1), n.sum(axis=1))
         some = n > 1 if debiased else n > 0
@@ -51,7 +51,7 @@ class CalibrationBins:
         n = self.n
         if debiased:
             return np.full(len(n), np.nan)
-        p = self.said / np.where(n > 0, n, 1)
+        p = self.score / np.where(n > 0, n, 1)
         variance = np.maximum(p * (1 - p), 0)
         if norm == 1:
             return ratio((np.sqrt(n * variance * 2 / np.pi)).sum(axis=1), n.sum(axis=1))

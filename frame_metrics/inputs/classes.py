@@ -24,7 +24,8 @@ class Classes:
     seen : which classes take part, shape (n, K); None for those that are true or predicted somewhere.
     taken : the class that each cluster stands for, -1 for none, shape (n, F), of resamples
         (1, F); None if classes were predicted.
-    apart : the error to raise if clusters are not matched to classes; None if predictions are classes or matched.
+    cluster_error : the error to raise if clusters are not matched to classes; None if predictions are classes or
+        matched.
     """
 
     def __init__(
@@ -36,15 +37,15 @@ class Classes:
         shape: tuple[int, int, int],
         seen: Array | None = None,
         taken: Array | None = None,
-        apart: FrameMetricsError | None = None,
+        cluster_error: FrameMetricsError | None = None,
     ) -> None:
-        self.table, self.true, self.found, self.amount, self.taken, self.apart = (
+        self.table, self.true, self.found, self.amount, self.taken, self.cluster_error = (
             table,
             true,
             found,
             amount,
             taken,
-            apart,
+            cluster_error,
         )
         self.n, self.k, self.f = shape
         self.seen = (self.actual + self.predicted > 0) if seen is None else seen
@@ -79,13 +80,13 @@ class Classes:
         n, none = len(amount), np.zeros(len(true), np.int64)
         taken = None if self.taken is None else self.taken[[g]]
         seen = np.repeat(self.seen[g][None], n, axis=0)
-        return Classes(none, true, found, amount, (n, self.k, self.f), seen, taken, self.apart)
+        return Classes(none, true, found, amount, (n, self.k, self.f), seen, taken, self.cluster_error)
 
     @cached_array
-    def said(self) -> Array:
+    def predicted_class(self) -> Array:
         """The class that each cell's prediction stands for, K for none, shape (cells,)."""
-        if self.apart is not None:
-            raise self.apart
+        if self.cluster_error is not None:
+            raise self.cluster_error
         if self.taken is None:
             return self.found
         stands = np.where(self.taken < 0, self.k, self.taken)
@@ -147,27 +148,27 @@ class Classes:
     @cached_array
     def actual(self) -> Array:
         """Rows of each class, shape (n, K)."""
-        return self.by(self.true, self.k, self.amount, self.said >= 0)
+        return self.by(self.true, self.k, self.amount, self.predicted_class >= 0)
 
     @cached_array
     def predicted(self) -> Array:
         """Rows predicted to be of each class, shape (n, K)."""
-        return self.by(self.said, self.k, self.amount, self.said < self.k)
+        return self.by(self.predicted_class, self.k, self.amount, self.predicted_class < self.k)
 
     @cached_array
     def hits(self) -> Array:
         """Rows of each class that were predicted rightly, shape (n, K)."""
-        return self.by(self.true, self.k, self.amount, self.said == self.true)
+        return self.by(self.true, self.k, self.amount, self.predicted_class == self.true)
 
     @cached_array
     def undecided(self) -> Array:
         """Rows of each class without a prediction, shape (n, K)."""
-        return self.by(self.true, self.k, self.amount, self.said == self.k)
+        return self.by(self.true, self.k, self.amount, self.predicted_class == self.k)
 
     @cached_array
     def answered(self) -> Array:
         """Rows of each class with a prediction, shape (n, K)."""
-        return self.by(self.true, self.k, self.amount, self.said < self.k)
+        return self.by(self.true, self.k, self.amount, self.predicted_class < self.k)
 
     @cached_array
     def size(self) -> Array:
@@ -192,8 +193,11 @@ class Classes:
             fp, fn = self.predicted - hits, self.actual - up - hits
             tn = self.predicted.sum(axis=1, keepdims=True) - hits - fp - fn
         else:  # differences of sums that are not whole would leave something where there is nothing
-            wrong = (self.said < self.k) & (self.said != self.true)
-            un, fp, fn = others(up), *(self.by(of, self.k, self.amount, wrong) for of in (self.said, self.true))
+            wrong = (self.predicted_class < self.k) & (self.predicted_class != self.true)
+            un, fp, fn = (
+                others(up),
+                *(self.by(of, self.k, self.amount, wrong) for of in (self.predicted_class, self.true)),
+            )
             tn = self._of_neither(hits + fp + fn)
         tp, fp, fn, tn, up, un = (cell.T.ravel() for cell in (hits, fp, fn, tn, up, un))
         return FullConfusion(tp, fp, fn, np.zeros(len(tp)), np.tile(self.size, self.k), (up, un), tn)
@@ -206,11 +210,11 @@ class Classes:
 
         ``near``: rows of each class, or predicted to be, of those with a prediction, shape (n, K).
         """
-        rows, tables, none = self.said < self.k, np.arange(self.n), np.zeros(len(self.table), np.int64)
+        rows, tables, none = self.predicted_class < self.k, np.arange(self.n), np.zeros(len(self.table), np.int64)
         out = np.maximum(self.answered.sum(axis=1, keepdims=True) - near, 0)
         for at in np.argsort(-near, axis=1, kind="stable")[:, :2].T:
             one = self.each(at[:, None], none)
-            out[tables, at] = self.total(self.amount * (rows & (self.true != one) & (self.said != one)))
+            out[tables, at] = self.total(self.amount * (rows & (self.true != one) & (self.predicted_class != one)))
         return out
 
 

@@ -63,7 +63,7 @@ class Expected(FullRanking):
         """Rows where relevant documents may stand, with the share of the orders in which one does."""
         rows = self.each(self.good)
         # Added up in order, shares whose sum is 1 give exactly 1.
-        return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, in_order=True)
+        return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, one_by_one=True)
 
     @cached_array
     def _tie_of(self) -> tuple[Array, Array, Array]:
@@ -83,11 +83,11 @@ class Expected(FullRanking):
     def _gainful(self, gain: Gain) -> Rows:
         return self.each(gain_of(self.grade, gain))
 
-    def _valued(self, value: Array, rows: Array | None, said: str) -> Rows:
+    def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
         lacking = np.bincount(self.group, np.isnan(value))
         if ((lacking > 0) & (lacking < self._rows_in)).any():
             raise NotComputableError(
-                f"{said}: of rows with equal scores some have no value, and ties='expected' takes their "
+                f"{call}: of rows with equal scores some have no value, and ties='expected' takes their "
                 "mean; fill the nulls, or name doc= to order equal scores by document"
             )
         some = np.ones(len(value), bool) if rows is None else rows

@@ -78,17 +78,17 @@ def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> 
     return values[at]
 
 
-def _called(said: str, function: OfNumber, number: float) -> float:
+def _called(call: str, function: OfNumber, number: float) -> float:
     """Call a user's function with one number, which it gets as an integer if it is whole."""
     number = int(number) if number == int(number) else number
     try:
         value = function(number)
     except Exception as error:
-        raise KernelError(f"{said} raised {type(error).__name__} for {number}: {error}") from error
+        raise KernelError(f"{call} raised {type(error).__name__} for {number}: {error}") from error
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not real or not 0 <= value <= LARGEST:
         said_as = quote(value.item() if isinstance(value, np.generic) else value)
-        raise KernelError(f"{said} gave {said_as} for {number}; expected is a number from 0")
+        raise KernelError(f"{call} gave {said_as} for {number}; expected is a number from 0")
     return float(value)
 
 

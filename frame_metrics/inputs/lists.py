@@ -57,20 +57,20 @@ class Lists(Segmented):
         return self._counted[0] // max(self._shape[1], 1)
 
     @cached_array
-    def shown(self) -> Array:
+    def n_lists(self) -> Array:
         """The number of lists of its segment that show each document, weighted by their queries, (documents,)."""
         return self._counted[1].astype(np.float64)
 
     @cached_array
     def rising(self) -> Array:
         """The share of each document in all showings of its segment, sorted ascending in each, shape (documents,)."""
-        most = self.shown.max(initial=0) + 1
+        most = self.n_lists.max(initial=0) + 1
         # Whole counts are sorted as one integer with the segment, which is fast.
-        if (self.shown == np.floor(self.shown)).all() and most * self.n_queries < EXACT:
-            shown = _sorted((self.query * most + self.shown).astype(np.int64), int(most) * self.n_queries)
+        if (self.n_lists == np.floor(self.n_lists)).all() and most * self.n_queries < EXACT:
+            shown = _sorted((self.query * most + self.n_lists).astype(np.int64), int(most) * self.n_queries)
             shown = shown - self.query * most
         else:
-            shown = self.shown[np.lexsort((self.shown, self.query))]
+            shown = self.n_lists[np.lexsort((self.n_lists, self.query))]
         return shown / self.each(self.total(shown))
 
 

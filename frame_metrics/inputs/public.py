@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from frame_metrics.inputs.own_ranking import Ranking
-from frame_metrics.inputs.own_scores import Scores
-from frame_metrics.inputs.own_tables import Confusion
+from frame_metrics.inputs.public_ranking import Ranking
+from frame_metrics.inputs.public_scores import Scores
+from frame_metrics.inputs.public_tables import Confusion
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.scores import FullScores
 from frame_metrics.inputs.tables import FullConfusion
 from frame_metrics.inputs.views import Narrow
 
-__all__ = ["PUBLIC", "Confusion", "Narrow", "Public", "Ranking", "Scores", "behind", "shown_as"]
+__all__ = ["PUBLIC", "Confusion", "Narrow", "Public", "Ranking", "Scores", "as_annotated", "behind"]
 
 Public: TypeAlias = Ranking | Confusion | Scores
 PUBLIC: dict[Any, type] = {Ranking: FullRanking, Confusion: FullConfusion, Scores: FullScores}
 
 
-def shown_as(kind: Any, inside: Any) -> Any:
+def as_annotated(kind: Any, inside: Any) -> Any:
     """Return what a kernel that is annotated so is given of an input: a public class, or the input itself."""
     return kind._of(inside) if kind in PUBLIC else inside
 

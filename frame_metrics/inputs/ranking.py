@@ -41,7 +41,7 @@ class FullRanking(Remembers):
     n_ret : number of retrieved rows of each query, shape (queries,).
     rel : the least grade that is relevant.
     label : 1 relevant, 0 not, NaN not judged; None where the grade decides.
-    shown : rank of each row as it was shown; None for 1, 2, 3 ...
+    logged_rank : rank of each row as it was shown; None for 1, 2, 3 ...
     pool : every judged document of the queries; None if only rows are judged.
     known_relevant : number of relevant documents of each query, if they are only counted (n_relevant=), (queries,).
     size : number of documents in the collection, shape (queries,).
@@ -67,7 +67,7 @@ class FullRanking(Remembers):
     _: KW_ONLY
     rel: float = 1
     label: Array | None = None
-    shown: Array | None = None
+    logged_rank: Array | None = None
     pool: Pool | None = None
     known_relevant: Array | None = None
     size: Array | None = None
@@ -120,7 +120,7 @@ class FullRanking(Remembers):
         if not self.everything_retrieved:
             kept = rank <= self.n_ret[query]
             row, query, rank, value = row[kept], query[kept], rank[kept], value[kept]
-        rank = rank if self.shown is None else self.shown[row]
+        rank = rank if self.logged_rank is None else self.logged_rank[row]
         return Rows(query, rank, value, self.n_queries, cutoffs=self.cutoffs)
 
     def each(self, values: Array) -> Rows:
@@ -139,7 +139,7 @@ class FullRanking(Remembers):
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
         place = self._place
         gone = place > self.n_ret.repeat(self.lengths)
-        return np.where(gone, np.inf, place if self.shown is None else self.shown)
+        return np.where(gone, np.inf, place if self.logged_rank is None else self.logged_rank)
 
     def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
         """Count the marked rows at ranks up to ``k`` (None: any rank), shape (queries,)."""
@@ -151,20 +151,24 @@ class FullRanking(Remembers):
         """Count the documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
         if k is None:
             return self.n_ret
-        return np.minimum(self.n_ret, k) if self.shown is None else self.count_of(np.ones(len(self.shown), bool), k)
+        return (
+            np.minimum(self.n_ret, k)
+            if self.logged_rank is None
+            else self.count_of(np.ones(len(self.logged_rank), bool), k)
+        )
 
-    def _shown_at(self, place: Array | int) -> Array:
+    def _logged_rank_at(self, place: Array | int) -> Array:
         """Return the shown rank of one row of each query, by its position from 1; 0 if nothing was retrieved."""
         rank = np.zeros(self.n_queries, np.int64)
-        if self.shown is not None:
+        if self.logged_rank is not None:
             some = self.n_ret > 0
-            rank[some] = self.shown[(self.starts + place - 1)[some]]
+            rank[some] = self.logged_rank[(self.starts + place - 1)[some]]
         return rank
 
     @property
     def last_rank(self) -> Array:
         """The last rank at which something was shown, 0 where nothing was retrieved, shape (queries,)."""
-        return self.n_ret if self.shown is None else self._shown_at(self.n_ret)
+        return self.n_ret if self.logged_rank is None else self._logged_rank_at(self.n_ret)
 
     @property
     def gaps(self) -> Array:
@@ -174,7 +178,7 @@ class FullRanking(Remembers):
     @property
     def late(self) -> Array:
         """True where the first rank that is shown is not 1, shape (queries,)."""
-        return self._shown_at(1) > 1
+        return self._logged_rank_at(1) > 1
 
     def tied_at(self, k: int | None) -> Array:
         """Return True where the results at ranks k and k + 1 have equal scores (None: any two), shape (queries,)."""
@@ -205,7 +209,7 @@ class FullRanking(Remembers):
             self,
             lengths=lengths,
             n_ret=n_ret,
-            shown=None,
+            logged_rank=None,
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
             whole=self._given_size,
@@ -462,8 +466,8 @@ class FullRanking(Remembers):
         """Return the retrieved rows with their grades; NaN is unjudged."""
         return self._valued(self.grade, None, "run.grade")
 
-    def _valued(self, value: Array, rows: Array | None, said: str) -> Rows:
-        """Rows with their values; ``said`` is how a kernel asks for these."""
+    def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
+        """Rows with their values; ``call`` is how a kernel asks for these."""
         row = np.arange(len(value)) if rows is None else np.flatnonzero(rows)
         return self.rows(row, value[row])
 
@@ -479,7 +483,7 @@ class FullRanking(Remembers):
         """The 2x2 table of what was retrieved."""
         tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
-        return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, said=self._given_size)
+        return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, given_size=self._given_size)
 
     def _decided(self, decision: Array) -> FullConfusion:
         """The 2x2 table of predictions, over all documents that are known."""
@@ -491,11 +495,11 @@ class FullRanking(Remembers):
         tp, fp, *rest = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
         fn = self.n_relevant - tp - sum(rest[:1])
-        return FullConfusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._given_size)
+        return FullConfusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), given_size=self._given_size)
 
     def _all_differ(self, score: Array) -> bool:
         """Return True if all rows were retrieved in the order of their scores, and no two of a query are equal."""
-        if self.shown is not None or not self.everything_retrieved:
+        if self.logged_rank is not None or not self.everything_retrieved:
             return False
         last = np.cumsum(self.lengths[self.lengths > 0]) - 1
         falls = score[1:] < score[:-1]  # False beside NaN

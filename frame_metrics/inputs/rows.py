@@ -71,7 +71,7 @@ def ones(n: int) -> Array:
     return np.broadcast_to(np.float64(1), n)
 
 
-def all_alike(codes: Array) -> bool:
+def all_equal(codes: Array) -> bool:
     """Return True for codes of fewer than two different values."""
     return not len(codes) or bool(codes.min() == codes.max())
 
@@ -185,7 +185,7 @@ class Rows(Segmented):
     n_queries : number of queries, those without rows included.
     cutoffs : the cutoffs of the metrics that are asked for.
     in_turn : whether the ranks of a query are 1, 2, 3 ..., as in an ideal ranking.
-    in_order : whether totals are added up one by one from the first rank, not pairwise as numpy does.
+    one_by_one : whether totals are added up one by one from the first rank, not pairwise as numpy does.
     same : other rows of which each query has as many, if there are some: these are then not counted again.
     """
 
@@ -198,11 +198,11 @@ class Rows(Segmented):
         *,
         cutoffs: Sequence[int] = (),
         in_turn: bool = False,
-        in_order: bool = False,
+        one_by_one: bool = False,
         same: Rows | None = None,
     ) -> None:
         self.query, self.rank, self.value, self.n_queries = query, rank, value, n_queries
-        self.cutoffs, self.in_turn, self.in_order = cutoffs, in_turn, in_order
+        self.cutoffs, self.in_turn, self.one_by_one = cutoffs, in_turn, one_by_one
         if same is not None:
             self.count, self.starts, self.filled, self.begins = same.count, same.starts, same.filled, same.begins
         else:
@@ -214,7 +214,7 @@ class Rows(Segmented):
 
     def with_values(self, value: Array) -> Rows:
         """Return the same rows with other values."""
-        order: dict[str, bool] = {"in_turn": self.in_turn, "in_order": self.in_order}
+        order: dict[str, bool] = {"in_turn": self.in_turn, "one_by_one": self.one_by_one}
         return Rows(self.query, self.rank, value, self.n_queries, cutoffs=self.cutoffs, **order, same=self)
 
     def count_within(self, k: int | None) -> Array:
@@ -254,7 +254,7 @@ class Rows(Segmented):
 
     def total(self, values: Array) -> Array:
         """Return the sum of each query's values, shape (queries,)."""
-        return self._added_up(self.query, values) if self.in_order else self.reduce(np.add, values)
+        return self._added_up(self.query, values) if self.one_by_one else self.reduce(np.add, values)
 
     def _added_up(self, query: Array, values: Array) -> Array:
         """Return the sum of each query's values, added up from the first to the last, shape (queries,)."""
@@ -319,13 +319,13 @@ class Sums:
 
     def __init__(self, rows: Rows, values: Array) -> None:
         """Let metrics share the values, so that none can write in them."""
-        self._held, self.values = ref(rows), values
+        self._rows_ref, self.values = ref(rows), values
         make_read_only(self)
 
     @property
     def rows(self) -> Rows:
         """The rows."""
-        rows = self._held()
+        rows = self._rows_ref()
         if rows is None:
             raise ReferenceError("the rows of these sums are gone; hold them while you ask for sums")
         return rows

@@ -271,7 +271,7 @@ class DrawnScores(ClassScores):
 
     def _of(self, c: int, falling: Array) -> FullScores:
         """Return the scores of class ``c``; ``falling``: the rows, by falling score."""
-        return RowsInOrder(self.rows.score[:, c], self.rows.actual == c, falling).drawn(self.often)
+        return FallingRows(self.rows.score[:, c], self.rows.actual == c, falling).drawn(self.often)
 
 
 def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> FullScores:
@@ -306,7 +306,7 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     return scores
 
 
-class RowsInOrder:
+class FallingRows:
     """Rows by falling score, which are sorted once and counted at each distinct score in many resamples.
 
     Parameters
@@ -349,7 +349,7 @@ class DrawnRows:
     weight : the weight of each row in each resample, shape (resamples, rows).
     """
 
-    def __init__(self, rows: RowsInOrder, merged: RowsInOrder, weight: Array) -> None:
+    def __init__(self, rows: FallingRows, merged: FallingRows, weight: Array) -> None:
         self.rows, self.merged, self.weight, self.n_queries = rows, merged, weight, len(weight)
 
     @cached_array
@@ -358,6 +358,6 @@ class DrawnRows:
         return self.rows.drawn(self.weight)
 
     @cached_array
-    def in_order(self) -> FullScores:
+    def order_scores(self) -> FullScores:
         """The same for measures of the order alone: successive scores of other rows are one."""
         return self.merged.drawn(self.weight)

@@ -23,8 +23,8 @@ class FullConfusion:
     undecided : relevant and other documents without a decision, shape (n,) each, which are in none of tp, fp, fn and
         tn; empty if all are decided.
     rest : the true negatives, if they were counted; None if they are what remains of ``size``, shape (n,).
-    said : the size of the collection as given, and the number of documents that are known of it, for the error if it is
-        too small, shape (n,) each.
+    given_size : the size of the collection as given, and the number of documents that are known of it, for the error if
+        it is too small, shape (n,) each.
     totals : the numbers of relevant, of other, and of all documents, if these are known already, shape (n,) each.
     """
 
@@ -35,7 +35,7 @@ class FullConfusion:
     size: Array | None = None
     undecided: tuple[Array, ...] = ()
     rest: Array | None = None
-    said: tuple[Array, Array] | None = None
+    given_size: tuple[Array, Array] | None = None
     totals: tuple[Array, Array, Array] | None = None
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class FullConfusion:
         if self.size is None:
             raise NotComputableError("true negatives need collection_size=")
         rest = self.size - self.tp - self.fp - self.fn - self.up - self.un
-        size, known = self.said or (self.size, self.size - rest)
+        size, known = self.given_size or (self.size, self.size - rest)
         few = (known > size) & ((size > 0) | (rest < 0))  # an empty collection gives undefined values, not an error
         if few.any():
             raise BadValueError(

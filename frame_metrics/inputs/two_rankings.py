@@ -105,7 +105,7 @@ class TwoRankings(Remembers):
         return (self.overlap + at_end[depths.query] * beyond / np.maximum(shorter, 1)[depths.query]) / depths.rank
 
     @cached_array
-    def together(self) -> OneOrder:
+    def one_order(self) -> OneOrder:
         """All documents of both rankings in the order of the first; those that it lacks come last, as one tie."""
         return OneOrder.of(self)
 

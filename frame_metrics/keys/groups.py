@@ -28,7 +28,7 @@ class Cells:
     n: Array  # number of rows, or rankings, of each cell, shape (cells,)
     unknown: Sequence[str] = ()  # key columns whose value is known for some cells only
     placed: Array | None = None  # whether these values are known for a cell, shape (cells,); None: they are for all
-    held: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
+    key_table: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
 
     def sort_ranks(self) -> dict[str, Array]:
         """Return for each key column the sort rank of every cell's value among its distinct values, null last."""
@@ -92,7 +92,7 @@ class Segments:
         names = dict.fromkeys((*self.cells.columns.groups, *self.keys))
         return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
 
-    def own_rows(self, at: Array | slice = slice(None)) -> dict[str, Array]:
+    def rows_of_keys(self, at: Array | slice = slice(None)) -> dict[str, Array]:
         """Return the same without the totalled columns."""
         return {name: rows for name, rows in self.key_rows(at).items() if name in self.keys}
 
@@ -129,9 +129,9 @@ class Groups:
         return {name: self.laid([one[name] for one in rows]) for name in rows[0]}
 
     @property
-    def held(self) -> pl.DataFrame | None:
+    def key_table(self) -> pl.DataFrame | None:
         """The table that key rows refer to; None for the caller's frame."""
-        return self.each[0].cells.held
+        return self.each[0].cells.key_table
 
     def total_over(self) -> pl.Series:
         """Return the column ``total_over``: the totalled ``by`` columns of each group as text, null for none."""

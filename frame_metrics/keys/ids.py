@@ -57,7 +57,7 @@ def _wider_integer(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     return pl.Int128() if any(kind in (pl.UInt64, pl.Int128, pl.UInt128) for kind in (ours, theirs)) else pl.Int64()
 
 
-def held_in(ids: pl.Series, kind: Any) -> pl.Series | None:
+def cast_exactly(ids: pl.Series, kind: Any) -> pl.Series | None:
     """Return ids cast to another type of their kind; None if a cast would change one of them."""
     try:
         held = ids.cast(kind)
@@ -67,7 +67,7 @@ def held_in(ids: pl.Series, kind: Any) -> pl.Series | None:
         return None
 
 
-def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: pl.DataType) -> pl.Series:
+def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, other_type: pl.DataType) -> pl.Series:
     """Return the ids of one column cast to a type that suits another column, none of them changed.
 
     Parameters
@@ -75,7 +75,7 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: p
     ids : the column.
     kind : the type to cast to.
     name, other : names of the column and of the other one, for errors.
-    said : the type of the other column, for errors.
+    other_type : the type of the other column, for errors.
 
     Raises
     ------
@@ -83,10 +83,10 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: p
         The types are of different kinds, so that no ids are equal, or ``kind`` cannot hold all of the ids.
     """
     if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
-        raise BadValueError(f"{name} is {told(ids.dtype)}, and {other} is {told(said)}; give both one type")
-    held = ids if kind in (pl.Null, ids.dtype) else held_in(ids, kind)
+        raise BadValueError(f"{name} is {told(ids.dtype)}, and {other} is {told(other_type)}; give both one type")
+    held = ids if kind in (pl.Null, ids.dtype) else cast_exactly(ids, kind)
     if held is None:
-        raise BadValueError(f"{name} has ids that {other} ({told(said)}) cannot hold; give both one type")
+        raise BadValueError(f"{name} has ids that {other} ({told(other_type)}) cannot hold; give both one type")
     return held
 
 
@@ -106,12 +106,12 @@ def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) ->
     return in_type_of(ours, kind, name, other, theirs.dtype), held
 
 
-def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
+def check_castable(docs: pl.Series, kind: Any, column: str, what: str) -> None:
     """Raise if a column of the caller's type ``kind`` cannot hold these documents of the judgments.
 
     ``what``: a word for these documents, for the error.
     """
-    if len(docs) and (kind == pl.Null or held_in(docs, kind) is None):
+    if len(docs) and (kind == pl.Null or cast_exactly(docs, kind) is None):
         raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {told(kind)}; give both one type")
 
 

@@ -18,10 +18,10 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import BLOCK
 
-OF_RANKINGS = ("own", "answered", "system", "segment", "query", "pair")  # fields with a value for each ranking
+OF_RANKINGS = ("of_log", "answered", "system", "segment", "query", "pair")  # fields with a value for each ranking
 
 
-class Held(Protocol):
+class KeySource(Protocol):
     """The rows that hold keys."""
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
@@ -54,7 +54,7 @@ class Names:
     columns: Sequence[str]  # the key columns, by the caller's names
     inside: list[str]  # their inside names
     row: Array  # a row that holds each, NONE for one that has no row in this piece, shape (names,)
-    held: Held  # the rows
+    key_source: KeySource  # the rows
 
     def __len__(self) -> int:
         return len(self.row)
@@ -67,12 +67,12 @@ class Names:
     @cached_property
     def values(self) -> pl.DataFrame:
         """The value of each in every key column, by inside name; without those that have no row, which come last."""
-        return self.held.keys_at(self.inside, self.row[self.row != NONE]) if self.inside else NOTHING
+        return self.key_source.keys_at(self.inside, self.row[self.row != NONE]) if self.inside else NOTHING
 
     @cached_property
     def rows(self) -> dict[str, Array]:
         """A row of the caller's frame that holds each, by the caller's name of the key column."""
-        return {name: self.held.key_rows(name, self.row) for name in self.columns}
+        return {name: self.key_source.key_rows(name, self.row) for name in self.columns}
 
     @cached_property
     def by_value(self) -> Array:
@@ -89,7 +89,7 @@ class Index:
 
     columns: Columns
     conventions: Conventions
-    own: Array  # True for rankings of the log, False for those that a system lacks, shape (rankings,)
+    of_log: Array  # True for rankings of the log, False for those that a system lacks, shape (rankings,)
     answered: Array  # True for rankings with a row, even if it is one without results, see ``Log.answered``
     system: Array  # the number of each ranking's system, shape (rankings,)
     segment: Array  # the number of each ranking's segment, shape (rankings,)
@@ -102,7 +102,7 @@ class Index:
     # for some queries: those that only log or only judgments have. None: all are known.
     placed: Array | None = None
     unknown: Sequence[str] = field(default=())
-    held: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
+    key_table: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -139,14 +139,14 @@ class Index:
     @cached_property
     def rankings_of_systems(self) -> Array:
         """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
-        own, n = self.own, len(self.systems)
+        own, n = self.of_log, len(self.systems)
         several = np.bincount(self.pair[own], minlength=self.n_pairs) > 1
         return np.array([np.bincount(self.system[some], minlength=n) for some in (own, own & several[self.pair])])
 
     @cached_property
     def common(self) -> Array:
         """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
-        own, n = self.own, len(self.systems)
+        own, n = self.of_log, len(self.systems)
         order = np.argsort(self.pair[own], kind="stable")
         system, pair = self.system[own][order], self.pair[own][order]
         out = np.zeros((n, n), np.int64)
@@ -163,7 +163,7 @@ class Index:
         """Every segment of every system, also those without rankings."""
         columns = self.columns
         if not columns.groups:
-            return Cells(columns, NOTHING, {}, np.array([len(self.pair)]), held=self.held)
+            return Cells(columns, NOTHING, {}, np.array([len(self.pair)]), key_table=self.key_table)
         systems, segments = len(self.systems) if columns.system else 1, len(self.segments) if columns.by else 1
         system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(self.cell, minlength=len(system)))
@@ -181,7 +181,7 @@ class Index:
         values = [held for names, at in parts if names.columns for held in names.values[at]]
         rows = self.key_rows(system=system, segment=segment, query=query)
         held = frame_of(dict(zip(self.columns.groups, values, strict=True)))
-        return Cells(self.columns, held, rows, n, held=self.held)
+        return Cells(self.columns, held, rows, n, key_table=self.key_table)
 
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
@@ -239,7 +239,7 @@ class Index:
         added = np.zeros(len(first), bool)
         return replace(
             self,
-            own=np.append(self.own, added),
+            of_log=np.append(self.of_log, added),
             answered=np.append(self.answered, added),
             system=np.append(self.system, np.full(len(first), len(self.systems))),
             segment=np.append(self.segment, self.segment[first]),

@@ -14,7 +14,7 @@ from frame_metrics.hidden import OURS, THEIRS
 from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS
 
-SHOWN = 5  # texts that a message shows
+MOST_TEXTS = 5  # texts that a message shows
 SIDES = ("labels", "predictions")
 
 
@@ -31,7 +31,7 @@ def are_texts(values: pl.Series) -> bool:
     return isinstance(values.dtype, TEXTS)
 
 
-def groups_alike(values: Iterable[Any]) -> list[list[str]]:
+def spelling_groups(values: Iterable[Any]) -> list[list[str]]:
     """Return the groups of two or more texts that differ in case, spaces or Unicode form only, in their first order."""
     texts = pl.Series([*dict.fromkeys(one for one in values if isinstance(one, str))], dtype=pl.String)
     if len(texts) < 2 or (forms := folded(texts)).n_unique() == len(texts):
@@ -48,22 +48,22 @@ def quoted(texts: Sequence[Any]) -> list[str]:
 
 
 def first_in_quotes(texts: Sequence[Any]) -> str:
-    """Return the first ``SHOWN`` values in quotes, and how many more there are."""
-    return and_more(quoted(texts[:SHOWN]), len(texts))
+    """Return the first ``MOST_TEXTS`` values in quotes, and how many more there are."""
+    return and_more(quoted(texts[:MOST_TEXTS]), len(texts))
 
 
 def difference_in_words(groups: Sequence[Sequence[str]]) -> str:
-    """Return the words for how the texts of each group differ, as ``groups_alike`` returns them."""
+    """Return the words for how the texts of each group differ, as ``spelling_groups`` returns them."""
     if all(normalize("NFC", one) == normalize("NFC", group[0]) for group in groups for one in group):
         return "in Unicode form only"
     plain = all(one.strip().lower() == group[0].strip().lower() for group in groups for one in group)
     return "in case or spaces only" if plain else "in case, spaces or Unicode form only"
 
 
-def and_more(told: Sequence[str], n: int) -> str:
+def and_more(first: Sequence[str], n: int) -> str:
     """Return the first of ``n`` values with commas, and how many more there are."""
-    more = n - len(told)
-    return ", ".join(told) + (f" and {more:,} more" if more > 0 else "")
+    more = n - len(first)
+    return ", ".join(first) + (f" and {more:,} more" if more > 0 else "")
 
 
 def variants(sides: Iterable[pl.Series], text: str) -> list[str]:
@@ -105,7 +105,7 @@ def check_positive(seen: Sequence[Sequence[str]], word: str | None) -> None:
     ``seen``: as ``spelled_like`` returns it.
     """
     if lost := unseen(seen, word):
-        raise BadValueError(said_of(*lost, str(word)))
+        raise BadValueError(variants_text(*lost, str(word)))
 
 
 def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], str] | None:
@@ -125,11 +125,11 @@ def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], 
     return None
 
 
-def said_of(like: list[str], side: str, word: str) -> str:
+def variants_text(like: list[str], side: str, word: str) -> str:
     """Return the words about variants of a text of ``positive=`` that stand in its place, see ``unseen``."""
-    told, *others = quoted([word, *like[:SHOWN]])
+    told, *others = quoted([word, *like[:MOST_TEXTS]])
     way = others[0] if len(like) == 1 else f"[{', '.join(others)}]"
-    offer = f"pass positive={way}, " if len(like) <= SHOWN and len(way) <= LONG and not side else ""
+    offer = f"pass positive={way}, " if len(like) <= MOST_TEXTS and len(way) <= LONG and not side else ""
     where = {"": "row", SIDES[0]: "label", SIDES[1]: "prediction"}[side]
     beside = {"": "", SIDES[0]: f", and predictions have {told}", SIDES[1]: f", and labels have {told}"}[side]
     are, differ = ("is", "differs") if len(like) == 1 else ("are", "differ")
@@ -175,7 +175,7 @@ def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
     return ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
 
 
-def codes_alike(names: pl.DataFrame, form: Callable[[pl.Series], pl.Series]) -> Array | None:
+def spelling_codes(names: pl.DataFrame, form: Callable[[pl.Series], pl.Series]) -> Array | None:
     """Return a number for each row, equal for those that differ in spelling only; None if no column has texts.
 
     ``form``: ``folded``, or ``plain_ids``.

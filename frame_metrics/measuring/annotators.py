@@ -99,7 +99,7 @@ class AnnotatorPairs:
     """The pairs of annotators of a segment, and all annotators together: the rows of the result."""
 
     pairs: Annotated
-    together: Judgments  # the judgments of all annotators
+    all_judgments: Judgments  # the judgments of all annotators
     query: Array  # the number of each document's query, from 0
     rel: float  # the least relevant value
     alone: bool  # whether the row for all annotators is left out, as with a reference
@@ -108,8 +108,8 @@ class AnnotatorPairs:
     def of_class(self, one: float) -> AnnotatorPairs:
         """Return the same with judgments of two classes: 1 for the class ``one``, 0 for any other."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
-        together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)
-        return replace(self, pairs=replace(self.pairs, **sides), together=together, rel=1.0)
+        together = replace(self.all_judgments, value=(self.all_judgments.value == one).astype(float), graded=False)
+        return replace(self, pairs=replace(self.pairs, **sides), all_judgments=together, rel=1.0)
 
     @property
     def queries(self) -> int:
@@ -119,7 +119,7 @@ class AnnotatorPairs:
     @property
     def size(self) -> int:
         """Number of judgments that are looked at."""
-        return max(len(self.pairs.pair), len(self.together.document), 1)
+        return max(len(self.pairs.pair), len(self.all_judgments.document), 1)
 
     @property
     def units(self) -> Array:
@@ -129,12 +129,12 @@ class AnnotatorPairs:
         n = np.bincount(seen, minlength=pairs.n)
         if self.alone:
             return n
-        several = np.bincount(self.together.document, minlength=len(self.query)) > 1
+        several = np.bincount(self.all_judgments.document, minlength=len(self.query)) > 1
         return np.append(n, len(np.unique(self.query[several])))
 
     def repeated(self, m: int) -> AnnotatorPairs:
         """Return the same judgments m times, of as many times as many queries, documents and pairs."""
-        pairs, together, at = self.pairs, self.together, np.arange(m)[:, None]
+        pairs, together, at = self.pairs, self.all_judgments, np.arange(m)[:, None]
 
         def numbered(values: Array, n: int) -> Array:
             return (values + at * n).ravel()
@@ -150,7 +150,7 @@ class AnnotatorPairs:
         )
         document, value = numbered(together.document, len(together.group)), np.tile(together.value, m)
         every = replace(together, document=document, value=value, group=numbered(together.group, 1), n=m)
-        return replace(self, pairs=more, together=every, query=numbered(self.query, self.queries), repeats=m)
+        return replace(self, pairs=more, all_judgments=every, query=numbered(self.query, self.queries), repeats=m)
 
     def named(self) -> dict[str, pl.Series]:
         """Return, for each row of the result, a row of the judgments by either annotator, and the number of documents.
@@ -162,7 +162,7 @@ class AnnotatorPairs:
         both = np.bincount(pairs.pair, minlength=pairs.n)
         if not self.alone:
             sides = [np.append(side, NONE) for side in sides]
-            judged = np.bincount(self.together.document, minlength=len(self.query))
+            judged = np.bincount(self.all_judgments.document, minlength=len(self.query))
             both = np.append(both, (judged > 1).sum())
         return dict(zip((*PAIR, "n"), map(pl.Series, (*sides, both)), strict=True))
 
@@ -171,7 +171,7 @@ class AnnotatorPairs:
         """The judgments of all pairs; a document that two pairs judged is two documents here."""
         pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
         value = np.concatenate([pairs.one, pairs.other])
-        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.together.graded)
+        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.all_judgments.graded)
 
     def measures(self, times: Array) -> dict[str, Array]:
         """Return every measure, by name, with a value for each row of the result, those of a repeat together.
@@ -183,10 +183,10 @@ class AnnotatorPairs:
         two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
         found = self.both.measures(often)
         found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
-        found["weighted_kappa"] = weighted_kappa(*two) if self.together.graded else np.full(pairs.n, np.nan)
+        found["weighted_kappa"] = weighted_kappa(*two) if self.all_judgments.graded else np.full(pairs.n, np.nan)
         if self.alone:
             return found | self._against(often)
-        alone = self.together.measures(times[self.query])
+        alone = self.all_judgments.measures(times[self.query])
         shape, nothing = (self.repeats, -1), np.full(self.repeats, np.nan)
         both = {name: (values.reshape(shape), alone.get(name, nothing)[:, None]) for name, values in found.items()}
         return {name: np.concatenate(sides, axis=1).ravel() for name, sides in both.items()}

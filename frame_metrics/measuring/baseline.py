@@ -19,7 +19,7 @@ from frame_metrics.errors import (
     NotComputableError,
     UnknownNameError,
     listed,
-    told_of,
+    prefix_errors,
 )
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.keys.groups import Segments, as_text
@@ -69,7 +69,7 @@ def call_of(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: b
     for name, metric in asked or ():
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
             raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
-    with told_of("baseline"):
+    with prefix_errors("baseline"):
         if ROW in call.columns.shape.made:
             raise ColumnError(
                 "the frame has no query, and the numbers of its rows say nothing of another frame's; "
@@ -95,33 +95,35 @@ def _check_asked(asked: Asked, columns: Columns) -> None:
         raise UnknownNameError(f"{error}{way}") from None
 
 
-def _checked(baseline: Given, own: Columns) -> Plan:
+def _checked(baseline: Given, frame_columns: Columns) -> Plan:
     """Return the plan of a baseline with roles; raise if it has no ``value=``, or other keys than the frame."""
     if not baseline.of_values:
         raise ColumnError(
             "it has no value=, and only numbers that were computed can be a baseline; give what per_query() returned"
         )
     plan = resolved(baseline)
-    check_theirs(baseline.roles, plan.columns, own)
+    check_theirs(baseline.roles, plan.columns, frame_columns)
     return plan
 
 
-def check_theirs(roles: Roles, theirs: Columns, own: Columns) -> None:
+def check_theirs(roles: Roles, theirs: Columns, frame_columns: Columns) -> None:
     """Raise if a baseline has a role that it cannot have, or other keys than the frame.
 
     Parameters
     ----------
     roles : the roles of the baseline, as they were named.
-    theirs, own : the roles of the columns of the baseline, and of the frame.
+    theirs, frame_columns : the roles of the columns of the baseline, and of the frame.
     """
     BASELINE.kinds["numbers"].refuse(roles)
-    if len(theirs.query) != len(own.query):
-        raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
-    if theirs.by != own.by:
-        shared = {*theirs.by} & {*own.by}
-        odd = [pair for pair in zip(theirs.by, own.by, strict=False) if not shared & {*pair}]
+    if len(theirs.query) != len(frame_columns.query):
+        raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(frame_columns.query)}")
+    if theirs.by != frame_columns.by:
+        shared = {*theirs.by} & {*frame_columns.by}
+        odd = [pair for pair in zip(theirs.by, frame_columns.by, strict=False) if not shared & {*pair}]
         way = "; call them alike, as with by=pl.col({!r}).alias({!r}) there".format(*odd[0]) if odd else ""
-        raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}{way}")
+        raise ColumnError(
+            f"its segments are by={list(theirs.by)}, and those of the frame by={list(frame_columns.by)}{way}"
+        )
 
 
 def _roles(backend: Backend, call: Plan | Call, asked: Asked | None) -> Roles:
@@ -197,7 +199,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
         absent=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
         unanswered=on_pairs(here.unanswered, there.unanswered, True),
     )
-    with told_of("baseline"):
+    with prefix_errors("baseline"):
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
     return Pairing(
         both,
@@ -211,7 +213,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
 
 def read_saved(call: Call, asked: Asked | None = None) -> Values:
     """Read the saved numbers, which must be of one system; ``asked=None``: of all metrics that it has."""
-    with told_of("baseline"):
+    with prefix_errors("baseline"):
         there = values.measured(read_whole(call), asked)
         check_one_system(there.index, call)
         return there

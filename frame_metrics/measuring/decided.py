@@ -84,7 +84,7 @@ def cases_read(
     totals: bool = False,
     ranks: bool = False,
     unjudged: bool = False,
-    alike: Callable[[], bool] = lambda: False,
+    only_correctness: Callable[[], bool] = lambda: False,
 ) -> Cases:
     """Read the cases of a source: the rows of a frame without a query, or the documents of judged queries.
 
@@ -95,11 +95,13 @@ def cases_read(
     totals : whether it has totals, if there are queries; see ``read_log``.
     ranks : whether the score of a document is minus its rank.
     unjudged : whether unjudged rows keep a null as their true class, where there are two classes.
-    alike : see ``read_cases``.
+    only_correctness : see ``read_cases``.
     """
     columns, conventions = source.call.columns, source.call.conventions
     if not columns.query:
-        return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged, alike=alike)
+        return read_cases(
+            source.table, columns, conventions, named=named, unjudged=unjudged, only_correctness=only_correctness
+        )
     if isinstance(source, InPieces):
         types = source.pieces.types(columns.needed)
         table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.shape.lists})
@@ -149,7 +151,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
     values = table[first].select(columns.groups)
     placed = table[PLACED].to_numpy()[first]
-    unknown = [name for name in columns.by if work.call.judged is None or name not in work.shared]
+    unknown = [name for name in columns.by if work.call.judgment_columns is None or name not in work.shared]
     keys = dict.fromkeys((*columns.groups, *names), first)
     cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
     count = table[TIMES].cast(pl.Float64)
@@ -157,7 +159,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     return Cases(rows, cells, columns.changed(count=TIMES), conventions, UNNAMED, None, True)
 
 
-def in_own_type(answer: Answer, source: Source) -> Answer:
+def in_caller_type(answer: Answer, source: Source) -> Answer:
     """Return an answer that tells the backend which caller's columns its classes come from, to restore their type."""
     columns, types, whose = source.call.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():

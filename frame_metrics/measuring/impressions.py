@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.data.misread import check_relevant
-from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, quote
+from frame_metrics.errors import BadValueError, ColumnError, check_key_names, check_parts, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
@@ -48,11 +48,11 @@ def call_of(call: Call, verb: str, query_text: Any, result: Collection[str], *, 
     columns = call.columns.changed(query_text=named, documents=True)
     parts = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
     check_parts([(part, name) for part, names in parts.items() for name in names])
-    check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
+    check_key_names((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
     return replace(call, columns=columns)
 
 
-def shown_results(
+def impression_results(
     source: Source, named: Sequence[str]
 ) -> tuple[pl.DataFrame, Callable[[Array], Array], pl.DataFrame | None]:
     """Return the shown results, or their counts in all pieces, with the columns ``named`` of the caller.
@@ -134,7 +134,7 @@ def _impressions(log: Log) -> pl.DataFrame:
         every = np.arange(len(run.grade))
         of, at = run.query_of(every), block.rows.frame_rows(grid.rankings, every)
         place = every - run.starts[of]
-        rank = np.where(place < run.n_ret[of], place + 1 if run.shown is None else run.shown, 0)
+        rank = np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, 0)
         lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked
         values = [grid.segment[block.at][of], grid.rankings.first_row[block.at][of], rank, run.good]
         values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest), 1 / row_weights(run)]

@@ -96,7 +96,7 @@ def results_of(block: Block, run: FullRanking, deep: int) -> Results:
     """Return the results of the rankings ``run`` of a block, down to the rank ``deep``."""
     many = run.retrieved(deep)
     row = spans(run.starts, many)
-    rank = row - np.repeat(run.starts, many) + 1 if run.shown is None else run.shown[row]
+    rank = row - np.repeat(run.starts, many) + 1 if run.logged_rank is None else run.logged_rank[row]
     ranking = np.repeat(np.arange(len(block.log.grid.pair))[block.at], many)
     return Results(ranking, rank, block.rows.frame_rows(block.log.grid.rankings, row))
 
@@ -124,7 +124,7 @@ def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
 
 
 def numbered(
-    results: Results, docs: pl.Series, catalogue: Any, *, apart: bool = True, by: pl.Series | None = None
+    results: Results, docs: pl.Series, catalogue: Any, *, only_results: bool = True, by: pl.Series | None = None
 ) -> Results:
     """Return results with documents numbered, and with the size of the catalogue.
 
@@ -133,8 +133,8 @@ def numbered(
     results : results whose ``doc`` is a row of the log.
     docs : the document ids of the log's rows.
     catalogue : the documents that could be shown, as a column or a number; None if unknown.
-    apart : whether only the documents of the results are numbered, in their order; otherwise those of all rows are,
-        which is faster for most of the rows.
+    only_results : whether only the documents of the results are numbered, in their order; otherwise those of all rows
+        are, which is faster for most of the rows.
     by : hashes of ``docs``, if only the number of distinct documents is needed; None to number them.
 
     Raises
@@ -142,11 +142,11 @@ def numbered(
     BadValueError
         A document of the results is not in the catalogue, or there are more than it has.
     """
-    shown = docs.gather(results.doc) if apart or isinstance(catalogue, pl.Series) else docs
+    shown = docs.gather(results.doc) if only_results or isinstance(catalogue, pl.Series) else docs
     if by is not None:
         found = replace(results, different=n_different(docs, by))
     else:
-        doc = numbers(shown).to_numpy() if apart else numbers(docs).to_numpy()[results.doc]
+        doc = numbers(shown).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
         if doc.max(initial=0) > 4 * len(doc) + ROOM:
             doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
         found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)

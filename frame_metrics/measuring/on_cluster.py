@@ -42,9 +42,9 @@ def spread_of(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answe
 
 def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
     """Return the judged queries, in the types of the log; None without separate judgments."""
-    if work.judgments is None or work.call.judged is None:
+    if work.judgments is None or work.call.judgment_columns is None:
         return None
-    names = zip(work.keys, work.call.judged.query, strict=True)
+    names = zip(work.keys, work.call.judgment_columns.query, strict=True)
     return pl.DataFrame(
         [in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
     ).unique()
@@ -76,16 +76,16 @@ def _first_rows(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col(SYSTEM).is_first_distinct())
 
 
-def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
+def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
     """Check the facts about all pieces, and return all systems, if pieces know only their own; else an empty frame."""
-    pieces.check_flags(told, work)
-    if STRANGE in told.columns and not told[MATCHED].any():
-        reasons = told[STRANGE].drop_nulls()
+    pieces.check_flags(facts, work)
+    if STRANGE in facts.columns and not facts[MATCHED].any():
+        reasons = facts[STRANGE].drop_nulls()
         for at in (0, 1):
             each = reasons.list.get(at, null_on_oob=True)
             if len(each) and not each.null_count():
                 raise BadValueError(each[0])
-    table, numbered = with_systems_numbered(told, work)
+    table, numbered = with_systems_numbered(facts, work)
     pieces.check_whole(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)
 

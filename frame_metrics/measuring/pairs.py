@@ -16,7 +16,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.display import value_text
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, quote
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import all_alike
+from frame_metrics.inputs.rows import all_equal
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.values import Values, filled
 from frame_metrics.roles.series import same_as
@@ -68,7 +68,7 @@ class QueryValues:
     def alone(self, use: Array) -> bool:
         """Return True if the queries ``use`` have fewer than two clusters of positive weight: too few to resample."""
         use = use if self.weight is None else use & (self.weight > 0)
-        return self.cluster is not None and all_alike(self.cluster[use])
+        return self.cluster is not None and all_equal(self.cluster[use])
 
     def clusters(self, use: Array) -> Array | None:
         """Return the numbers of the clusters of some queries; None if each query is independent."""
@@ -191,9 +191,9 @@ class Pairing:
         system, base = (index.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         keys, column = index.key_rows(segment=segment, query=query) | system, str(index.columns.system)
         if self.saved is None:
-            return Answer(keys | {"baseline": base[column]}, columns, {"baseline": column}, index.held)
+            return Answer(keys | {"baseline": base[column]}, columns, {"baseline": column}, index.key_table)
         return Answer(
-            keys, {"baseline": pl.Series([self.saved] * len(pair), dtype=pl.String)} | columns, table=index.held
+            keys, {"baseline": pl.Series([self.saved] * len(pair), dtype=pl.String)} | columns, table=index.key_table
         )
 
 

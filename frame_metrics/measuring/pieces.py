@@ -39,9 +39,9 @@ from frame_metrics.hidden import (
     ORDER,
     OWN,
     PLACED,
+    QUERY_VALUES,
     RESULTS,
     ROWS,
-    SAID,
     SHARES,
     SYSTEM,
     UNANSWERED,
@@ -103,10 +103,10 @@ class Measuring(Work):
         columns |= {f"{ABSENT}{i}": marks for i, marks in enumerate(() if measured.absent is None else measured.absent)}
         columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
         columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
-        if measured.shown is not None:
-            columns |= measured.shown.in_lists(log.table["doc"], len(measured.evaluated))
+        if measured.list_results is not None:
+            columns |= measured.list_results.in_lists(log.table["doc"], len(measured.evaluated))
         columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
-        said = {name: getattr(measured, role) for role, name in SAID.items()}
+        said = {name: getattr(measured, role) for role, name in QUERY_VALUES.items()}
         columns |= {name: values for name, values in said.items() if values is not None}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
@@ -115,11 +115,11 @@ class Measuring(Work):
         value = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
         rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}
-        said: dict[str, Any] = {role: table[name].to_numpy() for role, name in SAID.items() if name in table}
+        said: dict[str, Any] = {role: table[name].to_numpy() for role, name in QUERY_VALUES.items() if name in table}
         if index.columns.cluster:
             said["cluster"] = numbers(table[CLUSTER]).to_numpy()
         if DOCS in table.columns:
-            said["shown"] = from_lists(table, index.conventions.catalogue)
+            said["list_results"] = from_lists(table, index.conventions.catalogue)
         if RESULTS in table.columns:
             said["with_results"] = table[RESULTS].to_numpy()
         if f"{ABSENT}0" in table.columns:
@@ -150,12 +150,12 @@ def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False
             "ties='order' takes the order of the frame, and rows of a cluster have none; leave ties= out to order "
             "equal scores by doc=, or name rank="
         )
-    if ROW in columns.shape.made and call.judged is not None:
+    if ROW in columns.shape.made and call.judgment_columns is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None
-    if columns.own_rows and pieces.ordered:  # not on a cluster, which would compute its frame twice
+    if columns.systems_have_rows and pieces.ordered:  # not on a cluster, which would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
-    judgments = None if call.judged is None else source.beside.read(call.to_read)
+    judgments = None if call.judgment_columns is None else source.judgments.read(call.to_read)
     types = pieces.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
     return kind(call.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *asked, **named)
 
@@ -204,7 +204,7 @@ def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
 
 def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
     """Raise if the grades of all pieces do not say what is relevant."""
-    judging = work.call.judged or work.columns
+    judging = work.call.judgment_columns or work.columns
     if not judging.label:
         check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
@@ -221,7 +221,7 @@ def check_whole(table: pl.DataFrame, work: Measuring) -> Facts:
 
 def facts_of_pieces(table: pl.DataFrame, work: Work) -> Facts:
     """Return the facts about all pieces; ``table``: the tables of these."""
-    judging, grades = work.call.judged or work.columns, {GRADE: "grade"}
+    judging, grades = work.call.judgment_columns or work.columns, {GRADE: "grade"}
     grades |= {LABELLED: "label"} if table[LABELLED].any() else {}
     facts = table.select(*(pl.col(name).alias(own) for name, own in grades.items()), *FACTS)
     return FactsOfPieces(facts, work.columns, conventions_of(work, table), str(judging.grade or judging.label))
@@ -235,7 +235,7 @@ def check_flags(table: pl.DataFrame, work: Work) -> None:
 
 def check_judgments(work: Work, source: Source) -> None:
     """Raise for bad judgments, once for all, so that errors name their own row numbers, not those within a piece."""
-    qrels = source.qrels()
+    qrels = source.read_judgments()
     if qrels is None or work.call.unfolds:
         return
     columns, conventions = work.call.columns, work.call.conventions
@@ -252,7 +252,7 @@ def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool)
     aliases = {}
     if log.columns.cluster:
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
-    which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OWN: index.own, ANSWERED: index.answered}
+    which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OWN: index.of_log, ANSWERED: index.answered}
     which |= {PLACED: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}
@@ -272,7 +272,7 @@ def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
     table, names = log.judgments, judging(log.judgments)
     top = table["grade"].max() if "grade" in names else None
     kind = table.schema["grade"] if "grade" in names else pl.Float64()
-    matched = log.judged is None or any(log.table[name].is_not_nan().any() for name in names)
+    matched = log.separate_judgments is None or any(log.table[name].is_not_nan().any() for name in names)
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
     known |= {MATCHED: pl.Series([matched])} | facts_of(log)
     if work.unnumbered:
@@ -306,10 +306,13 @@ def _cluster_rows(log: Log) -> Array:
     It is a row of the log, or else one of the judgments, counted on from the end of the log.
     """
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
-    if log.judged is not None and "cluster" in log.judged.names.columns:
-        keys = log.judged.keys
+    if log.separate_judgments is not None and "cluster" in log.separate_judgments.names.columns:
+        keys = log.separate_judgments.keys
         at = log.index.joined(
-            log.judged.names.select(keys).with_columns(at=pl.Series(log.judged.row) + log.n_rows), keys
+            log.separate_judgments.names.select(keys).with_columns(
+                at=pl.Series(log.separate_judgments.row) + log.n_rows
+            ),
+            keys,
         )["at"]
         row = at.fill_null(NONE).to_numpy()
     if log.columns.cluster in log.columns.shape.from_judgments:
@@ -339,7 +342,7 @@ def ids_of(
 
     ``distinct``: a function that returns the distinct rows of some columns of the log.
     """
-    columns, judged = work.call.columns, work.call.judged
+    columns, judged = work.call.columns, work.call.judgment_columns
     if judged is None or work.judgments is None or columns.relevant:
         return
     ours = distinct(work.keys).drop_nulls()

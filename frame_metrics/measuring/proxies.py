@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
+from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.keys.groups import Segments, as_text, groups_of
 from frame_metrics.keys.ids import in_common_type
@@ -55,14 +55,14 @@ def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> Non
                     "average='macro' in evaluate(), or judge() without proxy="
                 )
     if call.proxy is not None:
-        with told_of("proxy"):
+        with prefix_errors("proxy"):
             check_asked(asked, call.proxy, averages)
 
 
 def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
     """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
     check_proxies(asked, call, options.averages)
-    check_apart(call.columns.groups, PROXIES)
+    check_key_names(call.columns.groups, PROXIES)
     if options.ci is not None and options.method != "normal":
         students_t()
 
@@ -99,8 +99,9 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     people, chance = both.people, both.people.chance
     drawn, every = int(people.judged.sum()), int(both.measured.evaluated.sum())
     if chance is not None and 0 < 2 * drawn < every and (chance[people.judged] == 1).all():
+        sampling = source.judgment_columns.sampling  # type: ignore[union-attr]
         raise BadValueError(
-            f"{source.judged.sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "  # type: ignore[union-attr]
+            f"{sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "
             f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"
         )
     lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (people.undefined & np.isnan(people.values))
@@ -119,7 +120,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     m, depths = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
     every = [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)]
     human, documents = _with_judgments(source, every, totals=totals)
-    with told_of("proxy"):
+    with prefix_errors("proxy"):
         there, others = _with_judgments(source.proxy or source, asked, totals=totals)
     theirs, ours = _keys(there.index), _keys(human.index)
     if theirs.schema != ours.schema:
@@ -128,7 +129,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     at = found.cast(pl.Int64).fill_null(-1).to_numpy()
     of_none = (at < 0) | ~there.evaluated
-    _check_said(human, there, at, ~of_none & np.append(human.evaluated, False)[at])
+    _check_query_values(human, there, at, ~of_none & np.append(human.evaluated, False)[at])
     lost = human.evaluated.copy()
     lost[at[~of_none]] = False
 
@@ -154,7 +155,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     )
 
 
-def _check_said(human: Values, there: Values, at: Array, some: Array) -> None:
+def _check_query_values(human: Values, there: Values, at: Array, some: Array) -> None:
     """Raise if the two judgments differ in the weight of a query, or in which queries are one cluster.
 
     Parameters
@@ -192,7 +193,7 @@ def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFram
     ours, theirs : the segment, query and document of each judgment by people, and by the machine.
     """
     said = zip((source, source.proxy or source), ("people's judgments", "proxy="), strict=True)
-    called = [f"{side.judged.doc} of {what}" for side, what in said]  # type: ignore[union-attr]
+    called = [f"{side.judgment_columns.doc} of {what}" for side, what in said]  # type: ignore[union-attr]
     docs = in_common_type(ours["doc"], theirs["doc"], *called)
     ours, theirs = (one.with_columns(ids) for one, ids in zip((ours, theirs), docs, strict=True))
     queries = ours.drop("doc").unique()
@@ -213,7 +214,9 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
         return measure(log, asked), _judged(log)
     call = source.call.without_frames()
     nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
-    log = source_of(call, nothing, source.beside, piece=True).log(piece=Piece(None, more=call.columns.own_rows))
+    log = source_of(call, nothing, source.judgments, piece=True).log(
+        piece=Piece(None, more=call.columns.systems_have_rows)
+    )
     return measured_of(source, asked, totals=totals), _judged(log)
 
 

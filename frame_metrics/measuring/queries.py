@@ -18,7 +18,7 @@ from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, every, join_results, numbered, results_of
-from frame_metrics.measuring.values import Summed, Values, first_alike, summed_in_cells, with_sums
+from frame_metrics.measuring.values import Summed, Values, first_of_same_counts, summed_in_cells, with_sums
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import judging
@@ -113,15 +113,20 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
     """
     check_grades(asked, log)
     found = each_ranking(log, asked, averages, sums=sums)
-    if found.shown is None:
+    if found.list_results is None:
         return found
     # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
     # floats: they are added in the order of the lists, so that the order of the rows does not change the last digit.
-    apart = found.weight is not None or 2 * len(found.shown.doc) < len(log.table)
+    apart = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
     more = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
-    counted = len(found.shown.doc) == len(log.table) < 2**32 and not (more or apart or log.columns.groups)
+    counted = len(found.list_results.doc) == len(log.table) < 2**32 and not (more or apart or log.columns.groups)
     by = log.table.get_column("hash", default=None) if counted else None
-    return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=apart, by=by))
+    return replace(
+        found,
+        list_results=numbered(
+            found.list_results, log.table["doc"], log.conventions.catalogue, only_results=apart, by=by
+        ),
+    )
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
@@ -144,7 +149,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
     conventions, room = log.conventions, 0 if sums else len(grid.pair)
-    arrays = _arrays_of(asked, averages, conventions, room) | said_of(log)
+    arrays = _arrays_of(asked, averages, conventions, room) | role_values(log)
     measured = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
     summed: dict[int, Summed] = {}
 
@@ -172,14 +177,14 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
-    log.each_block(work, busy=True, alike=deep is not None if ordered else None)
+    log.each_block(work, busy=True, all_ties=deep is not None if ordered else None)
     shown = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
         return with_sums(measured, [summed[at] for at in sorted(summed)])
-    return measured if shown is None else replace(measured, shown=shown)
+    return measured if shown is None else replace(measured, list_results=shown)
 
 
-def said_of(log: Log) -> dict[str, Any]:
+def role_values(log: Log) -> dict[str, Any]:
     """Return the values of roles of queries, and what else only some roles ask for, as fields of ``Values``."""
     columns, said = log.columns, dict[str, Any]()
     for role in ROLES_OF_QUERIES:
@@ -189,8 +194,8 @@ def said_of(log: Log) -> dict[str, Any]:
         said["with_results"] = log.with_results
     if (columns.arm or columns.team) and log.judges_itself:
         said["zeros"] = log.has_negatives
-    if log.judged is not None and "sampling" in log.judged.names.columns:
-        said["sampling"] = log.said_of_judgments("sampling")
+    if log.separate_judgments is not None and "sampling" in log.separate_judgments.names.columns:
+        said["sampling"] = log.judgment_values("sampling")
     return said
 
 
@@ -201,7 +206,7 @@ def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: in
     """
     of = [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     pooled = any("micro" in how or "rows" in how for *_, how in of)
-    first = first_alike(asked, conventions) if pooled else ()
+    first = first_of_same_counts(asked, conventions) if pooled else ()
     sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
     return {
         "value": np.full((len(asked), n), np.nan),
@@ -249,7 +254,9 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     """Raise for a metric that the tie rule does not settle, if tied rows differ in something that it reads."""
     ties, rows = log.conventions.ties, block.rows
     weighed = log.conventions.propensity is not None
-    if _orders(metric, log) or not (rows.tied or (rows.apart and (metric.columns or weighed or metric.of_subtopics))):
+    if _orders(metric, log) or not (
+        rows.tied or (rows.extras_differ and (metric.columns or weighed or metric.of_subtopics))
+    ):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
     beside = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"

@@ -13,7 +13,7 @@ import numpy as np
 from frame_metrics.backends.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
-from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder
+from frame_metrics.inputs.scores import DrawnRows, DrawnScores, FallingRows
 from frame_metrics.measuring.rows import Inputs, class_cells, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.exact import expanded_level
@@ -29,7 +29,7 @@ Made = Callable[[Array], Drawn]
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class DrawnGroup:
     """Rows that are resampled together, of one segment or of several."""
 
     units: Units
@@ -157,7 +157,7 @@ class RowDraws:
             return Inputs(self._cases, segments, drawn, None, source=source)
         if isinstance(drawn, ClassScores):
             return Inputs(self._cases, segments, None, drawn, source=source)
-        of = {metric: metric.compute(drawn.in_order if metric.of_order else drawn.scores) for metric in metrics}
+        of = {metric: metric.compute(drawn.order_scores if metric.of_order else drawn.scores) for metric in metrics}
         return Inputs(self._cases, segments, None, None, source=source, drawn=of)
 
     @cached_property
@@ -168,7 +168,7 @@ class RowDraws:
             return cases
         return replace(cases, conventions=replace(cases.conventions, undefined="null"))
 
-    def _merged_rows(self, kind: type) -> Iterator[Together]:
+    def _merged_rows(self, kind: type) -> Iterator[DrawnGroup]:
         """Yield rows that are resampled together; equal rows are one unit, with their number."""
         cases, n = self.inputs.cases, len(self.inputs.segments)
         if self.paired:
@@ -177,7 +177,7 @@ class RowDraws:
             return self._cells()
         return self._rows(kind, n)
 
-    def _same_rows(self, kind: type, n: int) -> Iterator[Together]:
+    def _same_rows(self, kind: type, n: int) -> Iterator[DrawnGroup]:
         """Yield the rows that all segments share, each with the columns of every segment."""
         cases = self.inputs.cases
         actual, *columns = columns_read(cases, kind)
@@ -187,17 +187,17 @@ class RowDraws:
         if units is not None:
             actual, *held, weight = units.columns
             of = [[actual, *held[i * k : (i + 1) * k], weight] for i in range(n)]
-            yield Together(units, {i: (slice(None), own) for i, own in enumerate(of)})
+            yield DrawnGroup(units, {i: (slice(None), own) for i, own in enumerate(of)})
 
-    def _cells(self) -> Iterator[Together]:
+    def _cells(self) -> Iterator[DrawnGroup]:
         """Yield the cells of each segment's table as units: rows of one cell are equal to the metrics."""
         table, n = self.inputs.tables, self.inputs.segments.n
         for g in np.flatnonzero(n > 1):
             *at, amount = table.cells_of(int(g))
             columns = [*at, np.ones(len(amount))]
-            yield Together(Units(columns, amount), {int(g): (slice(None), columns)})
+            yield DrawnGroup(Units(columns, amount), {int(g): (slice(None), columns)})
 
-    def _rows(self, kind: type, n: int) -> Iterator[Together]:
+    def _rows(self, kind: type, n: int) -> Iterator[DrawnGroup]:
         """Yield the rows of each segment, or of each group of segments."""
         cases = self.inputs.cases
         place = self.inputs.segments.of(cases.rows)
@@ -209,7 +209,7 @@ class RowDraws:
             if units is not None:
                 of, *held = units.columns
                 own = {int(g): slice(*np.searchsorted(of, [g, g + 1])) for g in np.unique(of)}
-                yield Together(units, {g: (at, [column[at] for column in held]) for g, at in own.items()})
+                yield DrawnGroup(units, {g: (at, [column[at] for column in held]) for g, at in own.items()})
 
     def _units(self, rows: Array | slice, columns: Sequence[Array]) -> Units | None:
         """Return the units of some rows: equal rows together, or clusters; None if there are fewer than two."""
@@ -262,8 +262,8 @@ def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weigh
 
 def _scores(_: Inputs, __: int, actual: Array, score: Array, weight: Array) -> Made:
     """Return a function from resamples to their sorted scores, for two classes."""
-    rows, one = RowsInOrder(score, actual == 1), bool((weight == 1).all())
-    merged = RowsInOrder(score, actual == 1, rows.order, merged=True)
+    rows, one = FallingRows(score, actual == 1), bool((weight == 1).all())
+    merged = FallingRows(score, actual == 1, rows.order, merged=True)
     return lambda often: DrawnRows(rows, merged, often if one else often * weight)
 
 

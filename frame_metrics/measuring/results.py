@@ -154,7 +154,7 @@ def averaged(
         n = np.array([len(cell)]) if member is None else np.bincount(member + 1, measured.many, count + 1)[1:]
         evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in sums]
-    if measured.shown is not None:
+    if measured.list_results is not None:
         place, lists = _order_of_metrics(measured, of)
         of, averages = ([values[i] for i in place] for values in ([*of, *lists], [*averages, *[None] * len(lists)]))
     return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
@@ -192,9 +192,9 @@ def _within(
     """
     count = len(segments)
     counted = averages_within(sums, member, count) if sums else np.zeros((4, 0, count))
-    if measured.shown is not None:
+    if measured.list_results is not None:
         place, lists = _order_of_metrics(measured, of)
-        found = measured.shown.within(measured, lists, segments.place[measured.index.cell], count)
+        found = measured.list_results.within(measured, lists, segments.place[measured.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     *counts, effective = counted
     table = dict(zip(("value", "n", "n_undefined"), counts, strict=True))
@@ -236,7 +236,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         columns |= {name: columns[name].cast(kind) for name, kind in (PROXIES | UNPAIRED).items() if name in columns}
         names = columns
     columns = {name: values[group] for name, values in total.items()} | {name: columns[name] for name in names}
-    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.held)
+    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
 
 
 def _side_by_side(
@@ -303,14 +303,14 @@ def each_query(measured: Values, layout: str = "long", *, answers: bool = False)
     answered = {"answered": pl.Series(measured.unanswered[at] == 0)} if answers else {}
     if layout == "wide":
         wide = {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)}
-        return Answer(keys, wide | answered, table=index.held)
+        return Answer(keys, wide | answered, table=index.key_table)
     metric = np.tile(np.arange(len(values)), len(at))
     undefined = np.isnan(measured.value[:, at])
     long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
     long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
     each = np.repeat(np.arange(len(at)), len(values))
     long |= {name: one[each] for name, one in answered.items()}
-    return Answer({name: rows[each] for name, rows in keys.items()}, long, table=index.held)
+    return Answer({name: rows[each] for name, rows in keys.items()}, long, table=index.key_table)
 
 
 def schema(
@@ -351,4 +351,6 @@ def weighs(call: Call) -> bool:
 def counts_answers(call: Call) -> bool:
     """Return True if queries without a row are counted: if systems are named, or judgments are beside the log."""
     columns = call.columns
-    return bool(columns.query) and (columns.system is not None or call.judged is not None or bool(columns.answered))
+    return bool(columns.query) and (
+        columns.system is not None or call.judgment_columns is not None or bool(columns.answered)
+    )

@@ -268,7 +268,7 @@ def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, va
     table = tables(cases, segments) if "predicted" in cases.rows.columns else None
     if cases.columns.class_scores:
         return Inputs(cases, segments, table, class_scores(cases, segments))
-    each = (one for metric in metrics for one in (metric, *metric.beside.values()))
+    each = (one for metric in metrics for one in (metric, *metric.companions.values()))
     of_scores = tuple(dict.fromkeys(one for one in each if one.input is FullScores))
     return Inputs(cases, segments, table, None, of_scores, varies)
 
@@ -320,17 +320,17 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
     raw = np.where(there, _whole(inputs, form), np.nan)
     value = _filled(inputs, name, metric, raw, there, lambda source: _whole(source, form))
     undefined = (np.isnan(raw) & there).astype(np.int64)
-    if inputs.source is None and "lone" in form.beside:
-        undefined += np.nan_to_num(_whole(inputs, form.beside["lone"])).astype(np.int64)
+    if inputs.source is None and "lone" in form.companions:
+        undefined += np.nan_to_num(_whole(inputs, form.companions["lone"])).astype(np.int64)
     return SegmentValues(value, undefined)
 
 
 def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
     """Return what a metric would be if the scores were calibrated, NaN where that is not known, shape (segments,)."""
     form = metric if inputs.cases.binary else metric.of_classes or metric
-    if "calibrated" not in form.beside or inputs.cases.weighted:
+    if "calibrated" not in form.companions or inputs.cases.weighted:
         return np.full(len(inputs.segments), np.nan)
-    return np.where(inputs.segments.n > 0, _whole(inputs, form.beside["calibrated"]), np.nan)
+    return np.where(inputs.segments.n > 0, _whole(inputs, form.companions["calibrated"]), np.nan)
 
 
 def _filled(

@@ -16,7 +16,7 @@ from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.on_cluster import Finish, spread_of
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
-from frame_metrics.measuring.queries import said_of
+from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.sums import need_sums_alone, summed_rows, with_sums_of
 from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.metric import Metric
@@ -61,17 +61,17 @@ def _of_columns(names: Sequence[str]) -> Asked:
     return held
 
 
-def places(asked: Asked, held: Asked, where: str) -> list[int]:
-    """Return the position in ``held`` of each metric that is asked for; two names of one metric are equal.
+def places(asked: Asked, available: Asked, where: str) -> list[int]:
+    """Return the position in ``available`` of each metric that is asked for; two names of one metric are equal.
 
     ``where``: the option or column with the numbers, for the error.
     """
-    known = {str(metric): i for i, (_, metric) in enumerate(held)}
+    known = {str(metric): i for i, (_, metric) in enumerate(available)}
     found = []
     for name, metric in asked:
         at = known.get(str(metric), known.get(str(replace(metric, average=None))))
         if at is None:
-            names = [text for text, _ in held]
+            names = [text for text, _ in available]
             more = ", ..." if len(names) > LISTED else ""
             raise UnknownNameError(f"{where} has no numbers of {quote(name)}; it has {listed(names[:LISTED])}{more}")
         found.append(at)
@@ -149,10 +149,10 @@ def _metrics_in(source: Source) -> tuple[Asked, dict[str, int] | None]:
     return _of_texts(source, columns) if columns.metric else (_of_columns(columns.value), None)
 
 
-def _of(found: Values, held: Asked, asked: Asked | None) -> Values:
-    """Return the values of the metrics that are asked for, of those of all that there are, ``held``."""
-    wanted, absent = held if asked is None else asked, found.absent
-    at = places(wanted, held, _where(found.columns))
+def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
+    """Return the values of the metrics that are asked for, of those of all that there are, ``available``."""
+    wanted, absent = available if asked is None else asked, found.absent
+    at = places(wanted, available, _where(found.columns))
     found = replace(found, asked=wanted, value=found.value[at], absent=None if absent is None else absent[at])
     if found.conventions.unanswered == "drop":
         answered = found.index.answered
@@ -175,27 +175,27 @@ def _read(source: Source, n: int, number: dict[str, int] | None, piece: Piece | 
         code = _texts(source.table, columns).replace_strict(number, return_dtype=pl.Int64).to_numpy()
     log, values, absent = read_values(source.table, columns, source.call.conventions, code, n, piece)
     every = np.ones(values.shape[1], bool)
-    return log, Values(log.index, [], values, every, ~log.answered, absent=absent, **said_of(log))
+    return log, Values(log.index, [], values, every, ~log.answered, absent=absent, **role_values(log))
 
 
 @dataclass(frozen=True, eq=False)
 class Saved(Measuring):
     """The numbers of each ranking of a piece. Metrics are sent as texts, as some are a name and no more."""
 
-    held: Sequence[str]  # all metrics of the frame
+    available: Sequence[str]  # all metrics of the frame
     number: dict[str, int] | None  # see ``_read``
     wanted: Sequence[str] | None  # those that are asked for; None for all
     sums: bool  # whether sums over rankings are enough
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log, found = _read(source, len(self.held), self.number, piece)
+        log, found = _read(source, len(self.available), self.number, piece)
         if not self.sums:
             return self.kept(log, found, ordered=ordered)
-        found = _of(found, _named(self.held), self._asked)
+        found = _of(found, _named(self.available), self._asked)
         return summed_rows(self.kept(log, found, ordered=ordered), found, self.averages)
 
     def combined(self, index: Index, table: pl.DataFrame) -> Values:
-        held = _named(self.held)
+        held = _named(self.available)
         if not self.sums:
             return _of(Measuring.combined(replace(self, asked=held), index, table), held, self._asked)
         asked = held if self._asked is None else self._asked
@@ -214,7 +214,7 @@ def _named(texts: Sequence[str]) -> Asked:
 
 def _work(
     source: InPieces,
-    held: Asked,
+    available: Asked,
     number: dict[str, int] | None,
     asked: Asked | None,
     averages: Averages = (None,),
@@ -222,12 +222,12 @@ def _work(
     sums: bool = False,
 ) -> Saved:
     """Return the work for each piece of a frame; raise for a metric of which it has no numbers."""
-    if not held:
+    if not available:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if asked is not None:
-        places(asked, held, _where(source.call.columns))
+        places(asked, available, _where(source.call.columns))
     wanted = None if asked is None else [name for name, _ in asked]
-    work: Saved = work_of(Saved, source, [], averages, [name for name, _ in held], number, wanted, sums=sums)
+    work: Saved = work_of(Saved, source, [], averages, [name for name, _ in available], number, wanted, sums=sums)
     return work
 
 

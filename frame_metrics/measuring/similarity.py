@@ -11,13 +11,13 @@ import numpy as np
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.data.lists import RankedDocuments, lists_of
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError, NotComputableError, listed, quote, told_of
+from frame_metrics.errors import ColumnError, NotComputableError, listed, prefix_errors, quote
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, matched, strangers
 from frame_metrics.measuring.pairs import bases_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
-from frame_metrics.measuring.queries import said_of
+from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, bound
@@ -28,7 +28,7 @@ from frame_metrics.plan.plan import resolved
 from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import absent
 
-LISTED = Needs(query=True, order=True, bare=True, verb=SIMILARITY)
+LISTED = Needs(query=True, order=True, judgments_optional=True, verb=SIMILARITY)
 OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
 OF_LISTS = ("query", "doc", "score", "rank", "by")  # roles that a baseline in another frame shares with the frame
 
@@ -87,7 +87,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         unpaired, compared = match.unpaired(), match.at[index.pair] >= 0
         docs = in_common_types(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
-        if lists.apart(len(compared)):
+        if lists.are_disjoint(len(compared)):
             raise strangers(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
@@ -100,7 +100,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     values = [_values(lists, asked, some, of[index.pair], log.conventions.ties) for some, of in partners]
     stacked = np.concatenate([np.zeros((0, len(compared))), *values])
     none = np.zeros(len(compared), bool)
-    return Values(index, [*asked] * len(values), stacked, compared, none, unpaired=unpaired, **said_of(log))
+    return Values(index, [*asked] * len(values), stacked, compared, none, unpaired=unpaired, **role_values(log))
 
 
 def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
@@ -133,10 +133,10 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
     return values
 
 
-def call_beside(baseline: Any, call: Call) -> Call:
+def baseline_call(baseline: Any, call: Call) -> Call:
     """Return the call of a baseline in another frame: it has its own roles, or else columns named as in the frame."""
     own = call.columns
-    with told_of("baseline"):
+    with prefix_errors("baseline"):
         if not isinstance(baseline, Given):
             backend = backend_of(baseline)
             available = backend.names()
@@ -156,10 +156,10 @@ def call_beside(baseline: Any, call: Call) -> Call:
     return theirs
 
 
-def listed_call(own: Given) -> Call:
+def listed_call(given: Given) -> Call:
     """Return the call that reads rankings without judgments; raise without documents."""
-    roles: Any = {**own.roles, **dict.fromkeys(OF_JUDGMENTS)}
-    call = bound(resolved(own.without_judgments(roles)), LISTED)
+    roles: Any = {**given.roles, **dict.fromkeys(OF_JUDGMENTS)}
+    call = bound(resolved(given.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
         raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other
@@ -167,7 +167,7 @@ def listed_call(own: Given) -> Call:
 
 def read_lists(call: Call) -> Log:
     """Read the rankings of a baseline in another frame, which must be of one system."""
-    with told_of("baseline"):
+    with prefix_errors("baseline"):
         log = read_whole(call).log()
         check_one_system(log.index, call)
         return log

@@ -110,4 +110,6 @@ def with_grades(log: Log, grades: pl.Series | None) -> Log:
     each = grades.explode() if isinstance(grades.dtype, pl.List | pl.Array) else grades
     table = pl.DataFrame({"grade": grade_column(each, column, scale)})
     labels = {"label": pl.lit(None, pl.Int8)} if log.columns.label else {}
-    return replace(log, table=table.with_columns(**labels), judged=None, columns=log.columns.changed(per_system=()))
+    return replace(
+        log, table=table.with_columns(**labels), separate_judgments=None, columns=log.columns.changed(per_system=())
+    )

@@ -63,7 +63,7 @@ def check_split(split: Any, columns: Columns) -> None:
     if not equal and abs(sum(map(float, split.values())) - 1) > NEAR:
         raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
     if columns.arm is None:
-        instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
+        instead = f" in the place of system={columns.system!r}" if columns.systems_have_rows else ""
         raise ColumnError(f"split= requires arm=, the arms of a test; name their column with arm={instead}")
 
 

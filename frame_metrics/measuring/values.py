@@ -28,7 +28,7 @@ from frame_metrics.stats.averages import (
 )
 
 # Fields with a value for each ranking, beside those of metrics.
-BESIDE_METRICS = ("evaluated", "unanswered", "weight", "cluster", "covariate", "sampling", "with_results")
+RANKING_FIELDS = ("evaluated", "unanswered", "weight", "cluster", "covariate", "sampling", "with_results")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Values:
     # How many rankings of judged queries each row stands for that have no row (1 or 0, unless rankings were summed),
     # whether or not they are evaluated, shape (rankings,).
     unanswered: Array
-    # By the position in ``asked`` of the first metric that has the same, see ``first_alike``:
+    # By the position in ``asked`` of the first metric that has the same, see ``first_of_same_counts``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
     rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
     # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings), by metric.
@@ -53,7 +53,8 @@ class Values:
     covariate: Array | None = None
     sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
     absent: Array | None = None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
-    shown: Results | None = None  # the results of all lists, for metrics of sets of lists; None without such metrics
+    # the results of all lists, for metrics of sets of lists; None without such metrics
+    list_results: Results | None = None
     unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
     # Where a row stands for the summed rankings of a piece: what ``tallies`` returns, and the number of evaluated
     # rankings that each evaluated row stands for.
@@ -64,7 +65,7 @@ class Values:
 
     def some(self, at: slice | Array) -> Values:
         """Return the same of some rankings, without values of metrics."""
-        each: Any = {name: held[at] for name in BESIDE_METRICS if (held := getattr(self, name)) is not None}
+        each: Any = {name: held[at] for name in RANKING_FIELDS if (held := getattr(self, name)) is not None}
         return replace(self, index=self.index.some(at), **each)
 
     @property
@@ -80,10 +81,10 @@ class Values:
     @property
     def results(self) -> Results:
         """The results of all lists; empty if no metric reads them."""
-        return join_results([]) if self.shown is None else self.shown
+        return join_results([]) if self.list_results is None else self.list_results
 
 
-def first_alike(asked: Asked, conventions: Conventions) -> list[int]:
+def first_of_same_counts(asked: Asked, conventions: Conventions) -> list[int]:
     """Return for each metric the position of the first one that sums the same counts over queries.
 
     Metrics of the 2x2 table do that if they have one cutoff, one least relevant grade, and are condensed alike.
@@ -126,7 +127,7 @@ def tallies(measured: Values, averages: Averages = (None,)) -> tuple[list[int], 
     defined = np.ones(np.count_nonzero(measured.evaluated), bool)
     with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
         shared, squared = (defined, ~defined), None if weight is None else weight * weight
-    first = first_alike(measured.asked, measured.conventions) if measured.counts or measured.rows else ()
+    first = first_of_same_counts(measured.asked, measured.conventions) if measured.counts or measured.rows else ()
     for i, (_, metric) in enumerate(measured.asked):
         if metric.input is Lists:
             continue

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame
-from frame_metrics.backends.protocol import Beside
+from frame_metrics.backends.protocol import SeparateJudgments
 from frame_metrics.data.log import Piece
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
@@ -48,12 +48,12 @@ class Work(ABC):
     @property
     def unnumbered(self) -> bool:
         """True if pieces have their own systems, and those of other pieces are unknown."""
-        return self.systems is None and self.call.columns.own_rows
+        return self.systems is None and self.call.columns.systems_have_rows
 
     @property
     def shared(self) -> list[str]:
         """The ``by`` columns that log and judgments both have."""
-        columns, judged = self.call.columns, self.call.judged
+        columns, judged = self.call.columns, self.call.judgment_columns
         ours = set(columns.by) - set(columns.shape.from_judgments)
         return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
 
@@ -73,12 +73,16 @@ class Work(ABC):
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Reduce a piece and some judgments, which must be all judgments of their queries."""
         with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
-            answer = at_once(self.call, piece, self.beside(judgments), self._answer, piece=True)
+            answer = at_once(self.call, piece, self.as_separate(judgments), self._answer, piece=True)
         return PolarsFrame(piece).given_back(answer)
 
-    def beside(self, judgments: pl.DataFrame | None) -> Beside:
+    def as_separate(self, judgments: pl.DataFrame | None) -> SeparateJudgments:
         """Return some of the judgments in the form that a source has."""
-        return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.call.keys_beside)
+        return (
+            SeparateJudgments(None, {})
+            if judgments is None
+            else SeparateJudgments(PolarsFrame(judgments), self.call.judgment_keys)
+        )
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else self.call.columns.shape.per_system
@@ -101,7 +105,10 @@ class Work(ABC):
 
     def judged_rows(self, table: pl.DataFrame) -> pl.Series:
         """Return the rows of the judgments whose query is in a table."""
-        own, theirs = self.call.columns.query, () if self.call.judged is None else self.call.judged.query
+        own, theirs = (
+            self.call.columns.query,
+            () if self.call.judgment_columns is None else self.call.judgment_columns.query,
+        )
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
         held = pl.DataFrame(

@@ -13,7 +13,7 @@ import numpy as np
 from frame_metrics.errors import NotComputableError, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, others, ratio
 from frame_metrics.metrics.parameters import Count
-from frame_metrics.metrics.registry import for_classes, metric, stands_beside
+from frame_metrics.metrics.registry import companion_of, for_classes, metric
 
 
 @metric(undefined=None)
@@ -123,12 +123,12 @@ def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None
     """Agreement beyond chance, mistakes weighing by how far apart the classes are in their order."""
     if weights is not None and table.undecided.any():
         raise NotComputableError(f"weights={quote(weights)} has no place for rows without a prediction; drop them")
-    decided, undecided = table.said < table.k, table.undecided.sum(axis=1)
+    decided, undecided = table.predicted_class < table.k, table.undecided.sum(axis=1)
     places = np.cumsum(table.seen, axis=1)  # among the classes that take part
     if weights is None:
-        worth, by_chance = table.said != table.true, (table.actual * others(table.predicted)).sum(axis=1)
+        worth, by_chance = table.predicted_class != table.true, (table.actual * others(table.predicted)).sum(axis=1)
     else:
-        said = np.where(decided, table.said, table.true)
+        said = np.where(decided, table.predicted_class, table.true)
         apart = np.abs(table.each(places, table.true) - table.each(places, said))
         worth = apart if weights == "linear" else apart**2
         by_chance = (_far if weights == "linear" else _squared)(table.actual, table.predicted, places)
@@ -213,13 +213,13 @@ def _ece(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiase
     return scores.bins(bins).distance(norm, debiased)
 
 
-@stands_beside("ece", "calibrated", ClassScores)
+@companion_of("ece", "calibrated", ClassScores)
 def _calibrated(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """The error that calibrated probabilities have."""
     return scores.bins(bins).by_chance(norm, debiased)
 
 
-@stands_beside("ece", "lone", ClassScores)
+@companion_of("ece", "lone", ClassScores)
 def _lone(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
     return scores.bins(bins).lone(debiased)

@@ -34,7 +34,7 @@ from frame_metrics.inputs import (
     Weighted,
     name_of,
 )
-from frame_metrics.inputs.public import PUBLIC, Narrow, Public, behind, shown_as
+from frame_metrics.inputs.public import PUBLIC, Narrow, Public, as_annotated, behind
 from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
@@ -49,7 +49,7 @@ REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 # Kernels of what stands beside a measure, by its name, what it is, and the input: "calibrated", the value where nothing
 # is off, which is above 0; "lone", how many parts are left out.
-BESIDE: dict[tuple[str, str, type], Callable[..., Array]] = {}
+COMPANIONS: dict[tuple[str, str, type], Callable[..., Array]] = {}
 OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of a metric that is no such
 
 Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
@@ -160,12 +160,14 @@ class Metric:
     @property
     def biased(self) -> bool:
         """True if chance alone keeps the metric from its best value, as it does an error that cannot be below 0."""
-        return any((self.name, "calibrated") == key[:2] for key in BESIDE)
+        return any((self.name, "calibrated") == key[:2] for key in COMPANIONS)
 
     @cached_property
-    def beside(self) -> Mapping[str, Metric]:
-        """The metrics that stand beside this one, by what they are: see ``BESIDE``."""
-        kernels = {what: kernel for (name, what, of), kernel in BESIDE.items() if (name, of) == (self.name, self.input)}
+    def companions(self) -> Mapping[str, Metric]:
+        """The metrics that stand beside this one, by what they are: see ``COMPANIONS``."""
+        kernels = {
+            what: kernel for (name, what, of), kernel in COMPANIONS.items() if (name, of) == (self.name, self.input)
+        }
         return {what: replace(self, kernel=kernel) for what, kernel in kernels.items()}
 
     @property
@@ -374,7 +376,7 @@ class Metric:
         return np.vstack(
             run.confusion(self.k).counts
             if self.micro is None
-            else self.micro(shown_as(self._annotated, run), **self._options)
+            else self.micro(as_annotated(self._annotated, run), **self._options)
         )
 
     @cached_property
@@ -382,7 +384,7 @@ class Metric:
         """The kernel as a function of the full input, of which a user's sees what its annotation shows."""
         if self._annotated not in PUBLIC:
             return self.kernel
-        return lambda source, *args, **options: self.kernel(shown_as(self._annotated, source), *args, **options)
+        return lambda source, *args, **options: self.kernel(as_annotated(self._annotated, source), *args, **options)
 
     def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
         """Result of the kernel, whose exceptions name the metric."""

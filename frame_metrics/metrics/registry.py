@@ -12,7 +12,7 @@ from typing import Any, Never, get_args, get_type_hints
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
-from frame_metrics.metrics.metric import BESIDE, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
+from frame_metrics.metrics.metric import COMPANIONS, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 from frame_metrics.metrics.pickling import OURS
@@ -128,9 +128,9 @@ def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Arr
     return partial(_kept, FORMS, name)
 
 
-def stands_beside(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+def companion_of(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Give the metric of this name, as computed from an input, something that stands beside it."""
-    return partial(_kept, BESIDE, (name, what, of))
+    return partial(_kept, COMPANIONS, (name, what, of))
 
 
 def for_two_rankings(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:

@@ -13,7 +13,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
-from frame_metrics.metrics.registry import metric, stands_beside
+from frame_metrics.metrics.registry import companion_of, metric
 
 
 @metric(
@@ -202,13 +202,13 @@ def ece(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased:
     return scores.bins(bins).distance(norm, debiased)
 
 
-@stands_beside("ece", "calibrated", FullScores)
+@companion_of("ece", "calibrated", FullScores)
 def _calibrated(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """The error that calibrated scores have."""
     return scores.bins(bins).by_chance(norm, debiased)
 
 
-@stands_beside("ece", "lone", FullScores)
+@companion_of("ece", "lone", FullScores)
 def _lone(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
     return scores.bins(bins).lone(debiased)

@@ -12,10 +12,10 @@ from frame_metrics.metrics.metric import Metric
 SEVERAL = 3  # classes of the tables that forms for several are tried on
 
 
-def _tried(own: Metric, counts: Array) -> Array:
+def _tried(tried: Metric, counts: Array) -> Array:
     """A metric of tables, shape (tables, K, K + 1), NaN where undefined; of two classes the second is relevant."""
     table = Classes.of_grid(counts, np.ones(counts.shape[:2], bool))
-    return own.compute(table if own.input is Classes else table.rest(1))
+    return tried.compute(table if tried.input is Classes else table.rest(1))
 
 
 def share_of(metric: Metric, *, binary: bool) -> Array | None:

@@ -90,7 +90,7 @@ def kendall_tau(two: TwoRankings, k: int | None = None, variant: Literal["a", "b
         Kumar, D. Sivakumar, Comparing top k lists, SIAM Journal on Discrete Mathematics 17(1), 2003.
     """
     two = two.cut(k)
-    order, place = two.together, two.together.place
+    order, place = two.one_order, two.one_order.place
     pairs, rising, tied, other = map(
         place.total, (place.position - 1, order.rising, order.tied, order.tied_in_baseline)
     )
@@ -114,7 +114,7 @@ def tau_ap(two: TwoRankings, k: int | None = None) -> Array:
         2008; ties, J. Urbano, M. Marrero, The treatment of ties in AP correlation, ICTIR 2017.
     """
     two = two.cut(k)
-    order, place = two.together, two.together.place
+    order, place = two.one_order, two.one_order.place
     right = order.rising - order.tied - (order.tied_in_baseline - order.tied_in_both) / 2
     tie = np.arange(len(right)) - order.tied  # where the tie of each document begins
     mean = (np.bincount(tie, right) / np.maximum(np.bincount(tie), 1))[tie] if len(tie) else right

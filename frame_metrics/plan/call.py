@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.backends.protocol import Backend, Beside
+from frame_metrics.backends.protocol import Backend, SeparateJudgments
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
-from frame_metrics.errors import ColumnError, NotComputableError, told_of
+from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
 from frame_metrics.plan.needs import Needs, read_by
 from frame_metrics.plan.plan import OF_PROXY, Plan
 from frame_metrics.roles.columns import Columns
@@ -29,9 +29,9 @@ class Call:
     plan: Plan
     needs: Needs | None  # None for a call that reads every role, of numbers that were computed elsewhere
     columns: Columns  # of the frame
-    judged: Columns | None  # of the separate judgments; None without them
+    judgment_columns: Columns | None  # of the separate judgments; None without them
     conventions: Conventions
-    beside: Backend | None  # of the separate judgments; it reads columns of tuples as such
+    judgments_backend: Backend | None  # of the separate judgments; it reads columns of tuples as such
     unfolds: bool  # whether a row is not a single result, or a row of the judgments not a single judgment
     proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
 
@@ -48,18 +48,24 @@ class Call:
     @property
     def to_read(self) -> list[str]:
         """The columns to read from the separate judgments; with ``label=True`` not the label, which is made."""
-        return [] if self.judged is None else self.judged.needed
+        return [] if self.judgment_columns is None else self.judgment_columns.needed
 
     @property
-    def keys_beside(self) -> dict[str, str]:
+    def judgment_keys(self) -> dict[str, str]:
         """The column of the separate judgments for each key column of a result that they have."""
-        if self.judged is None:
+        if self.judgment_columns is None:
             return {}
-        ours, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
+        ours, theirs = (
+            (*self.columns.query, self.columns.doc),
+            (*self.judgment_columns.query, self.judgment_columns.doc),
+        )
         pairs = {name: beside for name, beside in zip(ours, theirs, strict=True) if name and beside}
-        cluster = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
-        others = (*self.judged.by, *([self.judged.subtopic] if self.judged.subtopic else []))
-        return pairs | cluster | {name: name for name in others} | dict(self.judged.extra)
+        cluster = {str(self.columns.cluster): self.judgment_columns.cluster} if self.judgment_columns.cluster else {}
+        others = (
+            *self.judgment_columns.by,
+            *([self.judgment_columns.subtopic] if self.judgment_columns.subtopic else []),
+        )
+        return pairs | cluster | {name: name for name in others} | dict(self.judgment_columns.extra)
 
     def reading(self) -> Call:
         """Return the call with the frames of propensities, popularity and catalogue read, as polars."""
@@ -73,20 +79,22 @@ class Call:
             conventions = replace(conventions, **read)
         return self if conventions is self.conventions else replace(self, conventions=conventions)
 
-    def read_judgments(self) -> Beside:
+    def read_judgments(self) -> SeparateJudgments:
         """Read the separate judgments once: a lazy frame or a stream may give its rows in another order next time."""
-        if self.beside is None or self.judged is None:
-            return Beside(None, {})
-        return Beside(self.beside.in_memory(self.to_read), self.keys_beside)
+        if self.judgments_backend is None or self.judgment_columns is None:
+            return SeparateJudgments(None, {})
+        return SeparateJudgments(self.judgments_backend.in_memory(self.to_read), self.judgment_keys)
 
     def without_frames(self) -> Call:
         """Return the call without frames, to send to other processes, which get pieces of the frames."""
         given, gone = self.plan.given, backend_of(NOTHING)
         roles: Any = {**given.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # the conventions have them, already read
         judgments = None if given.judgments is None else (None, {**given.judgments[1], "proxy": None})
-        given = replace(given, frame=NOTHING, roles=roles, judgments=judgments, backend=gone, beside=None, proxy=None)
+        given = replace(
+            given, frame=NOTHING, roles=roles, judgments=judgments, backend=gone, judgments_backend=None, proxy=None
+        )
         plan = replace(self.plan, given=given, backend=gone, available=[], proxy=None)
-        return replace(self, plan=plan, beside=None, proxy=None)
+        return replace(self, plan=plan, judgments_backend=None, proxy=None)
 
 
 def bound(plan: Plan, needs: Needs) -> Call:
@@ -99,7 +107,7 @@ def bound(plan: Plan, needs: Needs) -> Call:
 
 def of_every_role(plan: Plan) -> Call:
     """Return the call that reads every role; raise for conventions that contradict each other."""
-    return plan.cached(None, lambda: _made(replace(plan), None, plan.columns, None, plan.given.beside))
+    return plan.cached(None, lambda: _made(replace(plan), None, plan.columns, None, plan.given.judgments_backend))
 
 
 def _checked(call: Call, needs: Needs) -> Call:
@@ -114,13 +122,17 @@ def _checked(call: Call, needs: Needs) -> Call:
 
 def _bound(plan: Plan, needs: Needs) -> Call:
     columns, given = read_by(plan, needs), plan.given
-    if given.judgments is None or given.beside is None:
+    if given.judgments is None or given.judgments_backend is None:
         return _made(plan, needs, columns, None, None)
-    judged = resolve_judgments(given.judgments[1], given.beside.names(), given.roles, columns)
-    return _made(plan, needs, columns, judged, _with_tuples(plan, columns, judged, given.beside))
+    judgment_columns = resolve_judgments(given.judgments[1], given.judgments_backend.names(), given.roles, columns)
+    return _made(
+        plan, needs, columns, judgment_columns, _with_tuples(plan, columns, judgment_columns, given.judgments_backend)
+    )
 
 
-def _made(plan: Plan, needs: Needs | None, columns: Columns, judged: Columns | None, beside: Backend | None) -> Call:
+def _made(
+    plan: Plan, needs: Needs | None, columns: Columns, judgment_columns: Columns | None, backend: Backend | None
+) -> Call:
     """Return the call that reads these columns, with that of the judgments of a machine."""
     judgments = plan.given.judgments
     several: Any = {} if judgments is None else {"several": judgments[1]["several"]}
@@ -128,35 +140,43 @@ def _made(plan: Plan, needs: Needs | None, columns: Columns, judged: Columns | N
         plan=plan,
         needs=needs,
         columns=columns,
-        judged=judged,
-        conventions=conventions({**plan.roles, **several}, columns, judged),
-        beside=beside,
-        unfolds=columns.unfolds or _holds_lists(judged, beside),
+        judgment_columns=judgment_columns,
+        conventions=conventions({**plan.roles, **several}, columns, judgment_columns),
+        judgments_backend=backend,
+        unfolds=columns.unfolds or _holds_lists(judgment_columns, backend),
         proxy=None,
     )
     return call if plan.proxy is None or needs is None else replace(call, proxy=_of_proxy(plan.proxy, needs, columns))
 
 
-def _holds_lists(judged: Columns | None, beside: Backend | None) -> bool:
+def _holds_lists(columns: Columns | None, backend: Backend | None) -> bool:
     """Return True if a row of the separate judgments has lists of documents."""
-    return judged is not None and beside is not None and beside.holds_lists(str(judged.doc))
+    return columns is not None and backend is not None and backend.holds_lists(str(columns.doc))
 
 
-def _of_proxy(plan: Plan, needs: Needs, own: Columns) -> Call:
-    """Return the call with the judgments of a machine; ``own``: the columns of the call with those of people."""
-    with told_of(OF_PROXY):
+def _of_proxy(plan: Plan, needs: Needs, columns: Columns) -> Call:
+    """Return the call with the judgments of a machine; ``columns``: the columns of the call with those of people."""
+    with prefix_errors(OF_PROXY):
         call = _bound(plan, needs)
-        if odd := sorted({*own.shape.from_judgments} ^ {*call.columns.shape.from_judgments}):
+        if odd := sorted({*columns.shape.from_judgments} ^ {*call.columns.shape.from_judgments}):
             raise ColumnError(f"{odd[0]!r} stands among the judgments of one side only; give both sides that column")
     return call
 
 
-def _with_tuples(plan: Plan, columns: Columns, judged: Columns, beside: Backend) -> Backend:
+def _with_tuples(plan: Plan, columns: Columns, judgment_columns: Columns, backend: Backend) -> Backend:
     """Return the backend of the judgments, which reads columns of tuples as such where ids are lists of ids."""
-    named = [one for one in (judged.doc, judged.label, judged.grade) if one and one not in judged.shape.made]
-    tuples = [one for one in named if beside.container(one) == "tuple"]
-    lists = judged.doc not in tuples or len(tuples) > 1 or (judged.shape.made and not _has_tuples(plan, columns))
-    return beside.with_lists(tuples) if tuples and lists else beside
+    named = [
+        one
+        for one in (judgment_columns.doc, judgment_columns.label, judgment_columns.grade)
+        if one and one not in judgment_columns.shape.made
+    ]
+    tuples = [one for one in named if backend.container(one) == "tuple"]
+    lists = (
+        judgment_columns.doc not in tuples
+        or len(tuples) > 1
+        or (judgment_columns.shape.made and not _has_tuples(plan, columns))
+    )
+    return backend.with_lists(tuples) if tuples and lists else backend
 
 
 def _has_tuples(plan: Plan, columns: Columns) -> bool:

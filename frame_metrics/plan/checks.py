@@ -133,7 +133,7 @@ def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -
 def _check_reads(name: str, metric: Metric, call: Call) -> None:
     """Raise for a metric that reads something that the columns do not have."""
     columns, conventions = call.columns, call.conventions
-    judgments = columns if call.judged is None else call.judged
+    judgments = columns if call.judgment_columns is None else call.judgment_columns
     decided = conventions.threshold is not None or columns.predicted is not None
     sized = conventions.collection_size is not None or columns.collection_size
     if metric.input is Classes:

@@ -44,22 +44,22 @@ _EACH_QUERY = Excludes(
 )
 _LOOKS = (
     Excludes("first_look", " requires several looks", "pass looks='any'", without="looks"),
-    Excludes("looks", " has its own test", "leave {beside} out, or pass looks=None", "test"),
+    Excludes("looks", " has its own test", "leave {other} out, or pass looks=None", "test"),
     Excludes(
         "strata",
-        " cannot be used with {beside}",
+        " cannot be used with {other}",
         "pass one of them, or cut the covariate into a few groups, and pass these as one more column of strata",
         "covariate",
     ),
-    Excludes("strata", " requires a single look, and cannot be used with {beside}", ONE, "looks"),
+    Excludes("strata", " requires a single look, and cannot be used with {other}", ONE, "looks"),
 )
 _MARGIN = (
-    Excludes("margin", " cannot be used with {beside}, which is no system that could lose", ONE, "against"),
-    Excludes("margin", " cannot be used with {beside}, which lists the differences of queries", ONE, "per_query"),
+    Excludes("margin", " cannot be used with {other}, which is no system that could lose", ONE, "against"),
+    Excludes("margin", " cannot be used with {other}, which lists the differences of queries", ONE, "per_query"),
     *(
         Excludes(
             "margin",
-            " cannot be used with {beside}, which does not look at the size of a mean",
+            " cannot be used with {other}, which does not look at the size of a mean",
             "pass another test",
             f"test={test}",
         )
@@ -186,7 +186,7 @@ CHANGE = Verb(
     excludes=(
         Excludes(
             "test correction over margin",
-            " applies to tests, and {beside} takes each change apart, with intervals alone",
+            " applies to tests, and {other} takes each change apart, with intervals alone",
             "leave it out, or pass by=None, or use ab_test() for each segment by itself",
             "by",
         ),

@@ -138,12 +138,12 @@ _EVERY: dict[Of, RowsTaken] = {
 }
 THRESHOLDS = Verb(name="thresholds", kinds=_EVERY)
 BEST_THRESHOLD = Verb(name="best_threshold", kinds=_EVERY)
-_LEVELS = " reads off an interpolated curve, and leaves nothing to {beside}"
+_LEVELS = " reads off an interpolated curve, and leaves nothing to {other}"
 _OF_CURVES = (
     *(Excludes("levels", _LEVELS, compared.ONE, one, cause=BadValueError) for one in ("points", "interpolated")),
     Excludes(
         "ci",
-        " applies to the mean over queries, and {beside} gives each its own",
+        " applies to the mean over queries, and {other} gives each its own",
         compared.ONE,
         "per",
         cause=BadValueError,

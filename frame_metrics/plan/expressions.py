@@ -20,7 +20,7 @@ from frame_metrics.roles.list_columns import unused
 from frame_metrics.roles.roles import Roles, is_made
 
 # Roles whose columns are in results, under their names.
-SHOWN = ("query", "system", "arm", "team", "by", "value", "doc")
+IN_RESULTS = ("query", "system", "arm", "team", "by", "value", "doc")
 
 
 def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> Given:
@@ -72,7 +72,7 @@ class _Making:
             return {key: self._column(role, one, f"{role} {key}") for key, one in value.items()}
         if isinstance(value, list | tuple):
             return [self._column(role, one) for one in value]
-        return self._column(role, value, None if role in SHOWN else role)
+        return self._column(role, value, None if role in IN_RESULTS else role)
 
     def _column(self, role: str, value: Any, called: str | None = None) -> str:
         """Make a column, and return its name.
@@ -106,14 +106,14 @@ class _Making:
 
 
 @contextmanager
-def _naming_expression(said: str, cause: type[FrameMetricsError]) -> Iterator[None]:
+def _naming_expression(prefix: str, cause: type[FrameMetricsError]) -> Iterator[None]:
     """Let errors begin with the role and its expression; errors of other libraries become ones of class ``cause``."""
     try:
         yield
     except FrameMetricsError as error:
-        raise type(error)(f"{said}: {error}") from error.__cause__
+        raise type(error)(f"{prefix}: {error}") from error.__cause__
     except MemoryError:
         raise
     except Exception as error:
         first = str(error).partition("\n")[0]  # the first line only: polars appends its query plan
-        raise cause(f"{said} raised {type(error).__name__}: {first}") from error
+        raise cause(f"{prefix} raised {type(error).__name__}: {first}") from error

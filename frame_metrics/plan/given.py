@@ -21,15 +21,15 @@ class Given:
     roles: Roles
     judgments: Judgments | None
     backend: Backend  # of the frame
-    beside: Backend | None  # of the separate judgments
+    judgments_backend: Backend | None  # of the separate judgments
     proxy: Given | None  # the same frame with the judgments of a machine (``proxy=``)
     expressed: frozenset[str] = frozenset()  # the names of the columns that were made of expressions
 
     @property
     def holds(self) -> bool:
         """True while the frames still have the columns that they had."""
-        beside = (self.beside, None if self.proxy is None else self.proxy.beside)
-        return self.backend.unchanged and all(one is None or one.unchanged for one in beside)
+        others = (self.judgments_backend, None if self.proxy is None else self.proxy.judgments_backend)
+        return self.backend.unchanged and all(one is None or one.unchanged for one in others)
 
     @property
     def available(self) -> list[Any]:
@@ -48,7 +48,7 @@ class Given:
 
     def without_judgments(self, roles: Roles) -> Given:
         """Return the same frame with other roles, and without separate judgments."""
-        return replace(self, roles=roles, judgments=None, beside=None, proxy=None)
+        return replace(self, roles=roles, judgments=None, judgments_backend=None, proxy=None)
 
 
 def limits_of(roles: Roles) -> Limits:
@@ -69,18 +69,18 @@ def given(
 
     ``backends``: that of the frame, if it is known.
     """
-    backend, beside, proxy = backend or backend_of(frame), None, None
+    backend, judgments_backend, proxy = backend or backend_of(frame), None, None
     if judgments is not None:
-        beside = backend_of(judgments[0])
+        judgments_backend = backend_of(judgments[0])
         if judgments[1].get("proxy") is not None:
-            machine, said, own = judgments[1]["proxy"]
-            proxy = given(frame, roles | own, (machine, said), backend=backend, expressed=expressed)
+            machine, options, own_roles = judgments[1]["proxy"]
+            proxy = given(frame, roles | own_roles, (machine, options), backend=backend, expressed=expressed)
     return Given(
         frame=frame,
         roles=roles,
         judgments=judgments,
         backend=backend,
-        beside=beside,
+        judgments_backend=judgments_backend,
         proxy=proxy,
         expressed=expressed,
     )

@@ -37,7 +37,7 @@ class Needs:
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of the columns that only some metrics read
     lists: bool = False  # whether some metric is of sets of lists
-    bare: bool = False  # whether the call works without a label and a grade
+    judgments_optional: bool = False  # whether the call works without a label and a grade
     verb: Verb | None = None  # the declaration of the verb, which says what it reads, refuses and takes
 
     def __or__(self, other: Needs) -> Needs:
@@ -53,7 +53,7 @@ NONE, RANKED = Needs(), Needs(query=True, order=True)
 
 def needs_of(plan: Plan, asked: Asked) -> Needs:
     """Return the needs of some metrics; raise for one that needs a column that is missing."""
-    each = [Needs(query=plan.has_judgments, bare=not any(metric.judges for _, metric in asked))]
+    each = [Needs(query=plan.has_judgments, judgments_optional=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.of_classes
         _check_sets(name, plan)
@@ -63,7 +63,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             each.append(Needs(query=True, order=metric.k is not None, lists=True))
         elif metric.input is FullRanking or metric.k is not None:
             _check_query(name, metric, plan)
-            each += [RANKED, NONE if metric.missing else _read_beside(name, metric, plan)]
+            each += [RANKED, NONE if metric.missing else _needs_of_scores_or_extras(name, metric, plan)]
         elif metric.input is FullScores or (form is not None and form.input is ClassScores):
             each.append(Needs(score=True))
         else:
@@ -102,7 +102,7 @@ def _check_sets(name: str, plan: Plan) -> None:
         )
 
 
-def _read_beside(name: str, metric: Metric, plan: Plan) -> Needs:
+def _needs_of_scores_or_extras(name: str, metric: Metric, plan: Plan) -> Needs:
     """Return the needs of a metric of rankings that also reads scores, or extra columns."""
     if not metric.columns and "score" not in metric.reads:
         return NONE
@@ -154,7 +154,7 @@ def audited(plan: Plan) -> Needs:
         score=threshold or columns.score is not None,
         predicted=columns.predicted is not None and not threshold,
         extra=tuple(name for name, _ in columns.extra) if columns.query else (),
-        bare=plan.only_shown,
+        judgments_optional=plan.describes_lists,
         verb=AUDIT,
     )
 
@@ -220,7 +220,7 @@ def _check_there(plan: Plan, needs: Needs) -> None:
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
         ("doc",): (judged or needs.lists) and not columns.doc,
-        ("label", "grade"): not (needs.bare or judged) and not (columns.label or columns.grade),
+        ("label", "grade"): not (needs.judgments_optional or judged) and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:

@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.data.chances import CHANCES
 from frame_metrics.data.documents import TABLES
-from frame_metrics.errors import ColumnError, kind_of, told_of
+from frame_metrics.errors import ColumnError, kind_of, prefix_errors
 from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
@@ -74,7 +74,7 @@ class Plan(Remembers):
         return self.found_query and not said and all(roles.get(role) is None for role in others)
 
     @property
-    def only_shown(self) -> bool:
+    def describes_lists(self) -> bool:
         """True if roles describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
         of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
         judges = self.has_judgments or self.columns.label or self.columns.grade or self.columns.predicted
@@ -90,7 +90,7 @@ class Plan(Remembers):
 def resolved(given: Given) -> Plan:
     """Return the plan of what was given; raise for roles that have no column, or do not go together."""
     backend, available = given.backend, given.available
-    names = None if given.beside is None else given.beside.names()
+    names = None if given.judgments_backend is None else given.judgments_backend.names()
     columns = resolve(given.roles, available, judgments=names, look=glance_at(backend))
     nested = [one for one in (*columns.shape.lists, columns.relevant) if one]
     lists = [one for one in nested if backend.container(one) not in ("", "list")]
@@ -100,7 +100,7 @@ def resolved(given: Given) -> Plan:
         raise ColumnError(f"the rows of a {kind_of(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None
     if given.proxy is not None:
-        with told_of(OF_PROXY):
+        with prefix_errors(OF_PROXY):
             proxy = resolved(given.proxy)
     return Plan(given=given, columns=columns, backend=backend, available=available, proxy=proxy)
 

@@ -9,7 +9,7 @@ from frame_metrics.errors import ColumnError, quote
 from frame_metrics.plan.given import Given
 
 COLUMNS = ("query", "doc", "grade", "label")
-OWN = ("rel", "scale")
+PROXY_CONVENTIONS = ("rel", "scale")
 
 
 def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
@@ -24,7 +24,9 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         raise ColumnError(
             "proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out"
         )
-    odd = next((role for role, said in roles.items() if said is not None and role not in COLUMNS + OWN), None)
+    odd = next(
+        (role for role, said in roles.items() if said is not None and role not in COLUMNS + PROXY_CONVENTIONS), None
+    )
     if odd:
         raise ColumnError(
             f"proxy: {odd}={quote(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
@@ -32,5 +34,5 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy
     backend_of(frame)
-    own = {name: roles.get(name) for name in OWN} if isinstance(proxy, Given) else {}
+    own = {name: roles.get(name) for name in PROXY_CONVENTIONS} if isinstance(proxy, Given) else {}
     return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own

@@ -14,8 +14,8 @@ JUDGED = "label grade relevant rel scale positive n_relevant unjudged unjudged_q
 FILLED = "undefined unanswered"
 DECIDED = "predicted threshold collection_size"
 WEIGHED = "propensity target_propensity clip"
-SHOWN = "group popularity catalogue"
-RANKED = f"{KEYS} {UNITS} {ORDER} {JUDGED} {FILLED} {DECIDED} {WEIGHED} {SHOWN} extra"  # all that queries can have
+OF_LISTS = "group popularity catalogue"
+RANKED = f"{KEYS} {UNITS} {ORDER} {JUDGED} {FILLED} {DECIDED} {WEIGHED} {OF_LISTS} extra"  # all that queries can have
 POOLED = (
     "system arm by weight count cluster score label predicted unjudged collection_size positive classes threshold "
     "abstain match"
@@ -23,7 +23,7 @@ POOLED = (
 SAVED = f"{KEYS} {UNITS} {FILLED} value"
 OF_ROWS = "count classes abstain match"
 PROXIED = f"{KEYS} {UNITS} doc score rank ties label grade rel scale positive predicted threshold"
-OF_QUERIES = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {SHOWN}"
+OF_QUERIES = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
 # Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
 CANNOT: dict[Of, str] = {
     "queries": f"value {OF_ROWS}",

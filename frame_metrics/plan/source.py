@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.backends.protocol import Beside, Gathering, Pieces, Request, Schema
+from frame_metrics.backends.protocol import Gathering, Pieces, Request, Schema, SeparateJudgments
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
@@ -37,15 +37,15 @@ class Source:
 
     call: Call
     table: pl.DataFrame  # the needed columns, a row for each result; empty for a frame in pieces
-    beside: Beside  # the separate judgments, as they were given
-    judged: Columns | None = None  # the roles of their columns; None without separate judgments
+    judgments: SeparateJudgments  # the separate judgments, as they were given
+    judgment_columns: Columns | None = None  # the roles of their columns; None without separate judgments
     unfolded: Unfolded | None = None  # how the rows were made, if those of the frame are not single results
     proxy: Source | None = None  # the same rows with the judgments of a machine, if there are proxies
 
     def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
         """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.call.columns, self.call.conventions
-        judgments = None if self.judged is None else self.qrels()
+        judgments = None if self.judgment_columns is None else self.read_judgments()
         log = read_log(self.table, columns, conventions, judgments, piece=piece, **asked)
         if piece is None:
             if columns.system:
@@ -67,15 +67,15 @@ class Source:
         """The source whose rows are the key rows of an answer: with proxies that of the machine, which judged all."""
         return self.proxy or self
 
-    def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
+    def read_judgments(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the separate judgments as polars, and the roles of their columns; None if there are none."""
-        if self.judged is None:
+        if self.judgment_columns is None:
             return None
         at = self.unfolded
-        table = self.beside.read(self.call.to_read) if at is None else at.beside.read(at.to_read)
-        if self.judged.shape.made:  # the label, where every row is relevant
-            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
-        return table, self.judged
+        table = self.judgments.read(self.call.to_read) if at is None else at.judgments.read(at.to_read)
+        if self.judgment_columns.shape.made:  # the label, where every row is relevant
+            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judgment_columns.label)))
+        return table, self.judgment_columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,23 +118,28 @@ def answer_of(
         except FrameMetricsError as error:
             if unreadable is None or error.of_call:
                 raise
-            return unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
+            return unreadable(error).of_rows(pl.DataFrame(), SeparateJudgments(None, {}))
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
-        beside = call.read_judgments()
+        judgments = call.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(call.reading(), rows, beside, compute)
+            return at_once(call.reading(), rows, judgments, compute)
         if call.columns.query:
-            source, other = InPieces(call.reading(), pl.DataFrame(), beside, call.judged, pieces=rows), call.proxy
+            source, other = (
+                InPieces(call.reading(), pl.DataFrame(), judgments, call.judgment_columns, pieces=rows),
+                call.proxy,
+            )
             if other is not None:
-                read, judged = other.read_judgments(), other.judged
-                source = replace(source, proxy=replace(source, call=other.reading(), beside=read, judged=judged))
-            return compute(source).of_rows(source.table, source.keyed.beside)
+                read, judged = other.read_judgments(), other.judgment_columns
+                source = replace(
+                    source, proxy=replace(source, call=other.reading(), judgments=read, judgment_columns=judged)
+                )
+            return compute(source).of_rows(source.table, source.keyed.judgments)
         table, columns = _counted(call, rows, documents=documents)
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
-            return at_once(replace(call, columns=columns), table, beside, compute)
+            return at_once(replace(call, columns=columns), table, judgments, compute)
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:
         types = _types(call, types)
@@ -154,25 +159,25 @@ def read_whole(call: Call) -> Source:
     return source_of(call.reading(), rows, call.read_judgments())
 
 
-def source_of(call: Call, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
+def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, piece: bool = False) -> Source:
     """Return the source for rows that were read.
 
     Parameters
     ----------
     call : the call.
     rows : the needed columns of the frame.
-    beside : the separate judgments.
+    judgments : the separate judgments.
     piece : whether the rows are a piece of a larger frame.
     """
     proxy, other = None, call.proxy
     if other is not None:
         proxy = source_of(other.reading(), rows, other.read_judgments(), piece=piece)
     if not call.unfolds:
-        return Source(call, rows, beside, call.judged, proxy=proxy)
-    unfolded = unfold(rows, call.columns, beside, call.judged, call.to_read)
+        return Source(call, rows, judgments, call.judgment_columns, proxy=proxy)
+    unfolded = unfold(rows, call.columns, judgments, call.judgment_columns, call.to_read)
     if not piece:
         unfolded.check_flags()
-    return Source(call, unfolded.table, beside, unfolded.judged, unfolded, proxy)
+    return Source(call, unfolded.table, judgments, unfolded.judgment_columns, unfolded, proxy)
 
 
 def judgments_alone(source: Source) -> Source:
@@ -180,12 +185,14 @@ def judgments_alone(source: Source) -> Source:
     if not isinstance(source, InPieces):
         return source
     nothing = pl.DataFrame(schema=source.pieces.types(source.call.columns.needed))
-    return source_of(source.call, nothing, source.beside)
+    return source_of(source.call, nothing, source.judgments)
 
 
-def at_once(call: Call, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
+def at_once(
+    call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, compute: Compute, *, piece: bool = False
+) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
-    source = source_of(call, rows, beside, piece=piece)
+    source = source_of(call, rows, judgments, piece=piece)
     keyed = source.keyed
     if source.unfolded is None:
         answer = compute(source)
@@ -193,7 +200,7 @@ def at_once(call: Call, rows: pl.DataFrame, beside: Beside, compute: Compute, *,
         with source.unfolded.origin.errors():
             answer = compute(source)
     answer = answer if keyed.unfolded is None else keyed.unfolded.folded(answer)
-    return answer.of_rows(rows, keyed.beside)
+    return answer.of_rows(rows, keyed.judgments)
 
 
 def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
@@ -201,10 +208,12 @@ def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
     columns = call.columns
     types = types | {name: types[name].inner for name in columns.shape.lists if name in types}
     types |= {name: kind for name, kind in MADE.items() if name in columns.shape.made}
-    types |= {columns.shape.together: type_of_all([types[name] for name in columns.shape.per_system])}
+    types |= {columns.shape.stacked_column: type_of_all([types[name] for name in columns.shape.per_system])}
     # A column that the log does not have, or in which it is all null, has the type of the judgments.
-    from_judgments = {name: own for name, own in call.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
-    found = call.beside.types(list(from_judgments.values())) if from_judgments and call.beside else {}
+    from_judgments = {name: own for name, own in call.judgment_keys.items() if types.get(name, pl.Null) == pl.Null}
+    found = (
+        call.judgments_backend.types(list(from_judgments.values())) if from_judgments and call.judgments_backend else {}
+    )
     return types | {name: found[own] for name, own in from_judgments.items()}
 
 
@@ -213,7 +222,7 @@ def _counted(call: Call, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     columns = call.columns if documents else call.columns.changed(doc=None)  # with ids all rows would be distinct
     if documents and columns.doc and columns.doc not in columns.shape.made:
         work, types = partial(_merge_documents, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
-        table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
+        table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, reduce=work))
     else:
         table = pieces.counted(columns.needed)
     if columns.count is None:

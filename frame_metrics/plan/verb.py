@@ -43,9 +43,9 @@ class Excludes:
     """Options that cannot be used: beside another one, or without another one."""
 
     options: str  # names with spaces between, each as "name" or "name=value"
-    why: str  # goes on from the option: " applies to means"; {beside} stands for the other one
+    why: str  # goes on from the option: " applies to means"; {other} stands for the other one
     way: str
-    beside: str = ""  # the option that excludes these; "" for always
+    excluded_by: str = ""  # the option that excludes these; "" for always
     without: str = ""  # the option without which these say nothing
     cause: type[FrameMetricsError] = NotComputableError
     what: str = ""  # in the place of the option as it was given, which may then be a fact about the options
@@ -55,9 +55,9 @@ class Excludes:
         given = [one for one in self.options.split() if _is_given(options, one)]
         if not given or (self.without and _is_given(options, self.without)):
             return
-        if not self.beside or _is_given(options, self.beside):
+        if not self.excluded_by or _is_given(options, self.excluded_by):
             said = f"{self.what or _as_given(options, given[0])}{self.why}; {self.way}"
-            raise self.cause(said.replace("{beside}", _as_given(options, self.beside)))
+            raise self.cause(said.replace("{other}", _as_given(options, self.excluded_by)))
 
 
 def _is_given(options: Any, key: str) -> bool:

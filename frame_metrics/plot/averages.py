@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_metrics.backends.display import JOINT, held_together
+from frame_metrics.backends.display import JOINT, simultaneous_words
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import check_bool, check_ci
 from frame_metrics.hidden import TEXT_OF_PANEL
@@ -94,7 +94,7 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     """
     backend = backend_of(frame)
     bars, names = _bars(ci), backend.names()
-    if {*JOINT} <= {*names} and (joint := held_together(backend.read(JOINT))):
+    if {*JOINT} <= {*names} and (joint := simultaneous_words(backend.read(JOINT))):
         bars += f", which {joint}"
     preferred = "preference" in names
     drawn = "preference" if preferred else "difference"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_metrics.backends.display import held_together, printable, rounded_down, value_text
+from frame_metrics.backends.display import printable, rounded_down, simultaneous_words, value_text
 from frame_metrics.backends.frames import here
 from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
@@ -242,7 +242,7 @@ def table_of(
         by = corrections(frame)
         notes.append(f"{SIGNIFICANT} {said.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
     if {"ci_low", "difference"} & {*names}:
-        notes += [f"Intervals {said_of}." for said_of in [held_together(frame)] if said_of]
+        notes += [f"Intervals {said_of}." for said_of in [simultaneous_words(frame)] if said_of]
     numbers = [frame[name].dtype.is_numeric() for name in names]
     return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
 

@@ -26,7 +26,7 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
     The cutoff of recall is the depth of the rankings, but at least 10 and at most 100; 100 if the depth is unknown.
     """
     columns, roles = played.columns, played.roles
-    if played.only_shown:
+    if played.describes_lists:
         if roles.get("popularity") is None:
             raise ColumnError(
                 "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
@@ -46,10 +46,10 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
 
 def _graded(played: Any) -> bool:
     """Return True if the judgments beside the frame have grades."""
-    if played.given.beside is None:
+    if played.given.judgments_backend is None:
         return False
     said = played.given.judgments[1]
-    return bool(said["grade"] or ("grade" in played.given.beside.names() and not said["label"]))
+    return bool(said["grade"] or ("grade" in played.given.judgments_backend.names() and not said["label"]))
 
 
 def depth_of(irm: Any, columns: Any) -> int | None:

@@ -104,7 +104,7 @@ def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]
 
 def _small(content: Content, irm: Any, call: Any, chosen: Sequence[Ranked]) -> Any:
     """Return an irm of only the queries that are shown, with their judgments, so that the frame is read once."""
-    judged = call.judged
+    judged = call.judgment_columns
     names = [*chosen[0].keys]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
     theirs |= {} if judged is None else {name: name for name in judged.by if name in names}
@@ -119,4 +119,8 @@ def _small(content: Content, irm: Any, call: Any, chosen: Sequence[Ranked]) -> A
     said = {"rel": call.conventions.rel} if "rel" not in irm.roles and call.plan.columns.grade else {}
     own = {name: name for name in names if name in call.plan.available}
     small = type(irm)(rows_of(call.plan.backend, call.plan.columns.needed, own), **{**irm.roles, **said})
-    return small if judged is None else small.judge(rows_of(call.beside, call.to_read, theirs), **irm._judgments[1])
+    return (
+        small
+        if judged is None
+        else small.judge(rows_of(call.judgments_backend, call.to_read, theirs), **irm._judgments[1])
+    )

@@ -300,9 +300,9 @@ def _roles(played: Any, call: Any) -> list[dict[str, str]]:
                 "source": note_of(played.roles, played.found, role) or "named",
             }
         )
-    if call is not None and call.judged is not None:
+    if call is not None and call.judgment_columns is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
-            column = getattr(call.judged, role)
+            column = getattr(call.judgment_columns, role)
             if column:
                 rows.append(
                     {"role": f"{role} of the judgments", "column": _value_text(column), "source": "beside the frame"}

@@ -120,7 +120,7 @@ def check_arms(columns: Columns, compared: Mapping[str, Any], split: Any) -> Non
         if name in compared and columns.arm is None:
             raise BadValueError(
                 f"{name}={quote(compared[name])} requires arms with queries of their own; name their column with "
-                f"arm={f' in the place of system={columns.system!r}' if columns.own_rows else ''}"
+                f"arm={f' in the place of system={columns.system!r}' if columns.systems_have_rows else ''}"
             )
 
 

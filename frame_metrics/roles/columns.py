@@ -29,7 +29,7 @@ class Role:
     # When a column with the role's own name gets the role: always, only beside a query, or only if it holds lists.
     found: Literal["always", "query", "lists"] | None = None
     several: bool = False  # whether there may be a column for each system
-    beside: bool = False  # whether the separate judgments may have the column instead of the log
+    in_judgments: bool = False  # whether the separate judgments may have the column instead of the log
     saved: bool = False  # whether it goes with value=, numbers that were computed elsewhere
     called: str = ""  # usual names of such columns, which errors offer as a hint
     plural: str = ""  # the word for its values, if it is not the role with an s
@@ -70,8 +70,8 @@ ROLES: dict[str, Role] = {
         text="text",
     ),
     "system": Role(saved=True, text="key"),
-    "arm": Role(beside=True, saved=True, text="key"),
-    "by": Role(beside=True, saved=True, called="groupby group_by", plural="segments", text="key"),
+    "arm": Role(in_judgments=True, saved=True, text="key"),
+    "by": Role(in_judgments=True, saved=True, called="groupby group_by", plural="segments", text="key"),
     "score": _result(
         several=True,
         called="sim similarity bm25 prob proba probability y_score y_prob pred_score",
@@ -104,18 +104,18 @@ ROLES: dict[str, Role] = {
         called="docid doc_id docno document document_id product_id item item_id pid url",
         text="text",
         check=series.doc_column,
-        takes=("spare",),
+        takes=("optional",),
     ),
     "relevant": Role(found="lists"),
     "team": Role(of=("result",), called="contributor contributed_by", text="key", check=series.team_column),
     "group": Role(of=("result",), text="key", check=series.group_column),
     "popularity": _amount("popularity", "result", plural="popularities"),
     "class_scores": Role(plural="scores"),
-    "weight": _amount("weight", "query", "row", beside=True, saved=True, text="number"),
+    "weight": _amount("weight", "query", "row", in_judgments=True, saved=True, text="number"),
     "count": _amount("count", "row"),
     "cluster": Role(
         of=("query", "row"),
-        beside=True,
+        in_judgments=True,
         saved=True,
         called="user user_id visitor visitor_id",
         text="key",
@@ -125,8 +125,8 @@ ROLES: dict[str, Role] = {
     "n_relevant": _amount("n_relevant", "query", plural="counts of relevant documents"),
     "subtopic": Role(of=("judgment",)),  # this and the next two: of separate judgments only
     "annotator": Role(of=("judgment",)),
-    "sampling": Role(of=("query",), beside=True, check=series.sampling_column),
-    "collection_size": _amount("collection size", "query", beside=True, plural="collection sizes"),
+    "sampling": Role(of=("query",), in_judgments=True, check=series.sampling_column),
+    "collection_size": _amount("collection size", "query", in_judgments=True, plural="collection sizes"),
     "threshold": Role(check=series.threshold_column, takes=("score_type",)),
     "propensity": _chance("propensity", "propensities pscore examination"),
     "target_propensity": _chance("target propensity", "target_pscore evaluation_policy_pscore"),
@@ -141,7 +141,7 @@ class Shape:
     """The form of a frame's rows, and the way to its columns."""
 
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
-    together: str = ""  # the name of the one column that these become
+    stacked_column: str = ""  # the name of the one column that these become
     lists: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
@@ -240,7 +240,7 @@ class Columns:
         return [name for names in self.key_names for name in names]
 
     @property
-    def own_rows(self) -> bool:
+    def systems_have_rows(self) -> bool:
         """True if systems have their own rows (``system=``), False if each is a column or none is named."""
         return self.system is not None and not self.shape.per_system
 
@@ -282,7 +282,7 @@ OF_QUERIES = roles_where(lambda role: "query" in role.of)  # a value for each qu
 OF_ROWS = roles_where(lambda role: "row" in role.of)
 OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.of)
 PER_SYSTEM = roles_where(lambda role: role.several)
-BESIDE = roles_where(lambda role: role.beside)
+IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
 
 def judging(table: pl.DataFrame) -> list[str]:
@@ -320,7 +320,7 @@ def checked(
     out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
-        _refuse_bare(out, columns, scale, positive)
+        _refuse_rows_that_say_nothing(out, columns, scale, positive)
     if "threshold" in out:
         out["predicted"] = reaches(out["score"], out.pop("threshold"))
     return frame_of(out) if out else frame.select()
@@ -351,8 +351,14 @@ def role_columns(
     score = frame.get_column(str(columns.score), default=None)
     score_type = pl.Null if score is None else score.dtype
     judged = bool(columns.query and (columns.label or columns.grade))
-    spare = judged and not (columns.relevant or columns.shape.documents)
-    known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type, "spare": spare}
+    optional = judged and not (columns.relevant or columns.shape.documents)
+    known = {
+        "later": scores_later,
+        "positive": positive,
+        "scale": scale,
+        "score_type": score_type,
+        "optional": optional,
+    }
     out: dict[str, pl.Series] = {}
     for name, column in columns.single.items():
         role = ROLES.get(name)
@@ -361,7 +367,7 @@ def role_columns(
     return out
 
 
-def _refuse_bare(
+def _refuse_rows_that_say_nothing(
     out: dict[str, pl.Series], columns: Columns, scale: Scale | None, positive: Sequence[Any] | None
 ) -> None:
     """Raise for rows without a score (or rank) and without a judgment: they say nothing."""

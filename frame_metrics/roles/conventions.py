@@ -94,7 +94,7 @@ class Conventions:
     def variant(self, metric: Metric) -> tuple[float, bool]:
         """Return the least relevant grade for a metric, and True if it reads condensed rankings."""
         rel, condensed = metric.variant(self.rel, self.unjudged == "drop")
-        return _as_held(rel, self.grade_type), condensed
+        return _rounded_to_type(rel, self.grade_type), condensed
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with ``threshold`` and ``rel`` rounded to the types of the scores and of the grades.
@@ -103,9 +103,11 @@ class Conventions:
         """
         if FLOATS.keys().isdisjoint((score, grade)):
             return self
-        threshold = _as_held(self.threshold, score) if isinstance(self.threshold, int | float) else self.threshold
+        threshold = (
+            _rounded_to_type(self.threshold, score) if isinstance(self.threshold, int | float) else self.threshold
+        )
         grade = grade if self.scale is None else "Float64"
-        return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
+        return replace(self, rel=_rounded_to_type(self.rel, grade), threshold=threshold, grade_type=grade)
 
     def in_words(self, grade: float) -> str:
         """Return a grade as text for errors, with its words if there is a scale."""
@@ -122,7 +124,7 @@ class Conventions:
         return None if self.scale is None else max(grade for grade in self.scale.values() if grade is not None)
 
 
-def _as_held(value: float, dtype: str) -> float:
+def _rounded_to_type(value: float, dtype: str) -> float:
     """Return a number rounded to a type of floats; unchanged for other types."""
     if dtype not in FLOATS:
         return value

@@ -41,7 +41,7 @@ def result_lists(
     """Return the columns of lists; raise for a column of results with one value for each row beside them."""
     in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
     parts = [(role, column) for role in in_order for column in column_names(columns.get(role)) if column not in made]
-    whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
+    whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("stacked_column", "")), "")
     parts += [(whose, column) for column in columns.get("per_system", ())]
     lists = [(role, column) for role, column in parts if holds_lists(column)]
     for role, column in parts:

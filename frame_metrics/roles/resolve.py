@@ -8,7 +8,7 @@ from typing import Any
 
 from frame_metrics.errors import (
     ColumnError,
-    check_apart,
+    check_key_names,
     check_parts,
     closest,
     did_you_mean,
@@ -16,8 +16,8 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.roles.columns import (
-    BESIDE,
     FOUND,
+    IN_JUDGMENTS,
     OF_JUDGMENTS,
     OF_RESULTS,
     PER_SYSTEM,
@@ -125,7 +125,7 @@ def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
 
     A collection size may be a number instead.
     """
-    given = [roles.get(role) for role in BESIDE]
+    given = [roles.get(role) for role in IN_JUDGMENTS]
     columns = [column for one in given if not isinstance(one, float | int) for column in column_names(one)]
     return tuple(column for column in columns if column in theirs)
 
@@ -204,7 +204,7 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
     systems = set(columns[role])
     name = unused(", ".join(columns[role]), [one for one in available if one not in systems])
     made += [SYSTEM, name]
-    return {role: name, "per_system": tuple(columns[role]), "together": name, "system": SYSTEM}
+    return {role: name, "per_system": tuple(columns[role]), "stacked_column": name, "system": SYSTEM}
 
 
 def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
             "value= names numbers that were computed already, and judgments say nothing of them; "
             "name it on the frame, without judge()"
         )
-    _check_beside_values([role for role, given in roles.items() if role not in WITH_VALUE and given is not None])
+    _check_roles_with_values([role for role, given in roles.items() if role not in WITH_VALUE and given is not None])
     if "total_over" in available or set(available) >= MEANS:
         raise ColumnError(
             "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
@@ -264,7 +264,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     return columns
 
 
-def _check_beside_values(others: Sequence[str]) -> None:
+def _check_roles_with_values(others: Sequence[str]) -> None:
     """Raise for roles and conventions that do not go with ``value=``, one error for all."""
     if others:
         named = " and ".join(filter(None, [", ".join(f"{role}=" for role in others[:-1]), f"{others[-1]}="]))
@@ -331,7 +331,7 @@ def _check_parts(columns: Columns) -> None:
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
     parts = [(role, column) for role, column in parts if column not in columns.shape.made or column in (ROW, SYSTEM)]
     check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
-    check_apart(columns.keys, RESULT)
+    check_key_names(columns.keys, RESULT)
 
 
 def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> Columns:
@@ -346,7 +346,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
-    of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role not in ("arm", "by")}
+    of_query: dict[str, Any] = {role: getattr(columns, role) for role in IN_JUDGMENTS if role not in ("arm", "by")}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("sampling") is not None:

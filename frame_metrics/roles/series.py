@@ -95,7 +95,7 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None, rem
     if values.null_count() == len(values):
         return pl.Series(values.name, [None] * len(values), dtype=dtype)
     refuse_nan(values, column, remedy)
-    known, words = _beside_words(values, column, scale)
+    known, words = _values_and_words(values, column, scale)
     place = dict(zip(words.to_list(), range(len(words)), strict=True))
     found = known.replace_strict(place, default=None, return_dtype=pl.UInt32)
     if found.null_count() > known.null_count():
@@ -103,7 +103,7 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None, rem
     return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)
 
 
-def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
+def _values_and_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
     """Return the values and the words of a scale, in one type."""
     kind = kind_of_word(next(iter(scale)))
     kinds = {str: isinstance(values.dtype, TEXTS), bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
@@ -273,13 +273,13 @@ def label_column(
     return values.cast(pl.Int8)
 
 
-def doc_column(values: pl.Series, column: str, *, spare: bool = False) -> pl.Series:
+def doc_column(values: pl.Series, column: str, *, optional: bool = False) -> pl.Series:
     """Return document ids, of any type; raise for a missing one.
 
-    ``spare``: whether the call would work without documents, so that the error offers ``doc=None``.
+    ``optional``: whether the call would work without documents, so that the error offers ``doc=None``.
     """
     refuse_lists_as_text(values, column)
-    nothing = "pass doc=None where a search showed nothing; else " if spare else ""
+    nothing = "pass doc=None where a search showed nothing; else " if optional else ""
     refuse_null(column, values, "have no document", f"{nothing}drop them, or give them one")
     refuse_nan(values, column, "drop them, or give them one")
     return values

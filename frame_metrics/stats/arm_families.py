@@ -50,16 +50,16 @@ class ArmUnits:
 
 
 @dataclass(frozen=True, eq=False)
-class ArmsTogether:
+class ArmFamilyTests:
     """The p-values and quantiles of families of arms."""
 
     adjusted: list[Array]  # the corrected p-value of each pair and column, for each block, shape (pairs, columns)
     wide: Array  # how many standard errors the ends of intervals that hold together are away, shape (families,)
 
 
-def exchanged_together(
+def exchange_families(
     blocks: Sequence[ArmUnits], families: int, permutations: int, seed: int, level: float, tick: Tick
-) -> ArmsTogether:
+) -> ArmFamilyTests:
     """Permute units over all arms at once, and keep the greatest distance of each family of pairs (Westfall, Young).
 
     The distance of a pair is ``Distance``, studentised or plain by all units of the family. For intervals the distances
@@ -93,7 +93,7 @@ def exchanged_together(
         else:
             rest = _maxima(each, families, range(first, permutations), tick)
             found = Maxima(np.hstack([found.u, rest.u]), np.hstack([found.t, rest.t]), [], every=False)
-    return ArmsTogether([one.adjusted(found) for one in each], found.wide(level))
+    return ArmFamilyTests([one.adjusted(found) for one in each], found.wide(level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class Exchanges:
         """The observed distance of each pair and column, shape (pairs, columns)."""
         place, found = self.block.rank[self.block.arm], []
         for one in self.each:
-            parts = one.parts_of_several(one.held)
+            parts = one.parts_of_several(one.unit_values)
             sums = np.array([parts[place == arm].sum(axis=0) for arm in range(len(self.block.n))])
             found.append(one.among(sums[None], self.block.n, self.pairs)[0])
         return np.column_stack(found)
@@ -153,7 +153,7 @@ class Exchanges:
     @cached_property
     def _kinds(self) -> Kinds:
         """The kinds of units, if fewer numbers are drawn of these than of single units."""
-        held = [one.held for one in self.all]
+        held = [one.unit_values for one in self.all]
         found = Kinds.of(np.column_stack(held), 2 * KIND * len(self.block.n))
         return Kinds.alone(held) if 2 * self._labour(found) > int(found.times.sum()) else found
 
@@ -164,7 +164,7 @@ class Exchanges:
     @cached_property
     def smooth(self) -> bool:
         """True for arms in whose means no unit has a great part, so that these are normal."""
-        squares = (one.held[:, 0] ** 2 for one in (*self.each, *self.centred))
+        squares = (one.unit_values[:, 0] ** 2 for one in (*self.each, *self.centred))
         most = DOMINANT * 2 * int(self.block.n[0])  # of a pair of such arms
         return all(square.max() < most * square.mean() for square in squares)
 
@@ -185,8 +185,8 @@ class Exchanges:
     @cached_property
     def _parts(self) -> tuple[Array, list[slice]]:
         """The numbers summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
-        ends = np.cumsum([0, *(one.held.shape[1] for one in self.all)])
-        held = self._kinds.held
+        ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.all)])
+        held = self._kinds.values
         parts = [
             one.parts_of_several(held[:, begin:end]) for one, (begin, end) in zip(self.all, pairwise(ends), strict=True)
         ]
@@ -237,7 +237,7 @@ class Exchanges:
     @cached_property
     def _root(self) -> Array:
         """The root of the correlations of all columns."""
-        held = np.array([one.held[:, 0] for one in self.each])
+        held = np.array([one.unit_values[:, 0] for one in self.each])
         spread = held.std(axis=1)
         return root_of(np.einsum("iu,ju->ij", held, held) / len(held[0]) / np.outer(spread, spread))
 

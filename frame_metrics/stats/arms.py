@@ -305,12 +305,14 @@ def drawn_means(arms: Arms | Strata, resamples: int, seed: int) -> list[Array]:
 def _drawn(arms: Arms, resamples: int, seeds: list[int]) -> list[Array]:
     """Return the same of one stratum."""
     if arms.shared.size:
-        both = arms.side_by_side(np.column_stack([arms.held, np.ones(len(arms.mine))]))
+        both = arms.side_by_side(np.column_stack([arms.summed_columns, np.ones(len(arms.mine))]))
         drawn = [resampled(arm.T, resamples, seeds).T for arm in both]
         some = (np.array(drawn)[:, :, -1] > 0).all(axis=0)
         return [arms.mean(arm[some, :-1], arm[some, -1:]) for arm in drawn]
     each = zip((arms.mine, ~arms.mine), arms.n, strict=True)
-    return [arms.mean(resampled(arms.held[arm].T, resamples, [*seeds, int(not arm[0])]).T, n) for arm, n in each]
+    return [
+        arms.mean(resampled(arms.summed_columns[arm].T, resamples, [*seeds, int(not arm[0])]).T, n) for arm, n in each
+    ]
 
 
 def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array, all_alike
+from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.units import KINDS, linear, of_kinds
 
@@ -27,9 +27,9 @@ class Distance:
 
     Parameters
     ----------
-    held : the numbers of each unit, shape (units, 1 to 3): what it adds to the ratio of sums over all units, less what
-        its covariate explains; or, if units have several sizes, what it adds, its size by the mean size, and the
-        covariate if there is one.
+    unit_values : the numbers of each unit, shape (units, 1 to 3): what it adds to the ratio of sums over all units,
+        less what its covariate explains; or, if units have several sizes, what it adds, its size by the mean size, and
+        the covariate if there is one.
     slope : of the covariate.
     plain : whether the standard error is that of all units.
     scale : the size of values; a difference that is tiny beside it is only rounding.
@@ -39,22 +39,22 @@ class Distance:
     permutation tests, Annals of Statistics 41(2), 2013.
     """
 
-    held: Array
+    unit_values: Array
     slope: float
     plain: bool
     scale: float
 
-    def parts(self, held: Array) -> Array:
-        """Return what is summed over the units of an arm, shape (units, parts); ``held``: of some units, as above."""
+    def parts(self, values: Array) -> Array:
+        """Return what is summed over the units of an arm, shape (units, parts); ``values``: of some units."""
         if self.plain:
-            return held
-        k = held.shape[1]
-        return np.column_stack([held, *(held[:, i] * held[:, j] for i in range(k) for j in range(i, k))])
+            return values
+        k = values.shape[1]
+        return np.column_stack([values, *(values[:, i] * values[:, j] for i in range(k) for j in range(i, k))])
 
     @cached_property
     def _spread(self) -> float:
         """The standard deviation of all units' contributions."""
-        held = self.held
+        held = self.unit_values
         each = held[:, 0] - (self.slope * held[:, 2] if held.shape[1] > 2 else 0)
         return float(each.std(ddof=1))
 
@@ -105,9 +105,9 @@ class Distance:
         square = both[..., -1]
         return in_errors(apart, (square - both[..., 0] ** 2 / many) * times, square * times, self.scale)
 
-    def parts_of_several(self, held: Array) -> Array:
-        """Return what ``among`` needs the sums of, shape (units, parts); ``held``: of some units."""
-        return np.column_stack([held, held[:, 0] ** 2]) if self.plain else self.parts(held)
+    def parts_of_several(self, values: Array) -> Array:
+        """Return what ``among`` needs the sums of, shape (units, parts); ``values``: of some units."""
+        return np.column_stack([values, values[:, 0] ** 2]) if self.plain else self.parts(values)
 
     def _mean_and_variance(self, sums: Array, n: int | Array) -> Sequence[Array]:
         """Return the mean of an arm, its variance, and the squares that this is left of, shape (draws,) each.
@@ -117,7 +117,7 @@ class Distance:
         With psi = (y - w rho) / mean w - theta (x - mean x), the contribution of a unit, the variance is that of the
         mean of psi, sum psi^2 / n / (n - 1), from the sums of y, w, x and their products.
         """
-        k = self.held.shape[1]
+        k = self.unit_values.shape[1]
         y = sums[..., 0]
         w = sums[..., 1] if k > 1 else np.asarray(n, np.float64)
         x = sums[..., 2] / n if k > 2 else np.float64(0)
@@ -145,10 +145,10 @@ def absolute(difference: Array, scale: float | Array) -> Array:
     return np.where(apart <= CLOSE * scale, 0, apart)
 
 
-def in_errors(apart: Array, variance: Array, whole: Array, scale: float | Array) -> Array:
+def in_errors(difference: Array, variance: Array, whole: Array, scale: float | Array) -> Array:
     """Return differences in standard errors; ``whole``: the squares that the variance is left of."""
     sure = variance <= (CLOSE * scale) ** 2 + LEFT * whole
-    return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
+    return np.where(sure, np.where(difference > 0, np.inf, 0), difference / np.sqrt(np.where(sure, 1, variance)))
 
 
 def distances(
@@ -176,7 +176,7 @@ def distances(
     plain : whether columns are not studentised, shape (columns,); None: it is decided from these units.
     """
     x = np.zeros(len(size)) if covariate is None else covariate
-    one_size, known, found = all_alike(size), bool(x.any()), []
+    one_size, known, found = all_equal(size), bool(x.any()), []
     for column, value in enumerate(linear(sums, size).T):
         theta = float(slope[column]) if known and slope is not None else 0.0
         mean = sums[:, column] / size
@@ -219,7 +219,7 @@ def plain_over(values: Sequence[Array], sizes: Sequence[Array], mine: Sequence[A
     for own, size, first in zip(values, sizes, mine, strict=True):
         different = of_kinds(own)
         times = int(different.max())
-        simple &= all_alike(size) and len(different) < KINDS
+        simple &= all_equal(size) and len(different) < KINDS
         n, most = n + len(own), most + times
         expected += (len(own) - times) * np.array([first.mean(), 1 - first.mean()])
     return simple or (2 * most > n and bool(expected.min() < EXPECTED))

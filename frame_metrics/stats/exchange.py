@@ -50,8 +50,8 @@ class Layer:
 
         ``of``: the numbers of kinds of units in place of units, and how many there are of each, as ``Kinds`` has them.
         """
-        ends = np.cumsum([0, *(one.held.shape[1] for one in self.each)])
-        held = [one.held for one in self.each]
+        ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.each)])
+        held = [one.unit_values for one in self.each]
         if of is not None:
             held = [of[0][:, begin:end] for begin, end in pairwise(ends)]
         parts = [one.parts(own) for one, own in zip(self.each, held, strict=True)]
@@ -155,7 +155,7 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
     p, units = np.full(len(layers[0].each), np.nan), []
     every = sum(len(layer.seen) for layer in layers)
     for column in range(len(p)):
-        kinds = [Kinds.of(layer.each[column].held) for layer in layers]
+        kinds = [Kinds.of(layer.each[column].unit_values) for layer in layers]
         if normal[column] and _labour(kinds) >= WIDE:
             continue
         kinds = [one.parted(layer.n[0] / len(layer.seen)) for one, layer in zip(kinds, layers, strict=True)]
@@ -165,7 +165,9 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
             p[column] = _of_kinds([layer.of([column]) for layer in layers], kinds, drawn, lambda done: None)[0]
     if units:
         some = [layer.of(units) for layer in layers]
-        p[units] = _of_kinds(some, [Kinds.alone([one.held for one in layer.each]) for layer in some], drawn, tick)
+        p[units] = _of_kinds(
+            some, [Kinds.alone([one.unit_values for one in layer.each]) for layer in some], drawn, tick
+        )
     else:
         tick(drawn.permutations)
     return p
@@ -178,7 +180,7 @@ def _labour(kinds: Sequence[Kinds]) -> int:
 
 def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tick: Tick) -> Array:
     """Return the p-values of distances for draws of kinds of units in each stratum, shape (columns,)."""
-    rows = [layer.rows((one.held, one.times)) for layer, one in zip(layers, kinds, strict=True)]
+    rows = [layer.rows((one.values, one.times)) for layer, one in zip(layers, kinds, strict=True)]
     totals, sums = (
         [own for _, own in rows],
         [DrawnSums.of(one, flat) for one, (flat, _) in zip(kinds, rows, strict=True)],

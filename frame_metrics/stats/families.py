@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.flips import enough, every_flip, flipped, held_at_once, share_reached
+from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, share_reached
 from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
 ROOM = 100_000_000  # bytes of flipped sums that are held at a time
-ALIKE = 1e-14  # share of the mean size of differences from which they are made otherwise
+ROUNDED = 1e-14  # share of the mean size of differences from which they are made otherwise
 NEVER = 1e-9  # share of the units by which u**2 stays below their number where t is finite
 
 
@@ -32,7 +32,7 @@ class OfSides:
         """
         first, second = self.pair
         return all(
-            bool((np.abs(self.rows[:, first[i]] - self.rows[:, second[i]] - one) <= ALIKE * np.abs(one).mean()).all())
+            bool((np.abs(self.rows[:, first[i]] - self.rows[:, second[i]] - one) <= ROUNDED * np.abs(one).mean()).all())
             for i, one in enumerate(sums.T)
         )
 
@@ -205,7 +205,7 @@ def _silent(done: int) -> None:
 def _some(block: Flipped, flips: int) -> Iterator[slice]:
     """Yield parts of the columns of which the flipped sums fit into memory."""
     n = len(block.family)
-    each = 8 * flips * (held_at_once(int(block.place[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
+    each = 8 * flips * (numbers_at_once(int(block.place[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
     step = max(ROOM // (each * (1 + (block.sizes.shape[1] > 1))), 1)
     for begin in range(0, n, step):
         yield slice(begin, min(begin + step, n))

@@ -161,7 +161,7 @@ def _eights_of(place: Array) -> tuple[Array, Array]:
     return eight, at * 8 + (place & 7)
 
 
-def held_at_once(rows: int, flips: int) -> int:
+def numbers_at_once(rows: int, flips: int) -> int:
     """Return how many numbers ``flipped`` holds at once for a flip of a column, of so many rows."""
     return 1 + min(ATONCE, -(-rows // (8 * max(BYTES // flips, 1)))) + 4
 

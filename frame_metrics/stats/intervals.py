@@ -86,7 +86,7 @@ def intervals(
                 out[:, i, g] = seen.ends
         for often in {often_enough(resamples, seen.units) for _, seen in drawn}:
             some = [(i, seen) for i, seen in drawn if often_enough(resamples, seen.units) == often]
-            own = [_beside_offset(tallies[i], members) for i, _ in some]
+            own = [_without_offset(tallies[i], members) for i, _ in some]
             sums = _draws([average for average, _ in own], members, of, often, seed)
             for (i, seen), (average, offset), each in zip(some, own, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -231,7 +231,7 @@ def _on_range(
     return low * size, high * size
 
 
-def _beside_offset(average: Tally, members: Array) -> tuple[Tally, float]:
+def _without_offset(average: Tally, members: Array) -> tuple[Tally, float]:
     """Return a mean with the offset of some queries taken from their values, and the offset."""
     if average.weight is not None:  # without the squares of weights
         average = replace(average, columns=average.columns[:2])

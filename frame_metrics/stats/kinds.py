@@ -22,27 +22,27 @@ class Kinds:
     Common kinds are first, then units that are drawn one by one, then those whose sum is drawn.
     """
 
-    held: Array  # the numbers of each kind, and of each unit that is left, shape (kinds, columns)
+    values: Array  # the numbers of each kind, and of each unit that is left, shape (kinds, columns)
     times: Array  # units of each kind, 1 of each unit that is left, shape (kinds,)
     common: int  # number of kinds that are common
     small: int = 0  # number of units whose sum is drawn as normal
 
     @classmethod
-    def of(cls, held: Array, least: int = MANY) -> Kinds:
+    def of(cls, values: Array, least: int = MANY) -> Kinds:
         """Find the kinds of units that hold these numbers, shape (units, columns).
 
         ``least``: the number of units from which a kind is common.
         """
-        columns, times = merge_equal_rows(list(held.T), np.ones(len(held), np.int64))
+        columns, times = merge_equal_rows(list(values.T), np.ones(len(values), np.int64))
         kinds, many = np.column_stack(columns), times >= least
         left = np.repeat(kinds[~many], times[~many], axis=0)
         some = np.append(times[many], np.ones(len(left), np.int64))
         return cls(np.concatenate([kinds[many], left]), some, int(many.sum()))
 
     @classmethod
-    def alone(cls, held: Sequence[Array]) -> Kinds:
+    def alone(cls, values: Sequence[Array]) -> Kinds:
         """Take each unit as a kind by itself."""
-        return cls(np.column_stack(held), np.ones(len(held[0]), np.int64), 0)
+        return cls(np.column_stack(values), np.ones(len(values[0]), np.int64), 0)
 
     def parted(self, share: float) -> Kinds:
         """Return the same with the few large units of ``WIDE`` or more first, and the others as a sum.
@@ -51,12 +51,12 @@ class Kinds:
         """
         if self.left < WIDE:
             return self
-        single = self.held[self.common :]
+        single = self.values[self.common :]
         large = large_units(single, share)
         if large is None:
             return self
-        held = np.concatenate([self.held[: self.common], single[large], single[~large]])
-        return replace(self, held=held, small=int((~large).sum()))
+        held = np.concatenate([self.values[: self.common], single[large], single[~large]])
+        return replace(self, values=held, small=int((~large).sum()))
 
     @property
     def left(self) -> int:

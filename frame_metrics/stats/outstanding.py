@@ -198,7 +198,7 @@ class LabelledUnits:
         A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
         queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.
         """
-        rest, place, unit = _signed_together(self.rest, self.place, self.unit, seed)
+        rest, place, unit = _merged_clusters(self.rest, self.place, self.unit, seed)
         starts, own = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
         others, whole = own.sum() - own, np.bincount(unit, rest)
         up, down = 1 / own + 1 / others, 1 / others
@@ -238,10 +238,10 @@ def _mean_of(sums: Array, n: Array) -> tuple[Array, Array, Array]:
     return mean, size, np.maximum(square - 2 * mean * crossed + mean**2 * sizes, 0) / (n - 1)
 
 
-def _divided(apart: Array, error: Array) -> Array:
+def _divided(difference: Array, error: Array) -> Array:
     """Return how many standard errors means are apart; 0 for what is only rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(apart <= NEAR, 0.0, apart / error)
+        return np.where(difference <= NEAR, 0.0, difference / error)
 
 
 def _mixed(random: np.random.Generator, draws: int, values: Array) -> Array:
@@ -269,7 +269,7 @@ def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array
     return blocks, np.cumsum(full + single) - full - single, [np.flatnonzero(many == size) for size in (some, 1)]
 
 
-def _signed_together(rest: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
+def _merged_clusters(rest: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
     """Return rests, segments and clusters, sorted by segment; of many clusters some at random are one.
 
     Parameters

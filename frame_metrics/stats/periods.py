@@ -15,12 +15,12 @@ from frame_metrics.stats.significance import CLOSE, adjusted
 Kind = Literal["trend", "break", "either", "together", "none"]
 
 LEAST, LEAST_OF_BREAK, LEAST_OF_DAYS = 4, 9, 14  # periods of a trend, of a break, and of either for days
-BESIDE = 3  # the least periods on either side of a break
+LEAST_SIDE = 3  # the least periods on either side of a break
 WEEK = 7  # days
 DRAWS, AT_ONCE, CUTS = 2000, 10_000_000, 400  # permutations, numbers that are held at once, places that are tried
 ALPHA = 0.05
 LOWERED, MOST = 4, 0.9  # by how much fitting lowers the correlation of neighbours, in 1 / periods; and the most
-ALIKE = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
+SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Periods:
     @cached_property
     def cuts(self) -> Array:
         """The periods at which a new level may begin."""
-        places = np.arange(BESIDE, len(self.values) - BESIDE + 1)
+        places = np.arange(LEAST_SIDE, len(self.values) - LEAST_SIDE + 1)
         return places[:: -(-len(places) // CUTS) or 1]
 
     @cached_property
@@ -134,7 +134,7 @@ def course(periods: Periods, seed: int = 0) -> Course:
     told = [name for name, p in sure.items() if p < ALPHA]
     if not told:
         return Course("together", 1.0, 0, np.nan, np.nan)
-    alike = len(told) > 1 and left[better] > ALIKE * max(left.values())
+    alike = len(told) > 1 and left[better] > SAME_FIT * max(left.values())
     kind: Kind = "either" if alike else better if len(told) > 1 else told[0]
     ends = _ends_of_line(periods) if kind == "trend" else _levels(periods, cut)
     return Course(kind, float(min(sure.values())), 0 if kind == "trend" else cut, *ends)

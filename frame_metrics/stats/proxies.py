@@ -114,10 +114,12 @@ def _shares(weight: Array) -> Array:
     return np.asarray(weight / (weight.sum() or 1))
 
 
-def _tuned(covariance: Array, apart: Array, every: Array, own: Array, rest: Array, *, pooled: bool) -> Array:
+def _tuned(
+    covariance: Array, deviations: Array, every: Array, human_shares: Array, rest: Array, *, pooled: bool
+) -> Array:
     """Return the lambda with the least variance for each covariance, within 0 and 1; 0 if the machine never varies."""
-    n, variance = np.count_nonzero(every), float(every @ apart**2)
-    if not rest.any() or variance <= (CLOSE * np.abs(apart).max()) ** 2 or np.ptp(apart) == 0:
+    n, variance = np.count_nonzero(every), float(every @ deviations**2)
+    if not rest.any() or variance <= (CLOSE * np.abs(deviations).max()) ** 2 or np.ptp(deviations) == 0:
         return np.zeros(len(covariance))
-    alone = 1 + (rest @ rest) / (own @ own) if pooled else 1.0
+    alone = 1 + (rest @ rest) / (human_shares @ human_shares) if pooled else 1.0
     return np.asarray(np.clip(covariance / (alone * variance * n / (n - 1)), 0, 1))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.errors import NotComputableError, needed
-from frame_metrics.inputs.rows import Array, all_alike, ratio
+from frame_metrics.inputs.rows import Array, all_equal, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import expanded_level, t_quantile
 from frame_metrics.stats.offsets import offsets, scales
@@ -74,7 +74,7 @@ def spread_of_pairs(
     spread = deviation(apart, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
     effect = ratio(centre + offset, spread)
-    if cluster is not None and all_alike(cluster[each > 0]):
+    if cluster is not None and all_equal(cluster[each > 0]):
         return SpreadOfPairs(effect, np.full(len(effect), np.nan), 1.0)
     units = effective_units(n, weight, cluster)
     error = spread / np.sqrt(n)
@@ -158,7 +158,7 @@ def deviation(values: Array, weight: Array, often: Array) -> Array:
 
 def weigh_unlike(weight: Array | None) -> bool:
     """Return True for weights that differ, apart from those of 0."""
-    return weight is not None and not all_alike(weight[weight > 0])
+    return weight is not None and not all_equal(weight[weight > 0])
 
 
 def left_of(size: Array) -> Array:
@@ -184,14 +184,14 @@ def errors_away(level: float, units: float) -> float:
     return t_quantile((1 + level) / 2, units - 1) if units >= LEAST else np.inf
 
 
-def _robust_error(apart: Array, weight: Array, cluster: Array | None, *, weighted: bool) -> Array:
+def _robust_error(deviations: Array, weight: Array, cluster: Array | None, *, weighted: bool) -> Array:
     """Return the standard error of the weighted mean of queries, or of those in G clusters, shape (columns,).
 
     It is sqrt(sum_c S_c^2 / f_c) / W, where S_c is the sum over the queries of a cluster of the weight times the
     distance from the mean, W that of all weights, and f_c is (G - 1) / G, or with weights that of ``left_of``. Where
     all weigh alike and each is a cluster, it is the standard deviation over the square root of their number.
     """
-    sums, size = in_clusters(apart, cluster), in_clusters(weight[:, None], cluster)
+    sums, size = in_clusters(deviations, cluster), in_clusters(weight[:, None], cluster)
     if weighted:
         return np.sqrt((sums**2 / left_of(size[:, 0])[:, None]).sum(axis=0)) / weight.sum()
     units = np.count_nonzero(size)

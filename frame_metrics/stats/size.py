@@ -118,7 +118,7 @@ def needed(
     detect: float,
     power: float,
     level: float,
-    beside: Proxied | None = None,
+    proxied: Proxied | None = None,
     share: float = 0.5,
 ) -> Array:
     """Return how many units of the first arm detect a difference, at least two; infinity if no number will do.
@@ -128,7 +128,7 @@ def needed(
     spread : as ``spreads`` returns it.
     arms : 1 if each unit has a difference (paired), else 2.
     detect, power, level : the difference, the power and the level of the test.
-    beside : for prediction-powered differences; the number is then that of units that people judge.
+    proxied : for prediction-powered differences; the number is then that of units that people judge.
     share : the first arm's share of the units of both; the degrees of freedom are Welch's, of arms that vary alike.
 
     Source: W. C. Guenther, Sample size formulas for normal theory t tests, The American Statistician 35(4), 1981.
@@ -136,7 +136,7 @@ def needed(
     beyond = more(level) if arms == 1 else more(level) / 2 * ((1 - share) ** 2 / share + share**2 / (1 - share))
     with np.errstate(over="ignore", invalid="ignore"):  # of a difference next to 0
         factor = np.square(np.float64(max(detectable(level, power), 0)) / detect)
-        many = spread * factor + beyond if beside is None else beside.judged(spread, factor, beyond)
+        many = spread * factor + beyond if proxied is None else proxied.judged(spread, factor, beyond)
     return np.maximum(np.ceil(2 * share * many - 1e-9), 2)
 
 

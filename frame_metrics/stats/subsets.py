@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.byte_sums import BITS, chosen_sums
 
-HELD = 1 << 26  # random bytes that are kept at a time
+RANDOM_BYTES = 1 << 26  # random bytes that are kept at a time
 MOST = 1125  # subsets that are drawn together: an even number of times makes the 9,000 that follow the first ones
 LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
 SKEWNESS, KURTOSIS = 0.05, 0.005  # of a sum that is normal: its chances are then wrong by .002 at most
@@ -19,7 +19,7 @@ FEW_LARGE = 16  # of so many units at most one is large, where the sum of the ot
 
 def subsets_at_once(units: int) -> int:
     """Return how many subsets of so many units are drawn together."""
-    return max(min(HELD // max(units // 8, 1), MOST), 1)
+    return max(min(RANDOM_BYTES // max(units // 8, 1), MOST), 1)
 
 
 def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Array:
@@ -48,18 +48,18 @@ def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Arra
     return total
 
 
-def large_units(held: Array, share: float) -> Array | None:
+def large_units(values: Array, share: float) -> Array | None:
     """Mark the units without which the sum over a random subset of the others is normal, as few as can be, (units,).
 
     They are those furthest from the median. None if they are more than one in ``FEW_LARGE``.
 
     Parameters
     ----------
-    held : the numbers that are summed, shape (units, columns).
+    values : the numbers that are summed, shape (units, columns).
     share : the size of a subset by that of all.
     """
-    n = len(held)
-    apart = held - np.median(held, axis=0)
+    n = len(values)
+    apart = values - np.median(values, axis=0)
     wide = np.abs(apart).mean(axis=0)
     apart /= np.where(wide > 0, wide, 1)
     order = np.argsort(np.abs(apart).max(axis=1), kind="stable")
@@ -71,17 +71,17 @@ def large_units(held: Array, share: float) -> Array | None:
     return large
 
 
-def _normal_without(apart: Array, share: float) -> Array:
+def _normal_without(deviations: Array, share: float) -> Array:
     """Return whether the sum over a random subset of the units up to each one is normal, shape (units,).
 
     It is judged by the skewness and the excess kurtosis of the sum.
 
     Parameters
     ----------
-    apart, share : as ``held`` and ``share`` of ``large_units``, with a median of 0.
+    deviations, share : as ``held`` and ``share`` of ``large_units``, with a median of 0.
     """
-    n, ways = np.arange(1.0, len(apart) + 1)[:, None], share * (1 - share)
-    first, *raw = (np.cumsum(apart**power, axis=0) / n for power in range(1, 5))
+    n, ways = np.arange(1.0, len(deviations) + 1)[:, None], share * (1 - share)
+    first, *raw = (np.cumsum(deviations**power, axis=0) / n for power in range(1, 5))
     second = raw[0] - first**2
     third = raw[1] - 3 * first * raw[0] + 2 * first**3
     fourth = raw[2] - 4 * first * raw[1] + 6 * first**2 * raw[0] - 3 * first**4

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array, all_alike
+from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
@@ -133,14 +133,14 @@ class Arms:
         """The size of values, shape (columns,); a difference that is tiny beside it is only rounding."""
         return self._size_of(np.ones(len(self.mine), bool))
 
-    def _size_of(self, arm: Array, *, beside: bool = False) -> Array:
-        """Return the size of the values of an arm, shape (columns,); ``beside``: beside their own offset.
+    def _size_of(self, arm: Array, *, without_offset: bool = False) -> Array:
+        """Return the size of the values of an arm, shape (columns,); ``without_offset``: beside their own offset.
 
         With a covariate it is that of both arms, because they share the slope.
         """
         some = slice(None) if self.centred.any() else arm
         each = self.sums[some] / self.size[some, None]
-        most = np.abs(each - offsets(each) if beside else each).max(axis=0, initial=0)
+        most = np.abs(each - offsets(each) if without_offset else each).max(axis=0, initial=0)
         return most + np.abs(self.slope) * np.abs(self.centred).max(initial=0)
 
     @cached_property
@@ -169,7 +169,7 @@ class Arms:
         return x @ apart[:, :-1] / (x @ x) if varies else np.zeros(self.sums.shape[1])
 
     @cached_property
-    def held(self) -> Array:
+    def summed_columns(self) -> Array:
         """All columns of a row that are summed: its sums, size and covariate, shape (rows, columns + 2)."""
         return np.column_stack([self.sums, self.size, self.centred])
 
@@ -178,7 +178,7 @@ class Arms:
 
         Parameters
         ----------
-        totals : the totals of ``held`` over the units, shape (columns + 2,) or (draws, columns + 2).
+        totals : the totals of ``summed_columns`` over the units, shape (columns + 2,) or (draws, columns + 2).
         n : the number of units, or one for each draw, shape (draws, 1).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,7 +193,7 @@ class Arms:
     def _means(self) -> Array:
         """The same less the offset."""
         each = zip((self.mine, ~self.mine), self.n, strict=True)
-        means = np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
+        means = np.array([self.mean(self.summed_columns[arm].sum(axis=0), n) for arm, n in each])
         size = np.array([self._size_of(arm) for arm in (self.mine, ~self.mine)])
         return np.where(np.abs(means) < CLOSE * size, 0, means)
 
@@ -239,7 +239,7 @@ class Arms:
     @cached_property
     def of_two(self) -> Array:
         """True for columns in which units of one size have at most two values, such as 0 and 1, shape (columns,)."""
-        one_size = all_alike(self.size)
+        one_size = all_equal(self.size)
         return np.array([one_size and len(of_kinds(values)) < KINDS for values in self.of_units.T])
 
     @cached_property
@@ -298,7 +298,7 @@ class Arms:
                 own = (square / self._left[arm & self.alone, None]).sum(axis=0) / n**2
             else:
                 own = square.sum(axis=0) / (n - 1) / n
-            least = (CLOSE * self._size_of(arm, beside=True)) ** 2
+            least = (CLOSE * self._size_of(arm, without_offset=True)) ** 2
             found.append(np.where(own < least, 0, own) / by**2)
         each = [np.sqrt(self._left[row, None]) * n if self.weighted else ((n - 1) * n) ** 0.5 for row, n in both]
         pull = [apart[row] / part / by for row, part, by in zip(self.shared, each, over, strict=True)]

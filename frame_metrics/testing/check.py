@@ -59,24 +59,24 @@ def check_metric(metric: str | Metric, *, flags: str | Sequence[str] = ()) -> No
         _check_one(name, own, flags)
 
 
-def _check_one(name: str, own: Metric, flags: Sequence[str]) -> None:
+def _check_one(name: str, custom: Metric, flags: Sequence[str]) -> None:
     """Raise if a metric breaks a law, or needs a parameter."""
-    if own.missing:
-        raise NotComputableError(f"{name} needs {own.missing[0]}=; check it with one")
+    if custom.missing:
+        raise NotComputableError(f"{name} needs {custom.missing[0]}=; check it with one")
     try:
-        try_kernel(own)
+        try_kernel(custom)
     except KernelError as error:
         raise _broken(name, "result", str(error)) from error
-    if "max_grade" in own.reads and own.params.get("max_grade") is None:
+    if "max_grade" in custom.reads and custom.params.get("max_grade") is None:
         raise NotComputableError(f"{name} needs max_grade=; check it with one")
-    if strange := [flag for flag in flags if flag not in own.columns]:
+    if strange := [flag for flag in flags if flag not in custom.columns]:
         raise UnknownNameError(
-            f"flags: {name} reads no column {strange[0]!r}; it reads {listed(own.columns) or 'none'}"
+            f"flags: {name} reads no column {strange[0]!r}; it reads {listed(custom.columns) or 'none'}"
         )
-    family = family_of(own, flags)
+    family = family_of(custom, flags)
     if family is None:
         raise NotComputableError(f"{name}: laws are about rankings, 2x2 tables, scores and tables of classes")
-    trial = Trial(own, family)
+    trial = Trial(custom, family)
     for title, tried in LAWS.items():
         example = next(tried(trial), None)
         if example is not None:

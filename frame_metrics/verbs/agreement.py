@@ -13,14 +13,14 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.annotators import FIRST
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, quote
+from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_key_names, closest, listed, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import run_numbers
 from frame_metrics.hidden import ANNOTATOR
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
-from frame_metrics.keys.ids import check_held
+from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.call import Call, bound
@@ -67,7 +67,7 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
     """Implement ``irm.agreement``, whose docstring has the parameters."""
     keys, references = _texts(options.by), _texts(options.reference)
     call = _reading(_annotated(plan), keys)
-    check_apart(keys, (*PAIR, *options.schema))
+    check_key_names(keys, (*PAIR, *options.schema))
 
     def compute(source: Source) -> Answer:
         source = judgments_alone(source)
@@ -103,25 +103,25 @@ def _texts(given: Any) -> list[str]:
 
 def _reading(call: Call, keys: Sequence[str]) -> Call:
     """Return the call that also reads the segment columns ``keys`` of the judgments, the option ``by=``."""
-    available = call.beside.names() if call.beside else []
+    available = call.judgments_backend.names() if call.judgments_backend else []
     for key in keys:
         if key not in available:
             raise ColumnError(
                 f"by={quote(key)} is no column of the judgments, which have {listed(available)}"
                 f"{closest(key, available)}; join it to them before judge()"
             )
-    extra = ((ANNOTATOR, call.judged.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
-    return replace(call, judged=replace(call.judged, extra=extra))  # type: ignore[type-var]
+    extra = ((ANNOTATOR, call.judgment_columns.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
+    return replace(call, judgment_columns=replace(call.judgment_columns, extra=extra))  # type: ignore[type-var]
 
 
 def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
     """Split the judgments by segment, sorted by the values of the segments, nulls last."""
-    read = source.qrels()
+    read = source.read_judgments()
     if not keys or read is None or not len(each):
         return [each]
     names = [f"by:{i}" for i in range(len(keys))]
     held = read[0].select(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))[each["row"]]
-    each, single = each.hstack(held), log.judged.single  # type: ignore[union-attr]
+    each, single = each.hstack(held), log.separate_judgments.single  # type: ignore[union-attr]
     counted = (
         each.group_by(*single, *names).agg(pl.len().alias("n")).group_by(single).agg(pl.sum("n"), most=pl.max("n"))
     )
@@ -192,18 +192,18 @@ def disagreements(plan: Plan) -> Any:
     """Implement ``irm.disagreements``."""
     call = _annotated(plan)
     keys = (*call.columns.query, str(call.columns.doc))
-    if call.judged and (subtopic := call.judged.subtopic):
-        check_apart(keys, [subtopic])
+    if call.judgment_columns and (subtopic := call.judgment_columns.subtopic):
+        check_key_names(keys, [subtopic])
         keys += (subtopic,)
-    check_apart(keys, WHERE)
+    check_key_names(keys, WHERE)
 
     def compute(source: Source) -> Answer:
         source = judgments_alone(source)
         log = source.log()
         each, value = _each(log)
-        table = _differing(each, log.judged.single, value)  # type: ignore[union-attr]
+        table = _differing(each, log.separate_judgments.single, value)  # type: ignore[union-attr]
         table = table.sort("difference", "n", "row", descending=[True, True, False])
-        check_held(table["doc"], source.type_of_docs, str(call.columns.doc), "documents")
+        check_castable(table["doc"], source.type_of_docs, str(call.columns.doc), "documents")
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
@@ -226,8 +226,8 @@ def _differing(each: pl.DataFrame, keys: Sequence[str], value: str) -> pl.DataFr
 
 def _annotated(plan: Plan) -> Call:
     """Return the call in which annotators may differ; raise if no column names them."""
-    call = bound(plan, Needs(bare=True, verb=AGREEMENT))
-    if call.judged is None or not call.judged.annotator:
+    call = bound(plan, Needs(judgments_optional=True, verb=AGREEMENT))
+    if call.judgment_columns is None or not call.judgment_columns.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
     # Differing judgments are no error, and their combination is not looked at.
     return replace(call, conventions=replace(call.conventions, several=FIRST))
@@ -235,7 +235,7 @@ def _annotated(plan: Plan) -> Call:
 
 def _each(log: Log) -> tuple[pl.DataFrame, str]:
     """Return the single judgments that are not null, and the name of their column: "grade", else "label"."""
-    each: Any = log.judged and log.judged.each
+    each: Any = log.separate_judgments and log.separate_judgments.each
     value = judging(each)[0]
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 
@@ -257,7 +257,7 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
 
 def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> AnnotatorPairs:
     """Pair the annotators of a segment, each two of them, or each with the references."""
-    judged: Any = log.judged
+    judged: Any = log.separate_judgments
     each = each.select(*judged.single, "annotator", value, "row")
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
     query, document = run_numbers(each, judged.keys), run_numbers(each, judged.single)

@@ -24,7 +24,7 @@ from frame_metrics.measuring.impressions import (
     SUMMED,
     call_of,
     check_unclicked,
-    shown_results,
+    impression_results,
 )
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
@@ -58,7 +58,7 @@ def click_judgments(
     apart = replace(call, columns=columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        rows, at_rows, table = shown_results(source, keys)
+        rows, at_rows, table = impression_results(source, keys)
         check_unclicked(rows, columns)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.query_text in ((), columns.query) and each["impressions"].max() == 1:

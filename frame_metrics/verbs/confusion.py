@@ -11,11 +11,11 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type, matched
 from frame_metrics.data.segments import Crossed, crossed
-from frame_metrics.errors import ColumnError, check_apart, check_bool
+from frame_metrics.errors import ColumnError, check_bool, check_key_names
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Groups, groups_of
-from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
+from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import CONFUSION
@@ -34,7 +34,7 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
     call = bound(plan, decision_of(plan, "confusion()", retrieved=False) | Needs(verb=CONFUSION))
     total = {"total_over": pl.String} if margins else {}
     share = dict.fromkeys(SHARES * shares + PAYOFFS * payoffs, pl.Float64)
-    check_apart(call.columns.keys, (*total, "predicted", "matched", "actual", "n", *share))
+    check_key_names(call.columns.keys, (*total, "predicted", "matched", "actual", "n", *share))
     columns, match = call.columns, call.conventions.match
     if match is not None and columns.predicted is None:
         raise ColumnError("match= is about predicted clusters; name predicted=")
@@ -48,15 +48,15 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
 
     def compute(source: Source) -> Answer:
         cases = cases_read(source, named=True, totals=margins)
-        return in_own_type(_counts(cases, margins=margins, shares=shares, payoffs=payoffs), source)
+        return in_caller_type(_counts(cases, margins=margins, shares=shares, payoffs=payoffs), source)
 
     return answer_of(call, compute, schema, keys=call.columns.groups, in_pieces=True)
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:
     """Return the answer: for each group a row for each pair of a predicted and a true class, then totals."""
-    if cases.apart is not None:
-        raise cases.apart
+    if cases.cluster_error is not None:
+        raise cases.cluster_error
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
     each = [crossed(cases, segments) for segments in groups.each]
     table = groups.laid([_with_totals(part, some=any(one.undecided for one in each)) for part in each], 0)
@@ -79,7 +79,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if payoffs:
         paid = _payoffs(table[:, :-1, :-1], taken[:, :-1])
         columns |= {name: number(each[group, actual, predicted]) for name, each in zip(PAYOFFS, paid, strict=True)}
-    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.held)
+    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
 
 
 def _with_totals(cells: Crossed, *, some: bool) -> Array:

@@ -13,7 +13,15 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, quote
+from frame_metrics.errors import (
+    BadValueError,
+    check_bool,
+    check_choice,
+    check_key_names,
+    check_once,
+    check_whole,
+    quote,
+)
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
@@ -80,7 +88,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
         _check(kind, options)
     check_options(CURVE_OF_CUTOFFS, options)
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
-    _check_together(kinds, of_cutoffs)
+    _check_curves(kinds, of_cutoffs)
     if of_cutoffs:
         return _by_cutoff(plan, kinds, options, counted=counted)
     kind, per, levels = kinds[0], options.per is not None, _recall_levels(options.levels)
@@ -89,7 +97,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     query = per or ranked or plan.has_judgments
     call = bound(plan, Needs(query=query, order=ranked, score=not ranked, verb=CURVE_OF_SCORES))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
-    check_apart(call.columns.keys, types)
+    check_key_names(call.columns.keys, types)
     if kind in OF_SCORES and call.columns.weight:
         types["n"] = pl.Float64
 
@@ -128,7 +136,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
     columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}
     columns |= {"k": pl.Int64, "value": pl.Float64} | ({"n": pl.Int64} if counted else {})
     columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}
-    check_apart(call.columns.keys, columns)
+    check_key_names(call.columns.keys, columns)
     averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(source: Source) -> Answer:
@@ -141,7 +149,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
     return answer_of(call, compute, lambda types: columns, keys=keys, in_pieces=True)
 
 
-def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
+def _check_curves(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
     """Raise for no curve, for curves whose columns do not fit into one frame, and for one that is named twice."""
     if not of_cutoffs and len(kinds) != 1:
         wrong = f"{quote(list(kinds))} have columns of their own" if kinds else "no curve is named"
@@ -239,7 +247,7 @@ def _along(kind: str, segments: Segments, segment: Array, threshold: Array, x: A
 
 def _answer(names: Sequence[str], segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
     """Return named columns of a curve as an answer, with the keys of the segment of each row."""
-    return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)), table=segments.cells.held)
+    return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)), table=segments.cells.key_table)
 
 
 def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Array]:

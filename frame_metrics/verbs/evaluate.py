@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.errors import NotComputableError, check_apart, check_choice
+from frame_metrics.errors import NotComputableError, check_choice, check_key_names
 from frame_metrics.inputs import Array, FullConfusion, Lists
 from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring import rows as pooled
@@ -47,7 +47,7 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.plan.verb import check_options
 from frame_metrics.stats.averages import averages_of
 
-BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
+OTHER_COLUMNS = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
 
 
 def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
@@ -60,7 +60,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:
-            return _of_rows(cases_read(source, alike=partial(of_all_rows, asked)), asked, options, wide)
+            return _of_rows(cases_read(source, only_correctness=partial(of_all_rows, asked)), asked, options, wide)
         if call.proxy is not None:
             return powered_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
@@ -76,7 +76,7 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
     """Return the call for some metrics, and the columns of a wide result; raise for what cannot be computed."""
     check_options(EVALUATE, options, plan)
     call = bound(plan, needs_of(plan, asked) | Needs(verb=EVALUATE))
-    _check_together(asked, options)
+    _check_intervals(asked, options)
     if call.columns.query:
         check_asked(asked, call, options.averages)
     else:
@@ -102,7 +102,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
         values.check_averages(asked, options.averages, call.columns)
         wide = _wide(asked, options, call) if options.layout == "wide" else None
         if wide is not None:
-            check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], call.columns, BESIDE)
+            check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], call.columns, OTHER_COLUMNS)
         return wide
 
     wide = wide_of(named or ())
@@ -142,7 +142,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     return tidied(each, options, groups, wide)
 
 
-def _check_together(asked: Asked, options: EvaluateOptions) -> None:
+def _check_intervals(asked: Asked, options: EvaluateOptions) -> None:
     """Raise for intervals of metrics of sets of lists, and of those that chance makes greater."""
     name = next((name for name, metric in asked if metric.input is Lists), None)
     if name is not None and options.ci is not None:
@@ -181,7 +181,7 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     check_choice("layout", layout, get_args(Layout))
     call, asked = planned(plan, metrics, Needs(verb=PER_QUERY))
     if layout == "long":
-        check_apart(call.columns.keys, (*OF_QUERIES, *ANSWERED))
+        check_key_names(call.columns.keys, (*OF_QUERIES, *ANSWERED))
     elif not call.of_values:
         check_wide([*(name for name, _ in asked or ()), *ANSWERED], call.columns)
 

@@ -11,12 +11,12 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.judgments import Judged
+from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart, cut
+from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_key_names, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
-from frame_metrics.keys.ids import check_held
+from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.pieces import facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
@@ -55,7 +55,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
             f"{name}: explain() is about whole rankings, and these are condensed; pass unjudged=None"
         )
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
-    check_apart(keys, SCHEMA)
+    check_key_names(keys, SCHEMA)
 
     lists = not columns.shape.made and call.plan.backend.holds_lists(columns.query[0])
     queries = _each_query(columns, query, lists=lists)
@@ -122,7 +122,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
     query = values[0] if len(values) == 1 else values
     mine = is_query(each, values, log.columns.query)
     if not mine.any():
-        beside = "" if log.judged is None or log.judges_itself else ", and no judgment"
+        beside = "" if log.separate_judgments is None or log.judges_itself else ", and no judgment"
         raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{beside}")
     own = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
@@ -154,10 +154,10 @@ def _explained(
     """
     own, ((name, metric),) = _rankings_of(log, queries), asked
     check_grades(asked, with_grades(log, grades), some=grades is not None)
-    grid, document, block = log.grid, log.columns.doc, log.block(own, alike=True)
+    grid, document, block = log.grid, log.columns.doc, log.block(own, all_ties=True)
     rel, condensed = log.conventions.variant(metric)
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
-    if block.rows.apart:
+    if block.rows.extras_differ:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
     # The contribution of documents that contribute nothing: 0, or null if the metric itself is undefined.
@@ -165,11 +165,16 @@ def _explained(
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
     table = every.filter("shown")
-    if log.judged is not None:
+    if log.separate_judgments is not None:
         missed = _missed(
-            log, log.judged, metric, own, every.select("of", doc=log.table["doc"].gather(every["row"])), run.rel
+            log,
+            log.separate_judgments,
+            metric,
+            own,
+            every.select("of", doc=log.table["doc"].gather(every["row"])),
+            run.rel,
         )
-        check_held(missed["doc"], docs, str(document), "relevant documents")
+        check_castable(missed["doc"], docs, str(document), "relevant documents")
         added = pl.Series(nothing[missed["of"].to_numpy()], nan_to_null=True)
         table = pl.concat([table, missed.drop("doc").with_columns(contribution=added)], how="diagonal")
     table = table.sort("of", "rank", -pl.col("gain"), nulls_last=True, maintain_order=True)
@@ -201,7 +206,7 @@ def _listed(run: FullRanking, metric: Metric, nothing: Array) -> pl.DataFrame:
     weight[found], added[found] = _added(run, cut, metric.weigher, ones=True), _added(run, cut, metric)
     columns = {
         "of": of,
-        "rank": np.where(place < run.n_ret[of], place + 1 if run.shown is None else run.shown, np.nan),
+        "rank": np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, np.nan),
         "judged": ~np.isnan(run.grade) if metric.graded else run.judged,
         "gain": gain,
         "discount": weight,
@@ -217,15 +222,17 @@ def _gains(metric: Metric, grade: Array, good: Array) -> Array:
     return gain.astype(np.float64)
 
 
-def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.DataFrame, rel: float) -> pl.DataFrame:
+def _missed(
+    log: Log, judgments: JudgmentTable, metric: Metric, at: Array, listed: pl.DataFrame, rel: float
+) -> pl.DataFrame:
     """Return the judged documents with a gain that rankings do not list.
 
     Parameters
     ----------
-    log, judged : the log and its judgments.
+    log, judgments : the log and its judgments.
     metric : the metric.
-    own : the numbers of the rankings.
-    listed : their listed documents: the position of the ranking in ``own`` as "of", and "doc".
+    at : the numbers of the rankings.
+    listed : their listed documents: the position of the ranking in ``at`` as "of", and "doc".
     rel : the least relevant grade.
 
     Returns
@@ -233,8 +240,8 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
     A row for each: "of", "doc", "gain", and "row", a row with the document: of the log, or past its end of the
     judgments.
     """
-    mine = log.index.keys_of(judged.keys, own).with_columns(of=pl.Series(np.arange(len(own))))
-    pairs = mine.join(judged.pairs, on=judged.keys, nulls_equal=True, maintain_order="left_right")
+    mine = log.index.keys_of(judgments.keys, at).with_columns(of=pl.Series(np.arange(len(at))))
+    pairs = mine.join(judgments.pairs, on=judgments.keys, nulls_equal=True, maintain_order="left_right")
     lost = pairs.join(listed, on=["of", "doc"], how="anti", maintain_order="left")
     label, grade = (
         lost[name].cast(pl.Float64).fill_null(np.nan).to_numpy() if name in lost.columns else None
@@ -290,9 +297,9 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
     def each(values: Array | None, own: Array = rows) -> Array | None:
         return None if values is None else values[own]
 
-    grade, shown = run.grade[rows], each(run.shown)
+    grade, shown = run.grade[rows], each(run.logged_rank)
     if ones:
-        return FullRanking(np.ones(len(grade)), length, n_ret, shown=shown)
+        return FullRanking(np.ones(len(grade)), length, n_ret, logged_rank=shown)
     pool = run.pool
     if pool is not None:
         order, n = np.argsort(pool.query, kind="stable"), np.bincount(pool.query, minlength=run.n_queries)
@@ -302,4 +309,4 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
     judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, of), size=each(run.size, of))
     extra = {name: values[rows] for name, values in run.extra.items()}
     beside = replace(judged, score=each(run.score), extra=extra, document=each(run.document))
-    return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)
+    return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), logged_rank=shown)

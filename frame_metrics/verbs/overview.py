@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, Roles, is_foreign
 
 LONG = ("popularity",)  # conventions that may have a value for every document, too long to print
-SHOWN = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # metrics that need no judgment
+EXAMPLE_METRICS = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # metrics that need no judgment
 LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # number of rows that are looked at, values shown, letters of a value
 
 
@@ -38,7 +38,7 @@ class Overview:
 
     title: str
     parts: tuple[Part, ...]
-    said: str  # the conventions that were given, and the roles that were set aside
+    given_options: str  # the conventions that were given, and the roles that were set aside
     then: str  # verbs to call next, or an error to settle first
 
     @property
@@ -50,11 +50,15 @@ class Overview:
     def text(self) -> str:
         """Return it as lines of text."""
         lines = in_text(self.table, header=False).splitlines()
-        return "\n".join([self.title, *(f"  {line}" for line in [*lines, *filter(None, [self.said])]), self.then])
+        return "\n".join(
+            [self.title, *(f"  {line}" for line in [*lines, *filter(None, [self.given_options])]), self.then]
+        )
 
     def html(self) -> str:
         """Return it as a table of HTML."""
-        return "".join([in_html(self.table), *(f"<p>{escape(text)}</p>" for text in (self.said, self.then) if text)])
+        return "".join(
+            [in_html(self.table), *(f"<p>{escape(text)}</p>" for text in (self.given_options, self.then) if text)]
+        )
 
 
 def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callable[[], Plan]) -> Overview:
@@ -106,11 +110,11 @@ def _named(roles: Roles) -> dict[str, tuple[str, ...]]:
     return {role: _as_columns(said) for role, said in roles.items() if role in COLUMNS and said is not None}
 
 
-def _as_columns(said: Any) -> tuple[str, ...]:
+def _as_columns(given: Any) -> tuple[str, ...]:
     """Return the columns that were given to a role as texts; those of a mapping as ``price=price_eur``."""
-    if isinstance(said, Mapping):
-        return tuple(f"{one}={column}" for one, column in said.items())
-    several = said if isinstance(said, list | tuple) else [said]
+    if isinstance(given, Mapping):
+        return tuple(f"{one}={column}" for one, column in given.items())
+    several = given if isinstance(given, list | tuple) else [given]
     return tuple(one if isinstance(one, str) else quote(one) for one in several)
 
 
@@ -152,7 +156,7 @@ def _next(plan: Plan, played: Mapping[str, Sequence[str]]) -> str:
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
-        names = [f'"{name}"' for role, name in SHOWN.items() if plan.roles.get(role) is not None]
+        names = [f'"{name}"' for role, name in EXAMPLE_METRICS.items() if plan.roles.get(role) is not None]
         ask = f".evaluate({', '.join(names)}), .audit(), " if names else ""
         return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
     if "team" in played:

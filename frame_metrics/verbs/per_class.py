@@ -11,11 +11,11 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.errors import NotComputableError, check_apart, check_choice, listed
+from frame_metrics.errors import NotComputableError, check_choice, check_key_names, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring import rows as pooled
-from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
+from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import (
     ENDS,
@@ -75,11 +75,11 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
         check_wide(wide, call.columns, ("class", *said, *columns))
         columns |= dict.fromkeys(wide, pl.Float64)
     columns = said | columns
-    check_apart(call.columns.keys, ("class", *columns))
+    check_key_names(call.columns.keys, ("class", *columns))
 
     def compute(source: Source) -> Answer:
         lines = _by_class(cases_read(source, named=True), asked, averages, options)
-        return in_own_type(_laid(lines, asked, ["class", *columns], layout), source)
+        return in_caller_type(_laid(lines, asked, ["class", *columns], layout), source)
 
     return answer_of(
         call,
@@ -205,7 +205,7 @@ def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answ
                 f"{one}{WIDE[name]}": number(own[line, segment]) for (one, _), own in zip(asked, held, strict=True)
             }
     return Answer(
-        lines.segments.key_rows(segment), {name: columns[name] for name in names}, table=lines.cases.cells.held
+        lines.segments.key_rows(segment), {name: columns[name] for name in names}, table=lines.cases.cells.key_table
     )
 
 

@@ -22,7 +22,7 @@ from frame_metrics.measuring.impressions import (
     SHOWN,
     call_of,
     check_unclicked,
-    shown_results,
+    impression_results,
 )
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.call import bound
@@ -53,7 +53,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        rows, at_rows, counts = shown_results(source, keys)
+        rows, at_rows, counts = impression_results(source, keys)
         check_unclicked(rows, call.columns)
         some = rows if k is None else rows.filter(pl.col(RANK) <= k)
         pairs = _pairs(some, keys, estimator)

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_bool, listed
+from frame_metrics.errors import ColumnError, NotComputableError, check_bool, check_key_names, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
 from frame_metrics.measuring.pairs import number_of, pairs_of
 from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
-from frame_metrics.measuring.similarity import call_beside, listed_call, of_pair, read_lists, similar
+from frame_metrics.measuring.similarity import baseline_call, listed_call, of_pair, read_lists, similar
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -40,10 +40,10 @@ class SimilarityOptions(EvaluateOptions):
         check_bool("per_query", self.per_query)
 
 
-def similarity(own: Given, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
+def similarity(given: Given, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
     """Implement ``irm.similarity``, whose docstring has the parameters."""
     check_options(SIMILARITY, options)
-    call, asked, baseline = listed_call(own), _measures(metrics), options.baseline
+    call, asked, baseline = listed_call(given), _measures(metrics), options.baseline
     columns, of_frame = call.columns, is_frame(baseline)
     result = (
         OF_QUERIES
@@ -51,7 +51,7 @@ def similarity(own: Given, metrics: Sequence[Metrics], options: SimilarityOption
         else schema(asked, options, None, paired=of_frame, weighted=columns.weight is not None)
     )
     _check(call, asked, options, result)
-    beside = call_beside(baseline, call) if of_frame else None
+    beside = baseline_call(baseline, call) if of_frame else None
     if columns.system is None and beside is None:
         raise ColumnError(
             "similarity() compares the rankings of systems; name their column with system=, or give other rankings, "
@@ -89,7 +89,7 @@ def _check(call: Call, asked: Asked, options: SimilarityOptions, result: Iterabl
     if "rows" in options.averages:
         raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
     check_margins(options.margins, call)
-    check_apart(call.columns.keys, ("baseline", *result))
+    check_key_names(call.columns.keys, ("baseline", *result))
 
 
 def _answer(measured: Values, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None) -> Answer:

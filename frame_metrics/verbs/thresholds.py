@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, quote
+from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, quote
 from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
@@ -66,7 +66,7 @@ def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) 
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
     call = bound(plan, Needs(score=True, query=plan.has_judgments, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
-    check_apart(call.columns.keys, ("threshold", *COUNTS))
+    check_key_names(call.columns.keys, ("threshold", *COUNTS))
     for name, _ in asked:
         if name in ("threshold", *COUNTS):
             raise BadValueError(f"{name!r} is a column of the result already")
@@ -119,7 +119,7 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     columns = {"threshold": number(points.threshold)}
     columns |= dict(zip(COUNTS, map(number if cases.weighted else whole, counts), strict=True))
     columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
-    return Answer(segments.key_rows(points.segment), columns, table=segments.cells.held)
+    return Answer(segments.key_rows(points.segment), columns, table=segments.cells.key_table)
 
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:

@@ -17,7 +17,7 @@ import polars as pl
 from scipy import stats
 from trials import Line, agree
 
-from frame_metrics.stats.arm_families import ArmUnits, exchanged_together
+from frame_metrics.stats.arm_families import ArmUnits, exchange_families
 from frame_metrics.stats.exact import wilson
 from frame_metrics.stats.significance import adjusted
 
@@ -109,7 +109,7 @@ def told(shape: Shape, values: Any, arm: Any, seed: int) -> Told:
     arms = int(arm.max()) + 1
     pairs = pairs_of(arms)
     block = ArmUnits(values[:, None], np.ones(len(values)), arm, pairs, np.zeros(1, np.int64))
-    found = exchanged_together([block], 1, DRAWN, seed, 1 - LEVEL, lambda done: None)
+    found = exchange_families([block], 1, DRAWN, seed, 1 - LEVEL, lambda done: None)
     n = np.bincount(arm)
     means = np.bincount(arm, values) / n
     variance = np.array([values[arm == one].var(ddof=1) for one in range(arms)]) / n

@@ -405,7 +405,7 @@ def test_declared_options_are_parameters(title: str) -> None:
     """What a declaration says of options, tests and methods stands in the signature and in the docstring."""
     verb = OF_METHODS[title]
     excludes = [one for where in (verb, *verb.kinds.values()) for one in where.excludes]
-    named = {one for each in excludes for one in (each.beside, each.without) if one}
+    named = {one for each in excludes for one in (each.excluded_by, each.without) if one}
     named |= {one for each in excludes if not each.what for one in each.options.split()}
     named |= {one for kind in verb.kinds.values() for one in (*kind.when, *kind.unless, *kind.values)}
     assert {one.partition("=")[0] for one in named} <= {*parameters(verb), *ROLES}

@@ -1579,7 +1579,7 @@ def test_booleans_are_no_numbers() -> None:
 def test_a_verb_may_do_without_judgments() -> None:
     """Its needs say so; all others ask for a label or a grade."""
     irm = IRM(_log({}).drop("rating"), query="qid", score="bm25")
-    assert reads(irm, query=True, bare=True) == ["qid", "bm25"]
+    assert reads(irm, query=True, judgments_optional=True) == ["qid", "bm25"]
     assert "the label or grade is missing" in error(lambda: reads(irm, query=True), ColumnError)
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss, log_loss,
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars, ready
-from inside import REGISTRY, FullScores, RowsInOrder, delong, expanded_level, read, sorted_levels
+from inside import REGISTRY, FallingRows, FullScores, delong, expanded_level, read, sorted_levels
 from refusals import check
 
 ENDS = ("ci_low", "ci_high")
@@ -339,8 +339,8 @@ def test_successive_scores_of_other_rows_are_one_to_measures_of_the_order(name: 
     ((_, own),) = read([name])
     for share in (0.1, 0.5, 1.0):
         good = random.random(40) < share
-        rows = RowsInOrder(score, good)
-        merged = RowsInOrder(score, good, rows.order, merged=True)
+        rows = FallingRows(score, good)
+        merged = FallingRows(score, good, rows.order, merged=True)
         assert len(merged.score) <= len(rows.score)
         expected = own.compute(rows.drawn(often))
         np.testing.assert_allclose(own.compute(merged.drawn(often)), expected, rtol=0, atol=1e-12)

@@ -162,7 +162,7 @@ def block(kind: Kind, cases: list[Case]) -> FullRanking:
         np.array([(c.rank > 0).sum() for c in cases], int),
         rel=kind.rel,
         label=labels,
-        shown=joined([c.rank for c in cases]).astype(int) if kind.gaps else None,
+        logged_rank=joined([c.rank for c in cases]).astype(int) if kind.gaps else None,
         pool=pool,
         decision=joined([c.decision for c in cases]) if kind.decided else None,
     )

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.backends.protocol import Beside, Request
+from frame_metrics.backends.protocol import Request, SeparateJudgments
 from frame_metrics.data.cases import cases_of
 from frame_metrics.data.facts import FactsOfPieces
 from frame_metrics.data.reading import read_log
@@ -45,7 +45,7 @@ from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
-from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, labels_beside, of_pieces
+from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, judgment_labels, of_pieces
 from frame_metrics.verbs.audit.split import RELEVANT, split_of_queries, split_of_rows
 
 SCHEMA = {
@@ -69,7 +69,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         return _alone(given, fail_on, of_error(error))
     if split is not None:
         check_split(split, call.columns)
-    rule, call = call.conventions.several, replace(call, conventions=_conventions(call), judged=marked(call))
+    rule, call = call.conventions.several, replace(call, conventions=_conventions(call), judgment_columns=marked(call))
     beside = None if baseline is None else _baseline(baseline, call)
 
     def compute(source: Source) -> Answer:
@@ -92,14 +92,14 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise
-        found = unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
+        found = unreadable(error).of_rows(pl.DataFrame(), SeparateJudgments(None, {}))
         return plan.backend.at_once(plan.backend.given_back(found))
     return table if fail_on is None else plan.backend.at_once(table)
 
 
 def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
     """Return an audit of one finding, for columns that are not read, as a frame of the caller's kind."""
-    nothing = pl.DataFrame(), Beside(None, {})
+    nothing = pl.DataFrame(), SeparateJudgments(None, {})
     request = Request(
         given.available[:1],
         lambda _: _report(fail_on, [finding]).of_rows(*nothing),
@@ -139,8 +139,8 @@ class _Auditor:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
-        log = read_log(rows, columns, conventions, source.qrels(), single=decided(call))
-        sides = guards.about_sides(rows, columns, conventions, beside=labels_beside(source))
+        log = read_log(rows, columns, conventions, source.read_judgments(), single=decided(call))
+        sides = guards.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
         found = Audited(counted(log), sides, log, cases_of(log) if decided(call) else None)
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
@@ -173,7 +173,7 @@ class _Auditor:
         source : its rows without errors, and the judgments of a machine if there are any.
         """
         counts = found.counts
-        bare = source.call.needs is not None and source.call.needs.bare
+        bare = source.call.needs is not None and source.call.needs.judgments_optional
         which = "all, as nothing is judged" if bare else "those with a judgment"
         whole = kept_whole(source.call.columns, source.call.plan.given.expressed)
         every = [*found.sides, *about(counts.log, counts.index, counts, which=which, whole=whole)]
@@ -216,7 +216,7 @@ class _Auditor:
 def _set_aside(call: Call) -> list[str]:
     """Return the columns of the frame that would be found by name as judgments if there were none beside it."""
     columns, lists = call.columns, call.plan.backend.holds_lists
-    if call.judged is None:
+    if call.judgment_columns is None:
         return []
     free = {*call.plan.available}.difference(call.roles, columns.needed)
     in_lists = {"label": bool(columns.shape.lists), "grade": bool(columns.shape.lists), "relevant": True}
@@ -229,7 +229,7 @@ def _conventions(call: Call) -> Conventions:
     Queries without a judgment are not evaluated. Annotators who differ are no error: the majority decides.
     """
     bare = replace(call.conventions, unjudged_queries=None)
-    if call.judged is not None and call.judged.annotator and call.conventions.several is None:
+    if call.judgment_columns is not None and call.judgment_columns.annotator and call.conventions.several is None:
         return replace(bare, several="majority")
     return bare
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.data.cases import number_of
 from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError, about_rows
-from frame_metrics.hidden import BARE, FRAME, ORDER, RESULTS_LEFT, ROWS_LEFT, TIMES
+from frame_metrics.hidden import FRAME, ORDER, RESULTS_LEFT, ROWS_LEFT, TIMES, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
@@ -111,7 +111,7 @@ class Note(NamedTuple):
     named: str | None = None  # the column that the message names
     remedy: str | None = None
     example: str | None = None
-    said: str | None = None  # the words about the first case, for the message of a check
+    example_words: str | None = None  # the words about the first case, for the message of a check
     where: str = ""  # the segment with most of these rows
 
 
@@ -142,7 +142,7 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
 def added(notes: pl.DataFrame) -> list[Note]:
     """Add up the notes of all pieces; the texts are those of the piece with the first rows."""
     by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
-    texts = pl.col("named", "remedy", "example", "said", "where").first()
+    texts = pl.col("named", "remedy", "example", "example_words", "where").first()
     each = by_place.group_by("name", "what", maintain_order=True)
     whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), texts)
     return [Note(*row) for row in whole.select(*NOTES).iter_rows()]
@@ -153,7 +153,7 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
     numbers = {note.name: note for note in notes}
     what = "results in the lists" if columns.shape.lists else "rows of the frame"
     message = f"{what} without errors; all other counts refer to them"
-    order = [name for name in (*columns.needed, columns.shape.together) if name]
+    order = [name for name in (*columns.needed, columns.shape.stacked_column) if name]
     bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
     rows, frame = numbers[ROWS_LEFT].of or 0, numbers[FRAME].n
     found = [_finding(note, columns, rows, frame) for *_, note in sorted(bad, key=lambda each: each[:2])]
@@ -181,7 +181,7 @@ def of_error(error: FrameMetricsError | ReportedError) -> Finding:
 def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
     """Return a finding for the rows with one kind of error; ``rows`` and ``frame``: rows of the table and the frame."""
     column, what = note.name, str(note.what).split(",")[0]
-    several = column in (*columns.shape.lists, *columns.shape.per_system, columns.shape.together)
+    several = column in (*columns.shape.lists, *columns.shape.per_system, columns.shape.stacked_column)
     values = _values(column, columns) if what in OF_VALUES else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
@@ -196,7 +196,7 @@ def _number(rows: pl.DataFrame) -> int:
 
 def _n_without_results(rows: pl.DataFrame) -> int:
     """Count the rows that stand for queries without results."""
-    return int(rows[BARE].sum()) if BARE in rows.columns else 0
+    return int(rows[WITHOUT_RESULTS].sum()) if WITHOUT_RESULTS in rows.columns else 0
 
 
 def _values(column: str, columns: Columns) -> str:

@@ -15,7 +15,7 @@ Severity = Literal["error", "warning", "info"]
 FailOn = Severity | Mapping[str, bool | int | float]
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 # The findings of repeated documents, a warning or an error by the convention duplicates=; its name stands for both.
-TOGETHER = {"duplicates": ("repeated documents", "rows that repeat a document of their query")}
+JOINT_NAMES = {"duplicates": ("repeated documents", "rows that repeat a document of their query")}
 NOTHING = "nothing to evaluate"
 
 
@@ -30,7 +30,7 @@ class Gate:
 
         Without either it is True if a less grave severity has a bound, else None.
         """
-        for name in (check, *(name for name, those in TOGETHER.items() if check.startswith(those))):
+        for name in (check, *(name for name, those in JOINT_NAMES.items() if check.startswith(those))):
             if name in self.bounds:
                 return self.bounds[name]
         if severity in self.bounds:
@@ -40,7 +40,7 @@ class Gate:
     def unmet(self, found: Iterable[Any]) -> list[str]:
         """Return the checks that have a bound but no finding."""
         there = {finding.check for finding in found}
-        there |= {name for name, those in TOGETHER.items() if any(check.startswith(those) for check in there)}
+        there |= {name for name, those in JOINT_NAMES.items() if any(check.startswith(those) for check in there)}
         return [name for name in self.bounds if name not in (*SEVERITIES, *there)]
 
     def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:
@@ -90,7 +90,7 @@ def gate_of(fail_on: Any) -> Gate:
 
 def _known(name: Any) -> str:
     """Return the name of a severity or a check; for another name raise an error that offers the nearest."""
-    known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS, UNREAD]
+    known = [*get_args(Severity), *JOINT_NAMES, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS, UNREAD]
     if isinstance(name, str) and (name in known or is_row_check(name)):
         return name
     raise UnknownNameError(

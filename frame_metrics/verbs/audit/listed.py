@@ -12,7 +12,6 @@ from frame_metrics.verbs.audit import (
     checks,
     facts,
     of_annotators,
-    of_beside,
     of_classes,
     of_clicks,
     of_cuts,
@@ -24,6 +23,7 @@ from frame_metrics.verbs.audit import (
     of_proxies,
     of_retrieved,
     of_rows,
+    of_separate_judgments,
     of_spelling,
     of_systems,
     of_values,
@@ -39,7 +39,7 @@ MODULES = (
     of_proxies,
     of_found,
     of_spelling,
-    of_beside,
+    of_separate_judgments,
     of_logs,
     of_judgments,
     of_systems,
@@ -96,7 +96,7 @@ def counted(log: Log) -> Counted:
 
     with log.rows_of_the_frame():
         known = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
-    known |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
+    known |= {role: log.known_values(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     of_queries = {role: values for role, values in known.items() if values is not None}
     log.each_block(work)
     said = {name: values for name, values in of_queries.items() if name in ("size", "weight", "cluster")}

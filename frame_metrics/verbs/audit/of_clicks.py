@@ -61,7 +61,7 @@ def systems_that_share_no_rank(log: Log) -> Seen:
     """each rank is of one value of {columns.system}, as in interleaved lists, whose rows are those of teams: name this
     column with team= in the place of system=, and interleaving() says which team users prefer
     """
-    if not log.columns.own_rows or "rank" not in log.table.columns:
+    if not log.columns.systems_have_rows or "rank" not in log.table.columns:
         return Seen(0)
     _, by, query = log.columns.key_names
     rows = log.table.with_row_index("row").filter(pl.col("rank").is_not_null())

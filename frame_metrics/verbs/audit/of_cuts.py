@@ -16,7 +16,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import Seen, check, name_of
 from frame_metrics.verbs.audit.of_spelling import folded_segments
 
-SHOWN = 4  # parts of a search that a message shows
+MOST_PARTS = 4  # parts of a search that a message shows
 MANY = 0.01  # the share of searches from which on their cuts are a warning
 
 
@@ -140,8 +140,8 @@ def _parts_text(parts: Parts, these: slice, log: Log) -> str:
     word = "on" if all(kind.is_temporal() for kind in names.dtypes) else "in"
     ends = zip(parts.first[these].astype(int).tolist(), parts.last[these].astype(int).tolist(), strict=True)
     ranks = [f"{first} to {last}" if last > first else str(first) for first, last in ends]
-    told = [f"{said} {word} {as_text(names, i)}" for i, said in enumerate(ranks[:SHOWN])]
-    more = len(ranks) - SHOWN
+    told = [f"{said} {word} {as_text(names, i)}" for i, said in enumerate(ranks[:MOST_PARTS])]
+    more = len(ranks) - MOST_PARTS
     return f"rank{'s' if ' to ' in ranks[0] else ''} {', '.join(told)}{f', and {more} more parts' if more > 0 else ''}"
 
 

@@ -64,16 +64,16 @@ def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
     keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
-    at = place_of(log, row, beside=not log.judges_itself)
+    at = place_of(log, row, separate=not log.judges_itself)
     return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(table.select(keys)[first]), at=at)
 
 
-def place_of(log: Log, row: pl.Series, *, beside: bool) -> int:
+def place_of(log: Log, row: pl.Series, *, separate: bool) -> int:
     """Return the row number in the frame of a row of the log; -1 without a row.
 
-    With ``beside`` it is a row of the judgments beside the log; their numbers follow those of the log's rows.
+    With ``separate`` it is a row of the judgments beside the log; their numbers follow those of the log's rows.
     """
-    at = row.to_numpy().astype(np.int64) + (log.n_rows if beside else 0)
+    at = row.to_numpy().astype(np.int64) + (log.n_rows if separate else 0)
     return int(log.rows(at).max(initial=NONE))
 
 
@@ -174,8 +174,10 @@ def grades_with_a_fraction(log: Log) -> Seen | None:
 @check("info", "judgments")
 def judgments_of_a_subtopic_without_a_value(log: Log) -> Seen | None:
     """their grade or label is null, so they judge nothing: the document counts as not relevant to that subtopic"""
-    if log.judged is None or log.judged.subtopics is None:
+    if log.separate_judgments is None or log.separate_judgments.subtopics is None:
         return None
-    lost = log.judged.unjudged
-    n, known = 0 if lost is None else len(lost), len(log.judged.subtopics.grade)
-    return Seen(n, n + known, as_text(lost.select(*log.judged.keys, "doc")) if lost is not None and n else None)
+    lost = log.separate_judgments.unjudged
+    n, known = 0 if lost is None else len(lost), len(log.separate_judgments.subtopics.grade)
+    return Seen(
+        n, n + known, as_text(lost.select(*log.separate_judgments.keys, "doc")) if lost is not None and n else None
+    )

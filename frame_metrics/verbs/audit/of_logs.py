@@ -82,7 +82,7 @@ def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
         return None
     if "beyond" in block.of_queries and "n_relevant" not in block.of_queries:
         return ~block.of_queries["beyond"]
-    if block.log.judged is not None or "n_relevant" in block.of_queries:
+    if block.log.separate_judgments is not None or "n_relevant" in block.of_queries:
         return None
     return block.run.count_of(block.run.judged, None) == block.run.n_judged
 
@@ -123,13 +123,13 @@ def constant_scores(block: RankedBlock) -> Array | None:
 
 
 @check("error", "queries", name="more relevant documents than n_relevant")
-def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
+def more_relevant_documents_than_n_relevant(block: RankedBlock) -> Array | None:
     """more relevant documents are listed than {columns.n_relevant} says there are{in_a_ranking}; correct the column"""
     return block.run.listed_relevant > block.of_queries["n_relevant"] if "n_relevant" in block.of_queries else None
 
 
 @check("error", "rankings", name="more documents than collection_size")
-def more_documents_than_said(block: RankedBlock) -> Array | None:
+def more_documents_than_collection_size(block: RankedBlock) -> Array | None:
     """rankings with more retrieved or judged documents than collection_size= says there are: true negatives would be
     too few
     """

@@ -122,7 +122,7 @@ def judgments_that_were_chosen(chosen: Chosen) -> Seen:
 
 def marked(call: Call) -> Columns | None:
     """Return the columns of judgments by people alone, with the one that marks chosen ones if it is there."""
-    judged, beside = call.judged, call.beside
+    judged, beside = call.judgment_columns, call.judgments_backend
     if judged is None or beside is None or call.proxy is not None or call.unfolds:
         return judged
     return judged.changed(marked=CHOSEN) if CHOSEN in {*beside.names()}.difference(judged.needed) else judged
@@ -130,8 +130,8 @@ def marked(call: Call) -> Columns | None:
 
 def about_chosen(source: Source) -> list[About]:
     """Return what says which judgments were chosen, where such a column is read."""
-    column = None if source.call.judged is None else source.call.judged.marked
-    marks = None if column is None else source.beside.read([column])[column]
+    column = None if source.call.judgment_columns is None else source.call.judgment_columns.marked
+    marks = None if column is None else source.judgments.read([column])[column]
     return [] if marks is None or marks.dtype != pl.Boolean else [About(Chosen(marks))]
 
 

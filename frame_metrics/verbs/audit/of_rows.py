@@ -357,16 +357,16 @@ def about_sides(
     times: pl.Series | None = None,
     *,
     several: bool = False,
-    beside: pl.Series | None = None,
+    judgment_labels: pl.Series | None = None,
 ) -> Iterator[About]:
     """Yield the subjects of checks of the values of labels and predictions.
 
-    There are some with ``positive=``, or with ``several``, if there are several classes. ``beside``: the labels of
-    separate judgments.
+    There are some with ``positive=``, or with ``several``, if there are several classes. ``judgment_labels``: the
+    labels of separate judgments.
     """
     positive = conventions.positive
     both = [rows[column] if column else None for column in (columns.label, columns.predicted)]
-    yield from about_positive(both, times, beside, conventions)
+    yield from about_positive(both, times, judgment_labels, conventions)
     sides = [side for side in both if side is not None]
     if positive is not None and sides:
         marks = [one_of(side, positive, side.name) for side in sides]

@@ -12,19 +12,19 @@ from frame_metrics.data.cases import number_of
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import (
-    SHOWN,
+    MOST_TEXTS,
     and_more,
     are_texts,
-    codes_alike,
     difference_in_words,
     first_in_quotes,
     folded,
-    groups_alike,
     quoted,
-    said_of,
     spelled_like,
+    spelling_codes,
+    spelling_groups,
     unseen,
     variants,
+    variants_text,
 )
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -65,7 +65,7 @@ def positive_written_otherwise(sides: WithPositive) -> Seen:
     lost = unseen(spelled_like(sides.sides, word), word)
     if lost is None:
         return Seen(0, sides.number())
-    return Seen(sides.number(lost[0]), sides.number(), lost[0][0], {"why": said_of(*lost, str(word))})
+    return Seen(sides.number(lost[0]), sides.number(), lost[0][0], {"why": variants_text(*lost, str(word))})
 
 
 @check("warning", "rows", only=lambda sides: not sides.conventions.positive_listed)
@@ -94,7 +94,7 @@ def _almost(sides: WithPositive) -> Seen:
         return Seen(0, sides.number())
     every = [*dict.fromkeys(one for _, like in found for one in like)]
     text, n = found[0][0], sides.number(every)
-    told, *like = quoted([text, *every[:SHOWN]])
+    told, *like = quoted([text, *every[:MOST_TEXTS]])
     words = {"like": and_more(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
     words["apart"] = difference_in_words([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
@@ -103,7 +103,7 @@ def _almost(sides: WithPositive) -> Seen:
 
 def folded_segments(index: Index) -> Array:
     """Return the number of each segment, equal for those that differ in case or spaces only, shape (segments,)."""
-    found = codes_alike(index.segments.values, folded)
+    found = spelling_codes(index.segments.values, folded)
     return np.arange(len(index.segments)) if found is None else found
 
 
@@ -130,28 +130,31 @@ def classes_that_differ_in_case_or_spaces_only(names: SpelledNames) -> Seen:
 
 
 def _similar_names(names: SpelledNames) -> Seen:
-    groups = groups_alike(names.values)
+    groups = spelling_groups(names.values)
     every = [one for group in groups for one in group]
     words = {"said": first_in_quotes(every), "names": names, "apart": difference_in_words(groups)}
     return Seen(len(every), len(names.values), first_in_quotes(groups[0]) if groups else None, words)
 
 
 def about_positive(
-    sides: list[pl.Series | None], times: pl.Series | None, beside: pl.Series | None, conventions: Conventions
+    sides: list[pl.Series | None], times: pl.Series | None, judgment_labels: pl.Series | None, conventions: Conventions
 ) -> list[About]:
     """Return the subject of checks of ``positive=``, if there is one.
 
     Parameters
     ----------
     sides, times : the columns of labels and predictions, None for none, and how many rows each row stands for.
-    beside : the labels of separate judgments, if there are any.
+    judgment_labels : the labels of separate judgments, if there are any.
     """
-    tables = [([side for side in sides if side is not None], times), ([] if beside is None else [beside], None)]
+    tables = [
+        ([side for side in sides if side is not None], times),
+        ([] if judgment_labels is None else [judgment_labels], None),
+    ]
     known = [(columns, each) for columns, each in tables if columns]
     if not known or conventions.positive is None:
         return []
     label, predicted = (side if side is None or times is None else side.filter(times > 0) for side in sides)
-    return [About(WithPositive(known, (beside if label is None else label, predicted), conventions))]
+    return [About(WithPositive(known, (judgment_labels if label is None else label, predicted), conventions))]
 
 
 def about_names(columns: Columns, values: pl.DataFrame, classes: pl.Series | None = None) -> list[About]:

@@ -13,8 +13,8 @@ from frame_metrics.inputs.rows import marks
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen_of
-from frame_metrics.verbs.audit.of_beside import queries_in_two_ways
 from frame_metrics.verbs.audit.of_judgments import place_of
+from frame_metrics.verbs.audit.of_separate_judgments import queries_in_two_ways
 from frame_metrics.verbs.audit.of_spelling import folded_segments
 from frame_metrics.verbs.audit.otherwise import Otherwise
 
@@ -27,15 +27,15 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     """they have no results, and the judgments do not say their segment, so they count in totals only: add {by} to the
     judgments
     """
-    judged = log.judged
+    judged = log.separate_judgments
     if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
         return Seen(0)
     names = judged.names.select(judged.keys)
-    known = log.held.keys_at(judged.keys, log.grid.rankings.first_row)
+    known = log.key_rows.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
     n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
-    return Seen(n, of, as_text(lost), at=place_of(log, row[:1], beside=True))
+    return Seen(n, of, as_text(lost), at=place_of(log, row[:1], separate=True))
 
 
 @check("warning", "queries")
@@ -43,11 +43,11 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     """the log has {n} of {of} queries in other segments than the judgments have, so none of their results is judged
     there: check that {by} is written the same way in both
     """
-    judged, (_, by, query) = log.judged, log.columns.key_names
+    judged, (_, by, query) = log.separate_judgments, log.columns.key_names
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
         return Seen(0)
     theirs = judged.names.select(judged.keys)
-    ours = log.held.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
+    ours = log.key_rows.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
     ours = ours.join(theirs, on=query, how="semi", nulls_equal=True, maintain_order="left")
     agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
     each = ours.select(query).unique(maintain_order=True)
@@ -92,7 +92,7 @@ def queries_in_several_segments(counts: Counted) -> Seen | None:
         return seen
     by = ", ".join(index.columns.by)
     cause = f"If {by} describes documents, it cuts rankings into parts: leave it out of by="
-    if not _several(index, index.segment[index.own], index.query[index.own]).any():
+    if not _several(index, index.segment[index.of_log], index.query[index.of_log]).any():
         cause = f"The judgments have other values of {by} than the log has for them"
     elif not _several(index, folded_segments(index)[index.segment], index.query).any():
         cause = f"Their values of {by} differ in case or spaces only: make them alike"
@@ -169,7 +169,7 @@ def what_to_do(n: int, spelled: Otherwise | None, drop: str) -> str:
     """
     if spelled is None:
         return f"If it was not asked them, {drop}"
-    here = f"The log has {spelled.lost:,} of them under another spelling, as {spelled.said}: {spelled.way}"
+    here = f"The log has {spelled.lost:,} of them under another spelling, as {spelled.example}: {spelled.way}"
     return here if spelled.lost >= n else f"{here}. If it was not asked the others, {drop}"
 
 

@@ -43,7 +43,7 @@ def nothing_but_nulls(numbers: Values) -> Seen:
 
 
 @check("error", "pairs of systems", name="systems that share almost no query")
-def systems_apart(numbers: Values) -> Seen | None:
+def systems_that_share_almost_no_query(numbers: Values) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Only
     the queries that both have are compared. If each query belonged to one system, name {columns.system} with by=
     instead of system=
@@ -52,7 +52,7 @@ def systems_apart(numbers: Values) -> Seen | None:
 
 
 @check("warning", "pairs of systems", name="systems that share few queries")
-def systems_half_apart(numbers: Values) -> Seen | None:
+def systems_that_share_few_queries(numbers: Values) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Their
     means are over different queries: keep only the queries that all systems have
     """

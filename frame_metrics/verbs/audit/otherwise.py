@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
-from frame_metrics.keys.spelling import codes_alike, in_quotes, plain_ids
+from frame_metrics.keys.spelling import in_quotes, plain_ids, spelling_codes
 from frame_metrics.verbs.audit.checks import Seen
 
 
@@ -20,7 +20,7 @@ class Otherwise(NamedTuple):
     n: int  # the number of these queries
     of: int  # and of all queries that the system has
     lost: int  # the number of queries that it lacks, as it writes them otherwise
-    said: str  # the first of its queries, and the one that it is like
+    example: str  # the first of its queries, and the one that it is like
 
     @property
     def way(self) -> str:
@@ -51,7 +51,7 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
         return {}
     at = np.flatnonzero(some & ~every if judged is None else some | judged)
     names = index.queries.values[at]
-    form = codes_alike(names, plain_ids)
+    form = spelling_codes(names, plain_ids)
     if form is None:
         return {}
     several = np.bincount(form)[form] > 1
@@ -82,4 +82,4 @@ def most_otherwise(index: Index, found: dict[int, Otherwise]) -> Seen:
     whose = as_text(index.systems.values, system) if index.columns.system else "the log"
     others = f", and some of {more} more system{'s' if more > 1 else ''}" if more else ""
     way = f"{most.way[0].upper()}{most.way[1:]}"
-    return Seen(most.n, most.of, most.said, {"whose": whose, "others": others, "said": most.said, "way": way})
+    return Seen(most.n, most.of, most.example, {"whose": whose, "others": others, "said": most.example, "way": way})

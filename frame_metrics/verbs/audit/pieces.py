@@ -99,12 +99,14 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
 
 def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame:
     """Return the notes of a piece, a row each: counts of its rows, and the results of checks of the log."""
-    notes, backend = notes_of(readable, source, numbered=ordered), source.beside.backend
+    notes, backend = notes_of(readable, source, numbered=ordered), source.judgments.backend
     place = readable.rows[ORDER].to_list() if ordered else [0] * len(readable.rows)
     place += backend.read([ORDER])[ORDER].to_list() if backend is not None and ORDER in backend.names() else []
     for check, saw in readable.seen.of_log.items():
         at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
-        notes.append(Note(check.name, None, saw.n, saw.of, at, example=saw.example, said=saw.words.get("said")))
+        notes.append(
+            Note(check.name, None, saw.n, saw.of, at, example=saw.example, example_words=saw.words.get("said"))
+        )
     return pl.DataFrame(notes, schema=NOTES, orient="row").select(pl.struct(pl.all()).alias(NOTE))
 
 
@@ -119,7 +121,7 @@ class CountingReadable(Counting):
 
 
 def _words(note: Note) -> dict[str, str]:
-    return {} if note.said is None else {"said": note.said}
+    return {} if note.example_words is None else {"said": note.example_words}
 
 
 def of_pieces(source: InPieces) -> Audited | Unmatched:
@@ -147,29 +149,29 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
     return Audited(counts, sides, _with_all_judgments(work), cases, notes)
 
 
-def labels_beside(source: Source) -> pl.Series | None:
+def judgment_labels(source: Source) -> pl.Series | None:
     """Return the labels of the separate judgments, of which ``positive=`` names the relevant ones; None without it."""
-    judged = source.judged
+    judged = source.judgment_columns
     if judged is None or judged.shape.made or not judged.label or source.call.conventions.positive is None:
         return None
-    qrels = source.qrels()
+    qrels = source.read_judgments()
     return None if qrels is None else qrels[0][judged.label]
 
 
 def _sides_of(gathered: pl.DataFrame, source: Source) -> Iterable[About]:
     """Return the subjects about labels and predictions, from their counts in all pieces."""
-    call, beside = source.call, labels_beside(source)
+    call, beside = source.call, judgment_labels(source)
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
         return about_positive([None, None], None, beside, call.conventions)
     some = gathered.filter(pl.col(TIMES).is_not_null()).group_by(sides, maintain_order=True).agg(pl.sum(TIMES))
     some = some.rename({name: name.removeprefix(SIDE) for name in sides})
-    return about_sides(some, call.columns, call.conventions, some[TIMES], beside=beside)
+    return about_sides(some, call.columns, call.conventions, some[TIMES], judgment_labels=beside)
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:
     """Keep the rankings of systems that have rows without errors, and number these systems in the order of the rows."""
-    if not work.columns.own_rows:
+    if not work.columns.systems_have_rows:
         return table, work
     systems = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
     number = pl.DataFrame({SYSTEM: systems, NOTE: np.arange(len(systems))})
@@ -179,7 +181,7 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
 
 def _with_all_judgments(work: Work) -> Log | None:
     """Return a log without rows, with all judgments beside the frame, if several are about one document."""
-    judged, options = work.call.judged, work.call.plan.given.judgments
+    judged, options = work.call.judgment_columns, work.call.plan.given.judgments
     if judged is None or options is None or not (judged.annotator or work.call.conventions.several):
         return None
-    return source_of(work.call, work.empty, work.beside(work.judgments), piece=True).log(piece=Piece(None))
+    return source_of(work.call, work.empty, work.as_separate(work.judgments), piece=True).log(piece=Piece(None))

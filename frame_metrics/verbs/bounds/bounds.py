@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import Sorted
-from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_bool, check_choice
+from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check_choice, check_key_names
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import check_grades, each_ranking, lacks_scale
@@ -27,10 +27,17 @@ from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judging
-from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_base, of_differences, of_pairs, spare_of
+from frame_metrics.verbs.bounds.differences import (
+    OF_PAIRS,
+    check_baseline,
+    n_unjudged_elsewhere,
+    of_base,
+    of_differences,
+    of_pairs,
+)
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
-BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is uncertain
+UNCERTAIN = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is uncertain
 BoundsOf = Literal["ties", "unjudged"]
 # Four values of each metric are stacked as if they were metrics: the value, the least, the greatest, and how much is
 # uncertain (1 if there is a tie across the cutoff, else 0; or the share of judged results). For differences from a
@@ -47,8 +54,8 @@ def bounds(
     asked, max_grade = read(metrics), plain(max_grade)
     call = bound(plan, needs_of(plan, asked) | Needs(verb=BOUNDS))
     check_asked(asked, call)
-    result = _schema(of, per_query=per_query, apart=baseline is not None)
-    check_apart(call.columns.keys, ["baseline", *result] if baseline is not None else result)
+    result = _schema(of, per_query=per_query, differences=baseline is not None)
+    check_key_names(call.columns.keys, ["baseline", *result] if baseline is not None else result)
     if of == "unjudged":
         check_open(asked, call, max_grade)
     else:
@@ -98,7 +105,7 @@ class Bounding(Measuring):
 
 def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, baseline: Any) -> Values:
     """Compute values and bounds for every ranking, stacked, see ``STACKED``."""
-    if of == "unjudged" and log.grid.pool is not None and log.judged is None:
+    if of == "unjudged" and log.grid.pool is not None and log.separate_judgments is None:
         raise NotComputableError(
             "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
         )
@@ -189,7 +196,7 @@ def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
     """Return the least and greatest values over all judgments of unjudged rows, and the share of judged results."""
     lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
-    spare, rels = spare_of(log), [log.conventions.variant(metric)[0] for _, metric in asked]
+    spare, rels = n_unjudged_elsewhere(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
 
     def work(block: Block) -> None:
@@ -206,7 +213,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
 
     # With labels and grades, a row without a grade looks like one of grade 0 to the tie rule. But its bounds differ, so
     # that such tied rows are ordered too.
-    log.each_block(work, alike=len(judging(log.table)) > 1)
+    log.each_block(work, all_ties=len(judging(log.table)) > 1)
     return lower, upper, seen
 
 
@@ -248,18 +255,18 @@ def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_quer
     beside = lay(replace(every, asked=plain_means, value=is_open, weight=None)).columns["value"]
     columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
     if baseline is None:
-        columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
+        columns[UNCERTAIN[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
     else:
         columns |= {"difference": columns["value"], "exact": beside == 0}
         columns, rows = of_pairs(columns, rows, every.index, baseline)
     return replace(rows, columns={name: columns[name] for name in names})
 
 
-def _schema(of: str, *, per_query: bool, apart: bool) -> dict[str, Any]:
-    """Return the columns of a result beside the keys, and their types; ``apart``: whether it has differences."""
+def _schema(of: str, *, per_query: bool, differences: bool) -> dict[str, Any]:
+    """Return the columns of a result beside the keys, and their types; ``differences``: whether it has differences."""
     first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
-    if apart:
+    if differences:
         return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
     values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
-    beside = {BESIDE[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
+    beside = {UNCERTAIN[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
     return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

@@ -56,19 +56,19 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
     return table.filter(_of_all(best, n))
 
 
-def _cells(alike: tuple[int, ...], n: int) -> float:
+def _cells(group_sizes: tuple[int, ...], n: int) -> float:
     """Return the number of cells of the first result of ``_ways``, or some number above ``SMALL_WORK`` if too many."""
     ways = np.ones(1)
     # As a product of polynomials: of m judged exchangeable documents 0 to m may have the highest gain, m + 1 ways.
-    for size in alike:
+    for size in group_sizes:
         ways = np.convolve(ways, np.arange(1.0, min(size, n) + 2))[: n + 1].clip(max=SMALL_WORK)
-    return float(ways.sum()) * sum(alike)
+    return float(ways.sum()) * sum(group_sizes)
 
 
-def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
+def _ways(group_sizes: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
     """Return all ways to choose and judge up to ``n`` documents of a query.
 
-    ``alike``: the sizes of the groups of exchangeable documents.
+    ``group_sizes``: the sizes of the groups of exchangeable documents.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
     and the choices as marks, shape (choices, documents): those of earlier documents first, and last the empty choice.
     """
     given, chance = np.zeros((1, 0), np.int8), np.ones(1)
-    for size in alike:  # the first of them are chosen, and of these the first have the highest gain
+    for size in group_sizes:  # the first of them are chosen, and of these the first have the highest gain
         counts = [(some, tops) for some in range(min(size, n) + 1) for tops in range(some + 1)]
         own = np.array([[2] * tops + [1] * (some - tops) + [0] * (size - some) for some, tops in counts], np.int8)
         one, other = np.nonzero(np.add.outer((given > 0).sum(axis=1), (own > 0).sum(axis=1)) <= n)

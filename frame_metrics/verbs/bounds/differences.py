@@ -50,7 +50,7 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
     )  # a system may be a list
     if is_frame(baseline) or (isinstance(baseline, list | tuple) and not named):
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
-    if columns.own_rows and not columns.doc:
+    if columns.systems_have_rows and not columns.doc:
         raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")
     for name, metric in asked:
         if metric.average is not None:
@@ -173,28 +173,28 @@ class Shared:
         left = self._left_by_two(turn, count + 1, _first)
         return -np.diff(left)[spans(np.zeros_like(count), count + 1)[1:] > 0]
 
-    def _left_by_two(self, turn: Array, n_ways: Array, said: Callable[..., Given]) -> Array:
-        """Return the mean width that two cases leave in each way; ``said`` with ``begin`` 0 and 1 gives the cases."""
+    def _left_by_two(self, turn: Array, n_ways: Array, judgments_of: Callable[..., Given]) -> Array:
+        """Return the mean width that two cases leave in each way: ``judgments_of`` with ``begin`` 0 and 1."""
         ways = spans(np.zeros_like(n_ways), n_ways)
-        no_gain, highest = (self.left(turn, n_ways, ways, partial(said, begin=begin)) for begin in (0, 1))
+        no_gain, highest = (self.left(turn, n_ways, ways, partial(judgments_of, begin=begin)) for begin in (0, 1))
         return (no_gain + highest) / 2
 
-    def left(self, turn: Array, n_ways: Array, ways: Array, said: Callable[[Array, Array], Given]) -> Array:
+    def left(self, turn: Array, n_ways: Array, ways: Array, judgments_of: Callable[[Array, Array], Given]) -> Array:
         """Return the width of the bounds after documents are judged, for several ways to judge them, shape (ways,).
 
         Parameters
         ----------
         turn : as in ``narrowed``.
         n_ways, ways : the number of ways for each ranking, and the numbers of the ways, ranking by ranking.
-        said : returns the judgments of some ways, shape (ways, 1), for documents at positions, shape (ways, weights);
-            see ``Gains.judged``.
+        judgments_of : returns the judgments of some ways, shape (ways, 1), for documents at positions, shape (ways,
+            weights); see ``Gains.judged``.
         """
         gains = cast(Gains, self.gains)  # never None here: for a sum, a judgment narrows by its weight in any case
         place, at = self.weights.grid(turn, UNTURNED), np.repeat(np.arange(len(n_ways)), n_ways)
         left, step = np.zeros(len(at)), max(threads.BLOCK // (place.shape[1] + 1), 1)
         for first in range(0, len(at), step):
             part = slice(first, first + step)
-            given = said(ways[part, None], place[at[part]])
+            given = judgments_of(ways[part, None], place[at[part]])
             least, greatest = gains.judged(at[part], *given).bounds()
             left[part] = greatest - least
         return left
@@ -225,12 +225,12 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     base : the number of the baseline; None for the values of the systems themselves.
     take : a function of ``Shared``.
     """
-    grid, doc, spare = log.grid, number_documents(log), spare_of(log)
+    grid, doc, spare = log.grid, number_documents(log), n_unjudged_elsewhere(log)
     together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
 
     def work(some: slice | Array) -> None:
         at = together[some].ravel()
-        block = log.block(at, alike=True)  # the rank of each document matters here, also of unjudged ones
+        block = log.block(at, all_ties=True)  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
         docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):
@@ -275,15 +275,15 @@ def _falling(item: Array, doc: Array, weight: Array, n: int) -> tuple[Rows, Arra
     return Rows(item[order], np.zeros(len(order)), weight[order], n), doc[order]
 
 
-def spare_of(log: Log) -> Array:
+def n_unjudged_elsewhere(log: Log) -> Array:
     """Count, for each ranking, the unjudged documents that only other systems list for its query."""
     grid = log.grid
-    if log.judged is None:
+    if log.separate_judgments is None:
         return np.zeros(len(grid.pair), np.int64)
     judgments = judging(log.table)
     rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
-    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
-    every = log.index.joined(count, log.judged.keys)
+    count = rows.group_by(log.separate_judgments.keys).agg(pl.col("doc").n_unique().alias("open"))
+    every = log.index.joined(count, log.separate_judgments.keys)
     unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
     return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
 
@@ -305,7 +305,7 @@ def place_of(index: Index, baseline: Any) -> int:
 def keys_of(log: Log) -> list[str]:
     """Return the inside names of the columns that a judgment belongs to: the query, and ``by`` that judgments have."""
     _, by, query = log.columns.key_names
-    return [*by, *query] if log.judged is None else log.judged.keys
+    return [*by, *query] if log.separate_judgments is None else log.separate_judgments.keys
 
 
 def number_documents(log: Log) -> Array:

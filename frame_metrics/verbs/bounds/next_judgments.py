@@ -11,7 +11,14 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log, Piece
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice, check_whole
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    check_choice,
+    check_key_names,
+    check_whole,
+)
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.hidden import ORDER, SYSTEM, THERE
@@ -66,14 +73,18 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     asked: Asked = [] if way == "depth" else one_of(read([metric]))
     if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
-    needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, bare=True)
+    needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, judgments_optional=True)
     call = bound(plan, needs | Needs(verb=TO_JUDGE))
     max_grade = plain(max_grade)
     _check(asked, call, baseline, max_grade)
     asked, columns = scaled(asked, max_grade), call.columns
-    by = columns.by if call.judged is None else [name for name in columns.by if name in call.judged.by]
+    by = (
+        columns.by
+        if call.judgment_columns is None
+        else [name for name in columns.by if name in call.judgment_columns.by]
+    )
     keys, result = (*by, *columns.query, str(columns.doc)), ({"moves": pl.Float64} if asked else {}) | FOUND
-    check_apart(keys, result)
+    check_key_names(keys, result)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
@@ -179,7 +190,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank
 
-    log.each_block(work, alike=True)  # the rank of each document matters here, also of unjudged ones
+    log.each_block(work, all_ties=True)  # the rank of each document matters here, also of unjudged ones
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)

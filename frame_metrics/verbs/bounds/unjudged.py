@@ -50,7 +50,9 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={said}")
 
 
-def extremes(name: str, metric: Metric, run: FullRanking, spare: Array, top: float | None, fill: float = 0) -> Pair:
+def extremes(
+    name: str, metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None, fill: float = 0
+) -> Pair:
     """Return the least and the greatest value of each query over all judgments of its unjudged rows, shape (n,) each.
 
     The order of the rows stays.
@@ -59,20 +61,20 @@ def extremes(name: str, metric: Metric, run: FullRanking, spare: Array, top: flo
     ----------
     name : the metric as the caller wrote it.
     run : the rankings; a row is unjudged if its grade, or for metrics of relevance its label, is NaN.
-    spare : number of documents of each query that are neither in the ranking nor judged, shape (n,). If judged
+    n_elsewhere : number of documents of each query that are neither in the ranking nor judged, shape (n,). If judged
         relevant, they count in R and in the ideal ranking.
     top : the highest grade that an unjudged row could get, for metrics of gains; None: the metric's ``max_grade``.
     fill : the substitute for an undefined value: 0, or 1 for a complement.
     """
-    spare = spare.astype(np.int64) + _undecided(run, graded=metric.graded)
+    n_elsewhere = n_elsewhere.astype(np.int64) + _undecided(run, graded=metric.graded)
     metric, top = fitted(name, metric, run, top)
     plain = _value(metric, run, fill)
     if metric.unjudged == "scan":
-        least, greatest = SCANS[metric.name](metric, run, spare, top)
+        least, greatest = SCANS[metric.name](metric, run, n_elsewhere, top)
     elif metric.unjudged == "rises":
-        least, greatest = plain, _value(metric, _best(metric, run, spare, top))
+        least, greatest = plain, _value(metric, _best(metric, run, n_elsewhere, top))
     else:
-        least, greatest = _turned(metric, run, spare, fill)
+        least, greatest = _turned(metric, run, n_elsewhere, fill)
     # The bounds include the value with every unjudged row not relevant, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
 
@@ -106,10 +108,10 @@ def _share(a: Array, b: Array) -> Array:
     return np.nan_to_num(ratio(a, b))
 
 
-def _best(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> FullRanking:
+def _best(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None) -> FullRanking:
     """Return the rankings with each unjudged document relevant, or each row without a grade at the greatest gain."""
     if not metric.graded:
-        relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
+        relevant = run.n_relevant + _n_open(run, ~run.judged) + n_elsewhere
         return _completed(run, run.good | ~run.judged, relevant)
     gain = metric.params.get("gain")
     best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
@@ -144,11 +146,11 @@ def open_in(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
 def best_alone(metric: Metric, run: FullRanking, rows: Rows, top: float | None) -> Array:
     """Return how much each row would add to a metric that is a sum, if it got the greatest gain, shape (rows,)."""
     n = len(rows.query)
-    alone = FullRanking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
+    alone = FullRanking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], logged_rank=rows.rank)
     return _value(metric, _best(metric, alone, np.zeros(n, np.int64), top))
 
 
-def _turned(metric: Metric, run: FullRanking, spare: Array, fill: float) -> Pair:
+def _turned(metric: Metric, run: FullRanking, n_elsewhere: Array, fill: float) -> Pair:
     """Return the bounds of a metric whose extremes are two cases.
 
     Either only the predicted ones of the unjudged documents are relevant, or only the others. Of the others, only their
@@ -160,7 +162,7 @@ def _turned(metric: Metric, run: FullRanking, spare: Array, fill: float) -> Pair
         predicted = _n_open(run, found)
     else:
         predicted, rest = run.count_of(found, metric.k), np.zeros(len(rest), bool)
-    others = _n_open(run, ~run.judged) - predicted + spare
+    others = _n_open(run, ~run.judged) - predicted + n_elsewhere
     one = _value(metric, _completed(run, run.good | found, run.n_relevant + predicted), fill)
     other = _value(metric, _completed(run, run.good | rest, run.n_relevant + others), fill)
     return np.minimum(one, other), np.maximum(one, other)
@@ -190,7 +192,7 @@ def _marked(run: FullRanking, rows: Array, value: Array, k: int | None) -> Rows:
     return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n_queries)
 
 
-def _rprec(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
+def _rprec(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None) -> Pair:
     """Return the bounds of R-precision.
 
     If a unjudged documents are relevant, the first R' = R + a ranks count. While R' moves between two rows that are
@@ -201,7 +203,7 @@ def _rprec(metric: Metric, run: FullRanking, spare: Array, top: float | None) ->
     seen = _marked(run, run.good | ~run.judged, run.good, None)
     good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
     hits, inside = _after(0, np.cumsum(good, axis=1)), _after(0, np.cumsum(seen.inside & (good == 0), axis=1))
-    r, unjudged = run.n_relevant[:, None], (_n_open(run, ~run.judged) + spare)[:, None]
+    r, unjudged = run.n_relevant[:, None], (_n_open(run, ~run.judged) + n_elsewhere)[:, None]
     below = unjudged - inside
     low = np.maximum(_after(0, rank) - r, 0)
     high = np.minimum(np.column_stack([rank, np.full(run.n_queries, np.inf)]) - 1 - r, unjudged)
@@ -212,7 +214,7 @@ def _rprec(metric: Metric, run: FullRanking, spare: Array, top: float | None) ->
     return least.min(axis=1), greatest.max(axis=1)
 
 
-def _ap(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
+def _ap(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None) -> Pair:
     """Return the bounds of average precision.
 
     It is greatest if the unjudged rows down to some rank are relevant, and least if all from some rank on are.
@@ -228,7 +230,7 @@ def _ap(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pa
     rising = np.cumsum(unjudged * ((above + so_far) / rank + below), axis=1)
     falling = _from(unjudged * ((above + 1) / rank + below + _from(other) - other))
     inside = unjudged.sum(axis=1)
-    outside = _n_open(run, ~run.judged) - inside + spare
+    outside = _n_open(run, ~run.judged) - inside + n_elsewhere
 
     def share(total: Array, more: Array) -> Array:
         relevant = run.n_relevant[:, None] + more
@@ -240,11 +242,11 @@ def _ap(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pa
     return least, share(rising, _after(0, so_far)).max(axis=1)
 
 
-def _ndcg(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
+def _ndcg(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None) -> Pair:
     ratio, unjudged = ratio_of(metric, run, top), np.isnan(run.grade)
     rows = _marked(run, unjudged, unjudged, metric.k)
     weights = rows.with_values(ratio.discount(rows.rank))
-    return Gains.of(ratio, ratio.start, weights, _n_open(run, unjudged) - rows.count + spare).bounds()
+    return Gains.of(ratio, ratio.start, weights, _n_open(run, unjudged) - rows.count + n_elsewhere).bounds()
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,7 +379,7 @@ def _discount(metric: Metric, rank: Array) -> Array:
     """Return the discount of each rank: the DCG of a single document with a gain of 1 at that rank."""
     one = np.ones(len(rank), np.int64)
     params = {name: value for name, value in metric.params.items() if name in ("discount", "base")}
-    return dcg(**params).compute(FullRanking(one, one, one, shown=rank.astype(np.int64)))
+    return dcg(**params).compute(FullRanking(one, one, one, logged_rank=rank.astype(np.int64)))
 
 
 def _undecided(run: FullRanking, *, graded: bool) -> Array:

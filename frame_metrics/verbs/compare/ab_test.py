@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import check_apart
+from frame_metrics.errors import check_key_names
 from frame_metrics.measuring.baseline import call_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
@@ -19,7 +19,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
-from frame_metrics.verbs.compare.mix import BESIDE, OF_PARTS, changes_apart, schema_of_parts
+from frame_metrics.verbs.compare.mix import OF_PARTS, TOTAL_AND_METRIC, changes_by_part, schema_of_parts
 from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.strata import with_strata
 
@@ -33,9 +33,12 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     check_compared(options.of, call, asked or (), options)
     available = call.plan.available
     columns = with_covariate(call.columns, available, options.covariate)
-    apart = isinstance(options, ChangeOptions) and bool(options.by)
-    check_apart(columns.keys, ("baseline", *((*BESIDE, *OF_PARTS) if apart else ("metric", "k", *columns_of(options)))))
-    schema = schema_of_parts(columns, saved=options.saved) if apart else schema_of(columns, options)
+    by_part = isinstance(options, ChangeOptions) and bool(options.by)
+    check_key_names(
+        columns.keys,
+        ("baseline", *((*TOTAL_AND_METRIC, *OF_PARTS) if by_part else ("metric", "k", *columns_of(options)))),
+    )
+    schema = schema_of_parts(columns, saved=options.saved) if by_part else schema_of(columns, options)
     call = replace(call, columns=with_strata(columns, available, options.strata))
     of_queries = options.of == "arms"
     own = replace(call, columns=call.columns.without_arm())
@@ -47,7 +50,7 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
         if not of_queries:
             return arm_rows_compared(source, asked or (), options)
         if isinstance(options, ChangeOptions) and options.by:
-            return changes_apart(measured_of(source, asked), options, saved)
+            return changes_by_part(measured_of(source, asked), options, saved)
         return arms_compared(measured_of(source, asked), options, saved)
 
     return answer_of(call, compute, schema, in_pieces=True)

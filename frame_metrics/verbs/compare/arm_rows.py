@@ -25,7 +25,7 @@ from frame_metrics.stats.exact import normal_quantile
 from frame_metrics.stats.margins import SIDES, by_bound, level_away
 from frame_metrics.stats.shares import hybrid
 from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
-from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
+from frame_metrics.verbs.compare.margins import margin_columns, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 from frame_metrics.verbs.compare.splits import splits_of_rows
 
@@ -34,7 +34,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
     """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.call.columns
     alike = partial(of_all_rows, asked)
-    cases = read_cases(source.table, columns, source.call.conventions, alike=alike)
+    cases = read_cases(source.table, columns, source.call.conventions, only_correctness=alike)
     check_cases(asked, cases)
     lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
     if options.test == "delong" and lacks:
@@ -44,7 +44,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
     arms = ArmRows.of(cases, asked, options)
     pairs = pairs_among(arms.systems, options)
     splits = splits_of_rows(source.table, columns, arms.segments, arms.systems, options)
-    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, splits.beside(arms.rows))
+    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, splits.with_split_columns(arms.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ class ArmRows:
         own = self._by_shares[metric]
         if own is not None and not together and np.isfinite(own[:, at]).all():
             row["ci_low"], row["ci_high"] = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
-            row |= {} if known is None else told_of_margin(self._p_of_margin(metric, at, values), known[0])
+            row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values), known[0])
         return row
 
     def _p_of_margin(self, metric: int, at: list[int], values: list[float]) -> Array:

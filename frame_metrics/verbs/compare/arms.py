@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import Tick, progress
-from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, quote, told_of
+from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, prefix_errors, quote
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.keys.index import Index
@@ -31,12 +31,12 @@ from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
-from frame_metrics.verbs.compare.arms_together import ArmsJoint, BlockOfArms, arms_together, families_of_arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.groups import range_of
-from frame_metrics.verbs.compare.margins import check_possible, margins_of, told_of_margin
+from frame_metrics.verbs.compare.joint_arms import ArmsJoint, BlockOfArms, families_of_arms, permute_families
+from frame_metrics.verbs.compare.margins import check_possible, margin_columns, margins_of
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
-from frame_metrics.verbs.compare.splits import beside_saved, splits_of_queries
+from frame_metrics.verbs.compare.splits import splits_of_queries, splits_with_saved
 from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged
 
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
@@ -105,7 +105,7 @@ class ArmValues:
         each = (arm[at], values, undefined, weight, unit, covariate)
         return cls(index, measured.asked, systems, segments, edges, *each, strata)
 
-    def beside(self, saved: Call, *, gone: bool = False) -> ArmValues:
+    def with_saved(self, saved: Call, *, gone: bool = False) -> ArmValues:
         """Return the same with saved numbers as one more arm, the last; a query of both is one unit, as in two arms.
 
         Parameters
@@ -124,7 +124,7 @@ class ArmValues:
         place, named = every_segment(self.segments, theirs) if gone else (same_segment(self.segments, theirs), None)
         segment = np.append(segment, place[theirs.segment[at]])
         order, n = np.argsort(segment, kind="stable"), len(self.segments if named is None else named)
-        with told_of("baseline"):
+        with prefix_errors("baseline"):
             values = np.array([own[at] for own in all_filled(there)])
         return replace(
             self,
@@ -222,7 +222,7 @@ class ArmValues:
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
                 own = self.values[metric, at] - arms.offset[i]
-                row |= {} if p is None else told_of_margin(p[:, i], self.asked[metric][1])
+                row |= {} if p is None else margin_columns(p[:, i], self.asked[metric][1])
                 row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
                 if (known := joint.adjusted.get((segment, metric, pair))) is not None:
                     row["p_adjusted"] = max(known, row["p_value"])
@@ -336,13 +336,13 @@ def _check_constant(columns: Columns, cluster: Array | None, covariate: Array | 
 def arms_compared(measured: Values, options: CompareOptions, saved: Call | None = None) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms; ``saved``: numbers that are the baseline."""
     arms = ArmValues.of(measured)
-    arms = arms if saved is None else arms.beside(saved)
+    arms = arms if saved is None else arms.with_saved(saved)
     pairs = arms.pairs(options)
-    splits = (splits_of_queries if saved is None else beside_saved)(measured, arms.segments, arms.systems, options)
-    families = families_of_arms([*arms.blocks(pairs)], options) if options.tested_together and len(pairs) else []
+    splits = (splits_of_queries if saved is None else splits_with_saved)(measured, arms.segments, arms.systems, options)
+    families = families_of_arms([*arms.blocks(pairs)], options) if options.tests_families and len(pairs) else []
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     rounds = draws * len(arms.segments) + options.permutations * sum(map(len, families))
     with progress(rounds, "draw", work=HARDER * draws * len(arms.arm)) as tick:
-        joint = arms_together(families, options, tick)
+        joint = permute_families(families, options, tick)
         between = partial(arms.between, options=options, tick=tick, joint=joint)
-        return pairs_compared(*each, options, splits.beside(between), arms.saved)
+        return pairs_compared(*each, options, splits.with_split_columns(between), arms.saved)

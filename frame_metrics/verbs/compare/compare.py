@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import check_apart
+from frame_metrics.errors import check_key_names
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.call import Call
@@ -36,7 +36,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     options = replace(options, of=kind)
     if kind == "proxies" and options.test != "z":
         students_t()  # so that a lack of scipy is told of before anything is read
-    check_apart(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
+    check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
     paired = paired_by(call, asked, options)

@@ -24,7 +24,7 @@ from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import normally_above, of_candidates, of_draws
 from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
-from frame_metrics.verbs.compare.margins import OF_MARGIN, told_of_error, told_of_margin
+from frame_metrics.verbs.compare.margins import OF_MARGIN, margin_columns, margin_columns_of_error
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
@@ -79,11 +79,11 @@ def _with_margin(columns: dict[str, Any], options: CompareOptions) -> dict[str, 
 
 
 def schema_of(
-    columns: Columns, options: CompareOptions, beside: Mapping[str, Any] | None = None
+    columns: Columns, options: CompareOptions, result_columns: Mapping[str, Any] | None = None
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a function from the types of the frame's columns to the types of the result's columns.
 
-    ``beside``: the columns beside the keys; None for those of ``compare``.
+    ``result_columns``: the columns beside the keys; None for those of ``compare``.
     """
     queries = columns.query if options.per_query else ()
     keys = (*columns.segments, *queries, *([columns.side] if columns.side else []))
@@ -92,7 +92,7 @@ def schema_of(
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         baseline = pl.String if named else types[str(columns.side)]
         first = {name: types[name] for name in keys} | {"baseline": baseline, "metric": pl.String, "k": pl.Int64}
-        return first | (columns_of(options) if beside is None else dict(beside))
+        return first | (columns_of(options) if result_columns is None else dict(result_columns))
 
     return schema
 
@@ -117,7 +117,7 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, options.corrected_by, columns.get("p_adjusted"))
     if options.margin is not None:
-        columns |= held_corrected(columns, segment * metrics + metric, options.corrected_by)
+        columns |= corrected_for_candidates(columns, segment * metrics + metric, options.corrected_by)
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in columns]
     columns |= {name: pl.Series([row.get(name) for row in rows], dtype=pl.String) for name in texts}
     return {name: columns[name] for name in schema}
@@ -150,7 +150,7 @@ def by_area(
     low, high = around(np.array(difference), np.array(variance), options.ci, ends)
     row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
     if variance > 0 and margin == margin:
-        row |= told_of_error(difference, variance**0.5, metric, margin, normally_above)
+        row |= margin_columns_of_error(difference, variance**0.5, metric, margin, normally_above)
     return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 
 
@@ -159,7 +159,7 @@ def by_draws(
     drawn: Array,
     options: CompareOptions,
     units: Sequence[float],
-    held: tuple[Metric, float] | None = None,
+    margin: tuple[Metric, float] | None = None,
 ) -> Row:
     """Return intervals and p-value of the difference of two values by the bootstrap.
 
@@ -172,7 +172,7 @@ def by_draws(
     drawn : their values in the resamples, shape (2, draws).
     options : the level of the intervals.
     units : how many units were resampled, or Kish's number; of two arms those of each.
-    held : the metric, and its margin, if it has one and the difference is to be held against it.
+    margin : the metric, and its margin, if it has one and the difference is to be held against it.
     """
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
@@ -186,9 +186,9 @@ def by_draws(
         ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float(apart.std())
-        if held is not None and np.isfinite(values).all() and vary(apart):
-            known = of_draws(held[0].sign * apart[:, None], np.array(held[1:]), df + 1)
-            row |= told_of_margin(known[:, 0], held[0])
+        if margin is not None and np.isfinite(values).all() and vary(apart):
+            known = of_draws(margin[0].sign * apart[:, None], np.array(margin[1:]), df + 1)
+            row |= margin_columns(known[:, 0], margin[0])
     if not vary(apart):
         row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
     least = least_of_units(units)
@@ -224,7 +224,7 @@ def least_of_units(units: Sequence[float], shared: int = 0) -> float:
     return (1 + (one == other)) / (comb(one + other, one) << shared) if min(units) < WIDE else 0.0
 
 
-def rows_in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:
+def sorted_rows(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:
     """Return rows by segment, then metric, then pair; ``compared`` returns those of a segment and pair, by metric."""
     rows: list[Row] = []
     for segment in range(segments):
@@ -253,7 +253,7 @@ def pairs_compared(
 
     ``saved``: the name of a baseline that is not among the systems.
     """
-    rows = rows_in_order(len(segments), pairs, compared)
+    rows = sorted_rows(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
     return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs, saved)
 
@@ -273,16 +273,16 @@ def answer_with(
     """
     at, metric, pair = places
     mine, base = np.array(pairs).T
-    keys = segments.own_rows(at) | systems.own_rows(mine[pair])
+    keys = segments.rows_of_keys(at) | systems.rows_of_keys(mine[pair])
     if saved is not None:
         name = pl.Series([saved], dtype=pl.String).new_from_index(0, len(pair))
-        return Answer(keys, {"baseline": name} | labels(asked, metric) | dict(columns), {}, segments.cells.held)
+        return Answer(keys, {"baseline": name} | labels(asked, metric) | dict(columns), {}, segments.cells.key_table)
     (column,) = systems.keys
     keys["baseline"] = systems.key_rows(base[pair])[column]
-    return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.held)
+    return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.key_table)
 
 
-def held_corrected(
+def corrected_for_candidates(
     columns: Mapping[str, pl.Series] | pl.DataFrame, family: Array, correction: str
 ) -> dict[str, pl.Series]:
     """Return the p-values of differences held against a margin, corrected for several candidates.
@@ -298,7 +298,7 @@ def held_corrected(
 
 
 def corrected(
-    p_value: pl.Series, family: Array, correction: str, together: pl.Series | None = None
+    p_value: pl.Series, family: Array, correction: str, joint_p_values: pl.Series | None = None
 ) -> dict[str, pl.Series]:
     """Return corrected p-values, the number of p-values in each family, and the correction, as columns.
 
@@ -309,10 +309,10 @@ def corrected(
     p_value : of each row.
     family : the number of each row's family.
     correction : of families that are not tested together.
-    together : the corrected p-values of rows that are tested together with their family, null for others.
+    joint_p_values : the corrected p-values of rows that are tested together with their family, null for others.
     """
     p = p_value.fill_null(np.nan).to_numpy()
-    out = np.full(len(p), np.nan) if together is None else together.fill_null(np.nan).to_numpy().copy()
+    out = np.full(len(p), np.nan) if joint_p_values is None else joint_p_values.fill_null(np.nan).to_numpy().copy()
     joint = np.bincount(family, ~np.isnan(out), minlength=1) > 0
     for number_of_family in np.unique(family):
         if not joint[number_of_family]:

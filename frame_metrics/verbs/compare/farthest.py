@@ -75,7 +75,7 @@ def farthest(
             for (column, kind), one in zip(COLUMNS.items(), figures, strict=True)
         }
         return Answer(
-            measured.index.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.index.held
+            measured.index.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.index.key_table
         )
 
     return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=True)

@@ -25,7 +25,7 @@ from frame_metrics.stats.significance import (
 )
 from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
-from frame_metrics.verbs.compare.pair_families import tested_together
+from frame_metrics.verbs.compare.pair_families import flip_families
 
 BOUNDS = "bounds"  # where a row has those of one side, which are no column of a result
 POWER = 0.8  # with which mde is detected
@@ -41,7 +41,7 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, o
     counts: Counter[int] = Counter()
     for group, own in zip(groups, families, strict=True):
         counts.update(own if group.tested else ())
-    joint = {family for family, n in counts.items() if n > 1 and options.tested_together and not others}
+    joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not others}
     # Families of the same queries are flipped at once; what others flip does not matter to a family.
     alike: dict[tuple[int, ...], set[int]] = {}
     for family in joint:
@@ -80,7 +80,7 @@ def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick
 
 def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of families of pairs."""
-    found = tested_together(groups, options, tick)
+    found = flip_families(groups, options, tick)
     for group, adjusted, wide, bounds in zip(groups, found.adjusted, found.wide, found.bounds, strict=True):
         p_value = _p_values(group, options, tick, found.p_value)
         ends = np.full((2, len(wide)), np.nan)

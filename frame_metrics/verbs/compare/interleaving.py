@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart
+from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, paired_systems
@@ -62,7 +62,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
     if options.test is not None:
         check_units(options.test, TESTS, call.columns, "query")
     call = replace(call, columns=call.columns.changed(system=call.columns.team))
-    check_apart(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
+    check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     options = replace(options, test=options.test or next(iter(TESTS)))
 
     def compute(source: Source) -> Answer:

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import progress
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart
+from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring.measured import measured_of, planned
@@ -31,14 +31,14 @@ from frame_metrics.verbs.compare.differences import Row
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
-from frame_metrics.verbs.compare.pair_families import tested_together
+from frame_metrics.verbs.compare.pair_families import flip_families
 from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of
 
 ENDS = ("value", "ci_low", "ci_high")
 RANKS = ("rank", "rank_low", "rank_high")
-TOLD = {"may_be_best": pl.Boolean, "reliability": pl.Float64}
+BEST_COLUMNS = {"may_be_best": pl.Boolean, "reliability": pl.Float64}
 COLUMNS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | dict.fromkeys(ENDS, pl.Float64)
-COLUMNS |= dict.fromkeys(RANKS, pl.Int64) | TOLD | dict.fromkeys(("n", "n_undefined", "n_unanswered"), pl.Int64)
+COLUMNS |= dict.fromkeys(RANKS, pl.Int64) | BEST_COLUMNS | dict.fromkeys(("n", "n_undefined", "n_unanswered"), pl.Int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
     """Implement ``irm.leaderboard``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=LEADERBOARD))
     _check(call, asked or ())
-    check_apart(call.columns.keys, COLUMNS)
+    check_key_names(call.columns.keys, COLUMNS)
     paired = paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
@@ -182,7 +182,7 @@ def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterato
     """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
     known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
     alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.columns)]
-    apart = iter(tested_together(alone, options, lambda done: None).bounds if alone else ())
+    apart = iter(flip_families(alone, options, lambda done: None).bounds if alone else ())
     for group, spread in known:
         wide = next(apart) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
         single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))

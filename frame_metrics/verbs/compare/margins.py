@@ -103,7 +103,7 @@ def _check_of_queries(name: str, metric: Metric) -> None:
         )
 
 
-def told_of_margin(p: Array, metric: Metric) -> dict[str, float]:
+def margin_columns(p: Array, metric: Metric) -> dict[str, float]:
     """Return the columns of a difference held against a margin.
 
     Parameters
@@ -115,11 +115,11 @@ def told_of_margin(p: Array, metric: Metric) -> dict[str, float]:
     return dict(zip(OF_MARGIN, (nan if metric.higher is None else worse, max(worse, better)), strict=True))
 
 
-def told_of_error(
+def margin_columns_of_error(
     difference: float, error: float, metric: Metric, margin: float, p_of: Callable[[float], float]
 ) -> dict[str, float]:
     """Return the same of a difference with a standard error; ``p_of``: the p-value of so many errors above 0."""
-    return told_of_margin(
+    return margin_columns(
         np.array([p_of((side * metric.sign * difference + margin) / error) for side in SIDES]), metric
     )
 

@@ -28,7 +28,7 @@ from frame_metrics.verbs.compare.splits import check_asked_apart
 OF_PARTS: dict[str, Any] = dict.fromkeys(("share", "baseline_share", "value", "baseline_value"), pl.Float64)
 OF_PARTS |= dict.fromkeys((f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")), pl.Float64)
 OF_PARTS |= dict.fromkeys(("n", "baseline_n"), pl.Int64)
-BESIDE = ("total_over", "metric", "k")
+TOTAL_AND_METRIC = ("total_over", "metric", "k")
 
 
 def schema_of_parts(columns: Columns, *, saved: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -38,7 +38,7 @@ def schema_of_parts(columns: Columns, *, saved: bool) -> Callable[[dict[str, Any
         arm = {columns.arm: types[columns.arm]} if columns.arm else {}
         baseline = pl.String if saved else types[str(columns.arm)]
         keys = arm | {"baseline": baseline} | {name: types[name] for name in columns.segments}
-        return keys | dict(zip(BESIDE, (pl.String, pl.String, pl.Int64), strict=True)) | OF_PARTS
+        return keys | dict(zip(TOTAL_AND_METRIC, (pl.String, pl.String, pl.Int64), strict=True)) | OF_PARTS
 
     return schema
 
@@ -110,13 +110,13 @@ def two_mixes(arms: ArmValues, pair: Pair, metric: int) -> TwoMixes:
     return TwoMixes(*each, segments)
 
 
-def changes_apart(measured: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
+def changes_by_part(measured: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
     """Return the answer: a row for each pair of arms, segment or total, and metric; ``saved``: as in other changes."""
     arms = ArmValues.of(measured)
     if saved is None:
         check_asked_apart(measured, arms.segments, arms.systems, options)
     else:
-        arms = arms.beside(saved, gone=True)
+        arms = arms.with_saved(saved, gone=True)
     own = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
     totals, pairs = Totals(arms.segments, own if arms.named is None else arms.named), arms.pairs(options)
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
@@ -148,13 +148,13 @@ def _answer(
     beside |= labels(arms.asked, np.tile(np.arange(metrics), len(pairs) * groups))
     keys, aliases = _of_pairs(arms, np.array(pairs)[pair])
     keys |= {name: rows[group] for name, rows in totals.key_rows().items()}
-    return Answer(keys, beside | columns, aliases, arms.segments.cells.held)
+    return Answer(keys, beside | columns, aliases, arms.segments.cells.key_table)
 
 
 def _of_pairs(arms: ArmValues, pairs: Array) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the keys of arms and of their baselines, and the column that these are taken from."""
     systems, (mine, base) = arms.systems, pairs.T
-    keys: dict[str, Any] = dict(systems.own_rows(mine))
+    keys: dict[str, Any] = dict(systems.rows_of_keys(mine))
     if arms.saved is not None:
         return keys | {"baseline": pl.Series([arms.saved], dtype=pl.String).new_from_index(0, len(pairs))}, {}
     (column,) = systems.keys

@@ -124,7 +124,7 @@ class CompareOptions(IntervalOptions):
         return self.test in FLIPS.get(self.of, ()) and not self.adjusts
 
     @property
-    def tested_together(self) -> bool:
+    def tests_families(self) -> bool:
         """True if pairs of a family are tested together, so that their intervals hold together."""
         return self.flips and self.correction in (None, MAX_T)
 
@@ -307,7 +307,7 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
         return
     if columns.arm is None:
         what = f"each {options.one} over its own {'queries' if columns.query else 'rows'}"
-        instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
+        instead = f" in the place of system={columns.system!r}" if columns.systems_have_rows else ""
         raise ColumnError(f"{options.verb}() compares {what}; name the column of {options.one}s with arm={instead}")
     if options.split is not None:
         check_split(options.split, columns)

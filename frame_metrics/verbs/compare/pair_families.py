@@ -21,7 +21,7 @@ FEWER = 2  # times as many pairs as systems, from which on the values of systems
 
 
 @dataclass(frozen=True, eq=False)
-class TestedTogether:
+class FamilyTests:
     """The p-values and quantiles of the families of some groups."""
 
     adjusted: list[Array]  # the corrected p-value of each column, for each group
@@ -33,7 +33,7 @@ class TestedTogether:
     bounds: list[Array]
 
 
-def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> TestedTogether:
+def flip_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> FamilyTests:
     """Flip the signs of all units of some groups; a family is a metric in a segment, or with ``over="all"`` all."""
     family = [column.at if options.over == "metric" else 0 for one in groups for column in one.columns]
     _, number = np.unique(family, return_inverse=True)
@@ -50,7 +50,7 @@ def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: 
         p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     bounds = np.split(quantile_of_flips(found.against, options.ci, every=found.every)[sides], ends, axis=1)
-    return TestedTogether(np.split(adjusted, ends), [wide[own] for own in of_group], p_value, bounds)
+    return FamilyTests(np.split(adjusted, ends), [wide[own] for own in of_group], p_value, bounds)
 
 
 def _sides(groups: Sequence[PairGroup]) -> Array:

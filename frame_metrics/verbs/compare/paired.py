@@ -26,9 +26,9 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.paired_shares import table_of
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, places, tabled
 from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of
-from frame_metrics.verbs.compare.held import hold
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
+from frame_metrics.verbs.compare.margin_tests import hold
 from frame_metrics.verbs.compare.margins import margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
 

@@ -19,7 +19,7 @@ from frame_metrics.stats.margins import above, normally_above
 from frame_metrics.stats.proxies import Powered, powered
 from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import Pair, Row, places, tabled
-from frame_metrics.verbs.compare.margins import margins_of, told_of_error
+from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
@@ -39,13 +39,13 @@ def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
 
 
-def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, held: tuple[Metric, float]) -> Row:
+def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, margin: tuple[Metric, float]) -> Row:
     """Compare two systems on one metric.
 
     Parameters
     ----------
     number : the position of the metric.
-    held : the metric, and its margin, NaN for none.
+    margin : the metric, and its margin, NaN for none.
     """
     by_people: ByPeople = here.people  # type: ignore[assignment]
     machine, people = here.values[number][:, pair], by_people.values[number][:, pair]
@@ -69,7 +69,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, he
     mde = detectable(options.ci) * found.errors[way != "t"]
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
     if np.count_nonzero(both[~np.isnan(both)]) >= FEW:
-        row |= _margin_columns(found, way, *held)
+        row |= _margin_columns(found, way, *margin)
     return row | {"p_value": found.p_value(way)}
 
 
@@ -79,4 +79,4 @@ def _margin_columns(found: Powered, way: str, metric: Metric, margin: float) -> 
     if not error > 0 or np.isnan(margin):
         return {}
     p_of = partial(above, df=found.freedom) if way == "t" else normally_above
-    return told_of_error(float(found.value), float(error), metric, margin, p_of)
+    return margin_columns_of_error(float(found.value), float(error), metric, margin, p_of)

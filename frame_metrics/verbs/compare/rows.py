@@ -39,11 +39,11 @@ from frame_metrics.verbs.compare.differences import (
     pairs_among,
     pairs_compared,
     places,
-    rows_in_order,
+    sorted_rows,
     tabled,
 )
 from frame_metrics.verbs.compare.inferred import POWER
-from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
+from frame_metrics.verbs.compare.margins import margin_columns, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 MARKS = np.array([0, 1, np.nan])  # what a row is to a share: against it, for it, or no part of it
@@ -52,7 +52,9 @@ MARKS = np.array([0, 1, np.nan])  # what a row is to a share: against it, for it
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of systems (or system, against a constant)."""
     columns, conventions = source.call.columns, source.call.conventions
-    cases = read_cases(source.table, columns, conventions, single=True, alike=lambda: _only_correct(asked, options))
+    cases = read_cases(
+        source.table, columns, conventions, single=True, only_correctness=lambda: _only_correct(asked, options)
+    )
     check_cases(asked, cases)
     if options.against is not None:
         return _against(cases, asked, options)
@@ -80,11 +82,12 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
         mine = cases.rows.filter(pl.Series((segments.place[cell] == segment) & (systems.place[cell] == system)))
         return RowComparison(_opposed(cases, mine, asked, options), options).rows(asked)
 
-    rows = rows_in_order(len(segments), range(len(systems)), compared)
+    rows = sorted_rows(len(segments), range(len(systems)), compared)
     at, metric, system = places(len(rows), len(asked), len(systems))
     baseline = {"baseline": pl.Series([options.against], dtype=pl.String).new_from_index(0, len(rows))}
     columns_of_rows = baseline | labels(asked, metric) | tabled(rows, len(asked), len(systems), options)
-    return Answer(segments.own_rows(at) | systems.own_rows(system), columns_of_rows, table=cases.cells.held)
+    keys = segments.rows_of_keys(at) | systems.rows_of_keys(system)
+    return Answer(keys, columns_of_rows, table=cases.cells.key_table)
 
 
 def _opposed(cases: Cases, rows: pl.DataFrame, asked: Asked, options: CompareOptions) -> Inputs:
@@ -271,7 +274,7 @@ class RowComparison:
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
         out["mde"] = (wide + more) * error if reached else np.nan
         if margin == margin:
-            out |= told_of_margin(np.array(of_shares(table, margin))[:: metric.sign], metric)
+            out |= margin_columns(np.array(of_shares(table, margin))[:: metric.sign], metric)
         if of_ratio >= 0:
             means = np.array([[row["value"]], [row["baseline_value"]]])
             ends = relative_ends(means, np.array([of_ratio**2]), np.array([wide]))
@@ -279,12 +282,12 @@ class RowComparison:
         return out
 
     def _by_draws(
-        self, row: Row, draws: dict[tuple[int, int], Array], i: int, units: float, held: tuple[Metric, float]
+        self, row: Row, draws: dict[tuple[int, int], Array], i: int, units: float, margin: tuple[Metric, float]
     ) -> Row:
         """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
         if (i, self.first) not in draws:
             return {}
         level = np.full(len(draws[i, self.first]), row["baseline_value"])
         drawn = [*(draws[i, at] for at in self.order), level][:2]
-        known = held if held[1] == held[1] and self._moved(held[0]) else None
+        known = margin if margin[1] == margin[1] and self._moved(margin[0]) else None
         return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [units], known)

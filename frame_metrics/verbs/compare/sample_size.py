@@ -14,8 +14,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import (
     BadValueError,
     NotComputableError,
-    check_apart,
     check_ci,
+    check_key_names,
     check_once,
     check_whole,
     quote,
@@ -45,8 +45,8 @@ from frame_metrics.verbs.compare.differences import (
     answer_with,
     pairs_among,
     places,
-    rows_in_order,
     schema_of,
+    sorted_rows,
 )
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.paired import paired_by
@@ -114,7 +114,7 @@ class SizeOptions(CompareOptions):
                 )
 
     def rows(
-        self, counts: Row, sums: Array, sizes: Array, beside: Proxied | None = None, share: float = 0.5
+        self, counts: Row, sums: Array, sizes: Array, proxied: Proxied | None = None, share: float = 0.5
     ) -> list[Row]:
         """Return a row for each difference and power.
 
@@ -122,29 +122,29 @@ class SizeOptions(CompareOptions):
         ----------
         counts : the columns that all these rows share.
         sums, sizes : the contributions of the units of a pilot, as ``spreads`` takes them.
-        beside : the judgments of a machine, for prediction-powered differences.
+        proxied : the judgments of a machine, for prediction-powered differences.
         share : the arm's share of the units of both arms.
         """
         seen = spreads(sums, sizes, self.resamples, self.seed, share)
-        if beside is not None and counts["n_units"] < FEWEST:
+        if proxied is not None and counts["n_units"] < FEWEST:
             seen = np.full_like(seen, np.nan)
-        if beside is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)), initial=0)) ** 2:
+        if proxied is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)), initial=0)) ** 2:
             seen = np.full_like(seen, np.nan)  # a pilot without any variance does not say how much there is
-        known = beside is not None or not _few_vary(sums, sizes)
+        known = proxied is not None or not _few_vary(sums, sizes)
         least = [fewest_of_arm(self.level, own) for own in (share, 1 - share)] if self.of == "arms" else [0, 0]
         least = [fewest(self.ci), 0] if self.of == "queries" else least
         rows: list[Row] = []
         for detect, power in self.cases:
-            n = np.maximum(needed(seen, len(sums), detect, power, self.level, beside, share), least[0])
-            base = np.maximum(needed(seen[:1], len(sums), detect, power, self.level, beside, 1 - share), least[1])
+            n = np.maximum(needed(seen, len(sums), detect, power, self.level, proxied, share), least[0])
+            base = np.maximum(needed(seen[:1], len(sums), detect, power, self.level, proxied, 1 - share), least[1])
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
             high = np.ceil(high) if known else np.inf
             numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), high, base[0]))
             ends = dict(zip((*NEEDED, BASE), numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
-            if beside is not None and ends["needed"] is None:
-                rows[-1]["reason"] = self._why_none(counts, beside.units, seen[0], power)
+            if proxied is not None and ends["needed"] is None:
+                rows[-1]["reason"] = self._why_none(counts, proxied.units, seen[0], power)
         return rows
 
     def _why_none(self, counts: Row, every: int, spread: float, power: float) -> str:
@@ -195,10 +195,10 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
     if options.split is not None:
         check_split(options.split, call.columns)
     check_compared(kind, call, asked or (), options)
-    if call.judged is not None and call.judged.sampling:
+    if call.judgment_columns is not None and call.judgment_columns.sampling:
         raise NotComputableError(
-            f"sampling={call.judged.sampling!r} has a chance for each query, and sample_size() counts queries that are "
-            "drawn alike; give judge() a pilot that was drawn so, without sampling="
+            f"sampling={call.judgment_columns.sampling!r} has a chance for each query, and sample_size() counts "
+            "queries that are drawn alike; give judge() a pilot that was drawn so, without sampling="
         )
     if options.n_all is not None and kind != "proxies":
         raise NotComputableError(
@@ -208,7 +208,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
     schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
     schema |= {"reason": pl.String} if kind == "proxies" else {}
     schema |= {BASE: pl.Int64} | OF_SHARES | NOTE if kind == "arms" else {}
-    check_apart(call.columns.keys, ("baseline", "metric", "k", *schema))
+    check_key_names(call.columns.keys, ("baseline", "metric", "k", *schema))
     paired = paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
@@ -274,12 +274,12 @@ def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
         for metrics, _, mine, units in arms.units(arms.of_pair(segment, pair), pair):
             sums, sizes = units.side_by_side(units.sums), units.side_by_side(units.size[:, None])[:, :, 0]
             counts = counts_of(mine, units)
-            counts |= splits.told(segment, pair, counts) | {"share": own, "baseline_share": base}
+            counts |= splits.unit_columns(segment, pair, counts) | {"share": own, "baseline_share": base}
             for i, one in enumerate(metrics):
                 rows[one] = options.rows(counts, sums[:, :, i], sizes, share=own / (own + base))
         return [rows[metric] for metric in range(len(arms.asked))]
 
-    rows = [row for each in rows_in_order(len(arms.segments), pairs, between) for row in each]
+    rows = [row for each in sorted_rows(len(arms.segments), pairs, between) for row in each]
     at = places(len(rows), len(arms.asked), len(pairs), len(options.cases))
     return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
 

@@ -59,15 +59,15 @@ class Splits:
             p_value = np.array([test(here[asked], shares) for here in units])
         return cls(columns, options.one, units, unjudged, several, p_value)
 
-    def beside(self, compared: Compared) -> Compared:
+    def with_split_columns(self, compared: Compared) -> Compared:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
 
         def rows(segment: int, pair: Pair) -> list[Row]:
-            return [row | self.told(segment, pair, row) for row in compared(segment, pair)]
+            return [row | self.unit_columns(segment, pair, row) for row in compared(segment, pair)]
 
         return rows
 
-    def told(self, segment: int, pair: Pair, row: Row) -> Row:
+    def unit_columns(self, segment: int, pair: Pair, row: Row) -> Row:
         """Return the columns about the units of a pair of arms; ``row``: the columns that count them."""
         told: Row = {"split_p_value": self.p_value[segment]}
         if self.unjudged is not None:
@@ -134,7 +134,7 @@ def check_asked_apart(
     return units, several
 
 
-def beside_saved(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_with_saved(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
     columns, nothing = measured.columns, np.full(len(segments), np.nan)
     return Splits(columns, options.one, None, unjudged_of(measured, segments, arms), 0, nothing)

@@ -13,7 +13,7 @@ from frame_metrics.stats.margins import Shifted, of_draws, of_pairs, of_shares
 from frame_metrics.stats.resampling import often_enough
 from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
 from frame_metrics.verbs.compare.groups import PairGroup
-from frame_metrics.verbs.compare.margins import check_possible, told_of_margin
+from frame_metrics.verbs.compare.margins import check_possible, margin_columns
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
@@ -33,7 +33,7 @@ def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -
                 check_possible(str(column.metric), column.metric.range, one)
         p = _p_values(own, spread, margin, options)
         for column, one in zip(own.columns, p.T, strict=True):
-            column.row.update(told_of_margin(one, column.metric))
+            column.row.update(margin_columns(one, column.metric))
 
 
 def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: CompareOptions) -> Array:

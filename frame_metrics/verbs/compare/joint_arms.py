@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.backends.progress import Tick
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
-from frame_metrics.stats.arm_families import ArmUnits, exchanged_together
+from frame_metrics.stats.arm_families import ArmUnits, exchange_families
 from frame_metrics.stats.significance import LEAST
 from frame_metrics.verbs.compare.differences import Pair
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
@@ -80,7 +80,7 @@ def families_of_arms(blocks: Sequence[BlockOfArms], options: CompareOptions) -> 
     return [[block] for block in blocks if len(block.pairs) > 1 and not block.shared]
 
 
-def arms_together(families: Sequence[Sequence[BlockOfArms]], options: CompareOptions, tick: Tick) -> ArmsJoint:
+def permute_families(families: Sequence[Sequence[BlockOfArms]], options: CompareOptions, tick: Tick) -> ArmsJoint:
     """Permute the units of families of arms; a family is a metric in a segment, or with ``over="all"`` all."""
     joint = ArmsJoint()
     for blocks in families:
@@ -91,7 +91,7 @@ def arms_together(families: Sequence[Sequence[BlockOfArms]], options: CompareOpt
             pairs = np.searchsorted(block.arms, np.array(block.pairs))
             units.append(ArmUnits(block.sums, block.size, block.arm, pairs, family))
         number = len(blocks[0].metrics) if each else 1
-        found = exchanged_together(units, number, options.permutations, options.seed, options.ci, tick)
+        found = exchange_families(units, number, options.permutations, options.seed, options.ci, tick)
         for block, one, adjusted in zip(blocks, units, found.adjusted, strict=True):
             for metric, family, column in zip(block.metrics, one.family.tolist(), adjusted.T, strict=True):
                 joint.wide[block.segment, metric] = float(found.wide[family])

@@ -17,22 +17,24 @@ from frame_metrics.verbs.audit.otherwise import Otherwise, most_otherwise, writt
 @check("info", "judgments")
 def judgments_without_a_grade(log: Log) -> Seen:
     """judgments without a {log.judgment_name}: their documents count as not judged"""
-    if log.judged is None or log.judges_itself:
+    if log.separate_judgments is None or log.judges_itself:
         return Seen(0)
-    unjudged, of = log.judged.unjudged, len(log.judged.listed)
+    unjudged, of = log.separate_judgments.unjudged, len(log.separate_judgments.listed)
     if unjudged is None:
         return Seen(0, of)
-    return Seen(len(unjudged), of, as_text(unjudged.select(*log.judged.keys, "doc")[:1]))
+    return Seen(len(unjudged), of, as_text(unjudged.select(*log.separate_judgments.keys, "doc")[:1]))
 
 
 @check("warning", "queries")
 def queries_without_a_grade(log: Log) -> Seen:
     """none of their judgments has a {log.judgment_name}, so they count as not judged, and no mean has them"""
-    if log.judged is None or log.judges_itself:
+    if log.separate_judgments is None or log.judges_itself:
         return Seen(0)
     query = log.columns.key_names[2]
-    every = log.judged.listed.select(query).unique(maintain_order=True)
-    lost = every.join(log.judged.names.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left")
+    every = log.separate_judgments.listed.select(query).unique(maintain_order=True)
+    lost = every.join(
+        log.separate_judgments.names.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
+    )
     return Seen(len(lost), len(every), as_text(lost[:1]))
 
 
@@ -41,14 +43,14 @@ def judgments_without_a_segment(log: Log) -> Seen:
     """{n} of {of} judgments have no {by}, and the log has their query in other segments only: null is a segment of its
     own, so that no result is judged by them. Give them the segment of their query, or leave {by} out of the judgments
     """
-    if log.judged is None or log.judges_itself:
+    if log.separate_judgments is None or log.judges_itself:
         return Seen(0)
-    by = [name for name in log.columns.key_names[1] if name in log.judged.keys]
+    by = [name for name in log.columns.key_names[1] if name in log.separate_judgments.keys]
     if not by:
         return Seen(0)
-    keys, pairs = log.judged.keys, log.judged.pairs
+    keys, pairs = log.separate_judgments.keys, log.separate_judgments.pairs
     null = pairs.filter(pl.any_horizontal(pl.col(by).is_null()))
-    ours = log.held.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
+    ours = log.key_rows.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
     known = null.join(ours, on=log.columns.key_names[2], how="semi", nulls_equal=True, maintain_order="left")
     lost = known.join(ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
     return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
@@ -86,7 +88,7 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     """{n} of {of} results are judged in their query under another spelling, as {said}. They differ in case, spaces,
     leading zeros or Unicode form only, and count as not judged. Write ids alike first
     """
-    if log.judged is None or log.judges_itself or not are_texts(log.table["doc"]):
+    if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]):
         return Seen(0)
     table, place = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
     there = None if place is None else table[place].is_not_null()
@@ -94,8 +96,10 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     matched = pl.any_horizontal(pl.col(judging(table)).cast(pl.Float64).fill_nan(None).is_not_null())
     lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
     at = (lost if there is None else lost & there).arg_true().to_numpy()
-    at = at[plain_ids(table["doc"][at]).is_in(plain_ids(log.judged.pairs["doc"]).unique().implode()).to_numpy()]
-    rows, like = _like_judged(log, log.judged.pairs, at) if len(at) else (at, pl.Series())
+    at = at[
+        plain_ids(table["doc"][at]).is_in(plain_ids(log.separate_judgments.pairs["doc"]).unique().implode()).to_numpy()
+    ]
+    rows, like = _like_judged(log, log.separate_judgments.pairs, at) if len(at) else (at, pl.Series())
     if not len(rows):
         return Seen(0, of)
     said = " and ".join(quoted([table["doc"][int(rows[0])], like[0]]))

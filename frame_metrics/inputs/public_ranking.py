@@ -86,7 +86,7 @@ class Ranking(Narrow[FullRanking]):
         if len(rows.query) == len(every.query):
             return rows.value.astype(np.float64, copy=False)
         out = np.zeros(len(every.query))
-        if self._inside.shown is None:
+        if self._inside.logged_rank is None:
             out[every.starts[rows.query] + rows.rank - 1] = rows.value
         else:
             deep = int(every.rank.max(initial=0)) + 1
