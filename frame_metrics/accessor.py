@@ -2063,19 +2063,19 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "best", "difference", "winner", "not worse", "reversal", "value",
-        "absent", "unjudged", "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend",
-        "break", "trend or break", "nothing", "tests"), sentence, of (the systems that may be the best, the segment, the
-        times of a trend, the first time after a break, the finding of the audit, what is absent and why, what is
-        missing, or the label that probabilities are of), the system, baseline, metric, value, baseline_value,
-        difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units,
-        share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the difference, else of the
-        value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences that rest on tests n is
-        the number, value how often each is wrong at most, and share how often some are. For unjudged results n is the
-        cutoff. For undefined queries n is their number, of baseline_n in all; for missing labels and scores n is the
-        number of rows, and share that of all. For probabilities value is the ece; share, its interval and n are those
-        of the bin that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints the
-        sentences.
+        A frame of the caller's kind: about ("split", "best", "difference", "winner", "not worse", "reversal", "mix",
+        "value", "absent", "unjudged", "undefined", "missing", "calibration", "distance", "cut", "audit", "segment",
+        "trend", "break", "trend or break", "nothing", "tests"), sentence, of (the systems that may be the best, the
+        segment, the times of a trend, the first time after a break, the parts of a change, the finding of the audit,
+        what is absent and why, what is missing, or the label that probabilities are of), the system, baseline, metric,
+        value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
+        n_units, baseline_n_units, share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the
+        difference, else of the value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences
+        that rest on tests n is the number, value how often each is wrong at most, and share how often some are. For
+        unjudged results n is the cutoff. For undefined queries n is their number, of baseline_n in all; for missing
+        labels and scores n is the number of rows, and share that of all. For probabilities value is the ece; share, its
+        interval and n are those of the bin that is farthest off, and baseline_value is its mean score.
+        ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------

@@ -195,8 +195,9 @@ class Calls:
         return [self.nested.get(system, system)]
 
     def compare(self, irm: Any, *metrics: str, **options: Any) -> Any:
-        """Call the verb of comparisons."""
-        return getattr(irm, self.verb)(*metrics, **options)
+        """Call the verb of comparisons; of periods in segments ``ab_test``, as ``change`` takes these apart."""
+        verb = "ab_test" if self.verb == "change" and irm.roles.get("by") is not None else self.verb
+        return getattr(irm, verb)(*metrics, **options)
 
     @property
     def paired(self) -> bool:

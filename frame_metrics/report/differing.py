@@ -156,3 +156,18 @@ def _untested(said: Said) -> str:
     values = f"{number_text(said.value)} against {number_text(said.baseline_value)} of {base}"
     over = f"{at_text(said)}, over {counted_of(said)}"
     return f"{said.metric} of {name} is {values}{over}: too few to test the difference."
+
+
+def mix(said: Said) -> str:
+    """Return the sentence of a change that is taken apart."""
+    change = said.difference or 0.0
+    low, high = said.ci_low or 0.0, said.ci_high or 0.0
+    if low <= 0 <= high or abs(change) <= EQUAL:
+        moved = f"hardly moved, by {signed_text(change)} ({signed_text(low)} to {signed_text(high)})"
+    else:
+        ends = sorted((abs(low), abs(high)))
+        moved = (
+            f"{'rose' if change > 0 else 'fell'} by {number_text(abs(change))} ({' to '.join(map(number_text, ends))})"
+        )
+    sides = "" if said.baseline is None else f" from {name_of(said.baseline)} to {name_of(said.system)}"
+    return f"{said.metric} {moved}{sides}: {said.of}."

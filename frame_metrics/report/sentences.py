@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
-from frame_metrics.report.differing import difference, lost, not_worse, reversal
+from frame_metrics.report.differing import difference, lost, mix, not_worse, reversal
 from frame_metrics.report.words import (
     LONGEST,
     at_text,
@@ -39,7 +39,7 @@ class Said:
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
     # Depends on ``about``: a segment, the first and the last time of a trend, the first time after a break, the
     # findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label that
-    # scores are probabilities of, what is missing, or what is absent and why.
+    # scores are probabilities of, what is missing, what is absent and why, or the parts of a change.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -264,6 +264,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "winner": _winner,
     "not worse": not_worse,
     "reversal": reversal,
+    "mix": mix,
     "value": _value,
     "weighted": _weighted,
     "weights": _weights,
@@ -287,6 +288,7 @@ CLAIMS: Mapping[str, Callable[[Said], bool]] = {
     "difference": lambda said: said.is_significant,
     "winner": lambda said: said.is_significant,
     "reversal": lambda said: said.is_significant,
+    "mix": lambda said: True,
     "not worse": lambda said: (said.p_not_worse is not None and said.p_not_worse < ALPHA) or lost(said),
     "calibration": lambda said: said.misses,
     "segment": lambda said: True,

@@ -12,6 +12,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, OfAudit
 from frame_metrics.report.of_best import OfBest
+from frame_metrics.report.of_mix import OfMix
 from frame_metrics.report.of_segments import OfSegments
 from frame_metrics.report.of_strata import OfStrata
 from frame_metrics.report.sentences import Said
@@ -75,6 +76,7 @@ class Decisions(Stated):
         yield from best.winner()
         yield from self._losses(pairs)
         yield from OfStrata(*about).reversed(pairs)
+        yield from OfMix(*about).all(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._sentence("value", self.own)
         if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:

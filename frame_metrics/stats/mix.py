@@ -82,13 +82,13 @@ class TwoMixes:
 
     @cached_property
     def _columns(self) -> Sequence[Array]:
-        """What is summed: weights, and values less their offset, which is in no part of a difference, times weights."""
+        """The columns that are summed: weights, and weighted values less their offset, which no difference has."""
         low = offsets(self.values) if len(self.values) else 0.0
         return self.weight, (self.values - low) * self.weight
 
     @cached_property
     def parts(self) -> Array:
-        """What each segment adds to the difference, shape (3, segments)."""
+        """The parts that each segment adds to the difference, shape (3, segments)."""
         sums = within(self.place(self._each), 2 * self.segments, self._columns)
         return taken_apart(*sums.reshape(2, 2, self.segments))
 

@@ -1,0 +1,119 @@
+"""Sentences of a summary about changes between periods: how much comes from the mix of segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.report.cells import number_text, plain_text
+from frame_metrics.report.of_strata import STRATA
+from frame_metrics.report.sentences import Said
+from frame_metrics.report.stated import Stated
+from frame_metrics.report.words import LONGEST, signed_text
+
+Row = Mapping[str, Any]
+
+
+def is_sure(row: Row, part: str) -> bool:
+    """Return True if the interval of a part excludes 0."""
+    low, high = row[f"{part}_low"], row[f"{part}_high"]
+    return low is not None and high is not None and (low > 0 or high < 0)
+
+
+def most_of_mix(rows: Sequence[Row], total: Row) -> Row | None:
+    """Return the segment that adds most to the mix, the way the whole does, of those whose part is sure; None if none.
+
+    Of two segments, one grows as the other shrinks: it is that which grew.
+    """
+    sign = 1 if total["from_mix"] > 0 else -1
+    some = [row for row in rows if is_sure(row, "from_mix") and sign * row["from_mix"] > 0]
+    if len(rows) == 2:
+        some = [row for row in rows if row["share"] > row["baseline_share"]]
+    return max(some, key=lambda row: abs(row["from_mix"]), default=None)
+
+
+def percent(row: Row, unit: str) -> str:
+    """Return how the share of a segment changed, as "from 40 to 55 % of queries"."""
+    sides = [100 * row["baseline_share"], 100 * row["share"]]
+    digits = 2 if len({f"{side:.2g}" for side in sides}) == 2 else 3
+    return f"from {' to '.join(f'{side:.{digits}g}' for side in sides)} % of {unit}"
+
+
+class OfMix(Stated):
+    """Sentences about the parts of a change."""
+
+    def all(self, pairs: Sequence[Said]) -> Iterator[Said]:
+        """Yield, for each pair of periods that is told of, how much of its change comes from the mix of segments.
+
+        A part is named as a reason only where its interval excludes 0.
+        """
+        content, work = self.content, self.work
+        asked = content.arms and content.by and content.query and pairs and work.verb == "change"
+        if not asked or is_frame(self.compared["baseline"]) or content.segments is None:
+            return
+        if len(content.of_first(content.segments).select(content.by).unique()) > STRATA:
+            return
+        name, calls = content.first_compared, work.without_notes(work.irm)
+        for pair in pairs:
+            earlier, later = self._in_order(pair)
+            base = work.as_baseline(earlier)
+            call = partial(work.irm.change, *calls.named(name), baseline=base, ci=self.compared["ci"])
+            found = calls.tried("mix", call)
+            rows = [] if found is None else content.of_compared(found).to_dicts()
+            yield from self._of_pair([row for row in rows if self._system(row) == later])
+
+    def _in_order(self, pair: Said) -> tuple[Any, Any]:
+        """Return the periods of a pair: the baseline and the other one, or without a baseline in their own order."""
+        sides = pair.baseline, pair.system
+        if self.content.named:
+            return sides
+        order = self.content.results[str(self.content.system)].unique(maintain_order=True).to_list()
+        first, last = sorted(sides, key=order.index)
+        return first, last
+
+    def _of_pair(self, rows: Sequence[Row]) -> Iterator[Said]:
+        over = ", ".join(self.content.by)
+        total = next((row for row in rows if row["total_over"] == over), None)
+        if total is None or total["change"] is None or total["change_low"] is None:
+            return
+        sure = [is_sure(total, part) for part in ("change", "from_mix", "from_within")]
+        if not sure[0] and not all(sure[1:]):
+            return
+        sides = {} if self.content.n_systems > 2 else {"baseline": None, "system": None}
+        ends: dict[str, Any] = sides | {
+            "difference": total["change"],
+            "ci_low": total["change_low"],
+            "ci_high": total["change_high"],
+        }
+        of = self._reasons([row for row in rows if row["total_over"] is None], total)
+        yield self._sentence("mix", total, by=self.content.first_compared, of=of, **ends)
+
+    def _reasons(self, rows: Sequence[Row], total: Row) -> str:
+        """Return the parts whose intervals exclude 0, the larger first, and what is known of the other."""
+        columns = ", ".join(plain_text(name, LONGEST) for name in self.content.by)
+        alike = all(total[part] * total["change"] >= 0 for part in ("from_mix", "from_within"))
+        told = []
+        for part in sorted(("from_mix", "from_within"), key=lambda one: -abs(total[one])):
+            if is_sure(total, part):
+                size = number_text(abs(total[part])) if alike else signed_text(total[part])
+                told.append(
+                    f"{size} {f'within {columns}' if part == 'from_within' else self._mix(rows, total, columns)}"
+                )
+        if not told:
+            return f"how much of it comes from the mix of {columns} is not known"
+        others = {"from_mix": f"the mix of {columns}", "from_within": f"what is within {columns}"}
+        left = [words for part, words in others.items() if not is_sure(total, part)]
+        return ", ".join(told) + "".join(f"; {words} has no sure part in it" for words in left)
+
+    def _mix(self, rows: Sequence[Row], total: Row, columns: str) -> str:
+        """Return the reason that is in the mix."""
+        most = most_of_mix(rows, total)
+        if most is None:
+            return f"because the mix of {columns} is another"
+        of = ", ".join(plain_text(most[name], LONGEST) for name in self.content.by)
+        grew = "grew" if most["share"] > most["baseline_share"] else "shrank"
+        if len(rows) == 2:
+            return f"because {of} {grew} {percent(most, self.content.unit)}"
+        return f"because the mix of {columns} is another, above all as {of} {grew} {percent(most, self.content.unit)}"

@@ -1,0 +1,83 @@
+"""The sentence of summary() that takes a change between periods apart into the mix of segments and what is within."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+Cells = dict[tuple[str, str], tuple[int, float]]
+
+
+def said(cells: Cells, baseline: Any = None, **options: Any) -> list[str]:
+    """The sentences of a log with so many queries, and so many successes in 1, of each week and device."""
+    rows = [(week, of, float(i < share * n)) for (week, of), (n, share) in cells.items() for i in range(n)]
+    log = pl.DataFrame(rows, schema=["week", "device", "success"], orient="row").with_row_index("query")
+    irm = log.irm(query="query", arm="week", by="device", value="success")
+    found = irm.summary(**({"baseline": baseline} if baseline else {}), **options)
+    every = found["sentence"].to_list()
+    assert not any("quality" in one for one in every)
+    return found.filter(about="mix")["sentence"].to_list()
+
+
+def levels(phone: tuple[int, float], web: tuple[int, float]) -> Cells:
+    """The same with another second week."""
+    return {("w1", "phone"): (400, 0.4), ("w1", "web"): (600, 0.6), ("w2", "phone"): phone, ("w2", "web"): web}
+
+
+# Later weeks, and what is said of them.
+SAID = {
+    "the share of phones alone": (
+        (2200, 0.4),
+        (1800, 0.6),
+        None,  # the change itself is not sure
+    ),
+    "values alone": (
+        (1600, 0.3),
+        (2400, 0.5),
+        "success fell by 0.100 (0.066 to 0.133): 0.100 within device; the mix of device has no sure part in it.",
+    ),
+    "both": (
+        (2200, 0.3),
+        (1800, 0.5),
+        "success fell by 0.130 (0.098 to 0.165): 0.100 within device, 0.030 because "
+        "phone grew from 40 to 55 % of queries.",
+    ),
+    "nothing over all": (
+        (2600, 0.5),
+        (1400, 0.575),
+        "success hardly moved, by +0.006 (-0.027 to +0.041): +0.041 within device, -0.034 because phone "
+        "grew from 40 to 65 % of queries.",
+    ),
+    "against each other": (
+        (2200, 0.5),
+        (1800, 0.7),
+        "success rose by 0.070 (0.036 to 0.105): +0.100 within device, -0.030 because "
+        "phone grew from 40 to 55 % of queries.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_is_said_of_two_weeks(case: str) -> None:
+    """A part is a reason only where its interval excludes 0; which week is the baseline follows from their order."""
+    phone, web, sentence = SAID[case]
+    for baseline in (None, "w1"):
+        assert said(levels(phone, web), baseline) == ([] if sentence is None else [sentence])
+
+
+def test_of_several_segments_the_one_that_adds_most_is_named() -> None:
+    """Of several weeks the sentence names both."""
+    cells = levels((2200, 0.3), (1300, 0.5)) | {("w1", "tv"): (500, 0.5), ("w2", "tv"): (200, 0.4)}
+    (sentence,) = said(cells, "w1")
+    assert sentence.endswith(
+        "because the mix of device is another, above all as phone grew from 27 to 59 % of queries."
+    ), sentence
+    (sentence,) = said(cells | {("w3", "web"): (500, 0.2)}, ["w1", "w3"])[:1]
+    assert " from w1 to w2: " in sentence
+
+
+def test_arms_that_were_assigned_have_no_such_sentence() -> None:
+    """Their mix is the same but for chance."""
+    assert said(levels((2200, 0.3), (1800, 0.5)), "w1", split="equal") == []
