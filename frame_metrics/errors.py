@@ -198,7 +198,7 @@ def listed(items: Iterable[Any]) -> str:
     return ", ".join(told)
 
 
-def kind_of(value: Any) -> str:
+def class_name(value: Any) -> str:
     """Return the name of a value's class, after that of its library."""
     library, name = type(value).__module__.split(".")[0].lstrip("_"), type(value).__name__
     return name if library == "builtins" else f"{library}.{name}"
@@ -215,13 +215,13 @@ def quote(value: Any) -> str:
         return cut(f"[{inside}]" if kind is list else f"{{{inside}}}")
     of_numpy = kind.__module__ == "numpy" and getattr(value, "shape", None) == ()  # one number or truth value
     if kind.__module__.split(".")[0] not in PLAIN and not of_numpy:
-        return f"<{kind_of(value)}>"
+        return f"<{class_name(value)}>"
     if isinstance(value, int) and value.bit_length() > 2 * LONG:
         return f"<an integer of {value.bit_length()} bits>"  # whose digits Python may refuse to write
     try:
         return cut(repr(value[: LONG + 1] if isinstance(value, str | bytes) else value))
     except ValueError:  # such an integer is within it
-        return f"<{kind_of(value)}>"
+        return f"<{class_name(value)}>"
 
 
 def cut(text: str) -> str:
@@ -253,11 +253,11 @@ def type_name(kind: Any) -> str:
 
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
-    message = about_rows(column, len(rows), rows[:3], total, what, remedy)
+    message = bad_rows_message(column, len(rows), rows[:3], total, what, remedy)
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
 
 
-def about_rows(
+def bad_rows_message(
     column: str, n: int, first: Sequence[int] | Any, total: int | None, what: str, remedy: str, where: str = ""
 ) -> str:
     """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers.
@@ -373,7 +373,7 @@ def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
         raise UnknownNameError(f"{option}={quote(given)} is not one of {listed(choices)}{hint}")
 
 
-def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = FrameMetricsError) -> Any:
+def import_needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = FrameMetricsError) -> Any:
     """Return a module of a library that the package does without, or raise with the command that installs it.
 
     Parameters

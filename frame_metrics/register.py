@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
-from frame_metrics.errors import ColumnError, kind_of, quote
+from frame_metrics.errors import ColumnError, class_name, quote
 
 NAME = "irm"
 # The modules that have classes of frames, and where in them the hook is with which the library registers accessors.
@@ -48,7 +48,9 @@ class OfGroups:
             keys = [*given] if len(given) > 1 else given[0]
         names = keys if isinstance(keys, list) else [keys]
         by = quote(keys) if all(isinstance(name, str) for name in names) else "..."
-        raise ColumnError(f"a {kind_of(groups)} has no irm; give the frame, and name its segments: frame.irm(by={by})")
+        raise ColumnError(
+            f"a {class_name(groups)} has no irm; give the frame, and name its segments: frame.irm(by={by})"
+        )
 
 
 class AfterImport(MetaPathFinder):

@@ -22,7 +22,7 @@ from frame_metrics.backends import files, spark, versioned
 from frame_metrics.backends.duckdb import DuckDBFrame
 from frame_metrics.backends.engine import Engine
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.backends.pieces import counted as counted_rows
+from frame_metrics.backends.pieces import count_distinct_rows as counted_rows
 from frame_metrics.backends.pieces import whole_queries
 from frame_metrics.backends.polars import LazyPolars
 from frame_metrics.backends.protocol import Gathering, Pieces
@@ -48,9 +48,9 @@ from frame_metrics.inputs import (
     ratio,
 )
 from frame_metrics.inputs.scores import FallingRows, sorted_levels
-from frame_metrics.measuring.measured import measured_of
-from frame_metrics.measuring.results import averaged, each_query
+from frame_metrics.measuring.results import averaged, query_rows
 from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.values_of_source import values_of_source
 from frame_metrics.metrics import pickling
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
@@ -64,7 +64,7 @@ from frame_metrics.stats import arm_families, delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
 from frame_metrics.stats.margins import of_shares, straightened
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.proxies import powered
+from frame_metrics.stats.proxies import ppi_mean
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import adjusted
@@ -76,7 +76,7 @@ from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
 from frame_metrics.verbs.audit.checks import Seen
 from frame_metrics.verbs.audit.facts import ORDER as TIE_ORDERS
 from frame_metrics.verbs.audit.facts import about
-from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
+from frame_metrics.verbs.audit.listed import CHECKS, findings, run_checks
 from frame_metrics.verbs.audit.of_logs import queries_without_results
 from frame_metrics.verbs.audit.of_rows import about_grades, about_rows
 from frame_metrics.verbs.bounds import choices
@@ -127,7 +127,6 @@ __all__ = [
     "decision_checks",
     "delong",
     "draws",
-    "each_query",
     "equal_hashes",
     "expanded_level",
     "extremes",
@@ -149,8 +148,9 @@ __all__ = [
     "of_shares",
     "of_version",
     "pieces_of",
-    "powered",
+    "ppi_mean",
     "queries_without_results",
+    "query_rows",
     "ratio",
     "read",
     "read_text",
@@ -382,10 +382,12 @@ def values_of(
     call = bound(irm._plan, needs_of(irm._plan, asked))
     if lots is None:
         rows = irm.frame.select(call.columns.needed)
-        return measured_of(source_of(call.reading(), rows, call.read_judgments()), asked, averages, queries=queries)
+        return values_of_source(
+            source_of(call.reading(), rows, call.read_judgments()), asked, averages, queries=queries
+        )
     pieces, beside = Cut(irm.frame, lots, ordered), call.read_judgments()
     source = InPieces(call.reading(), pl.DataFrame(), beside, call.judgment_columns, pieces=pieces)
-    return measured_of(source, asked, averages, queries=queries)
+    return values_of_source(source, asked, averages, queries=queries)
 
 
 def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:
@@ -396,7 +398,7 @@ def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
     call = bound(irm._plan, Needs(query=True, order=True))
-    counts = counted(read_log(irm.frame, call.columns, call.conventions, None))
+    counts = run_checks(read_log(irm.frame, call.columns, call.conventions, None))
     every = findings(*about(counts.log, counts.index, counts, which="those with a judgment"))
     return {finding.check for finding in every if finding.severity != "fact"}
 

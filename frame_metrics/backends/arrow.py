@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.backends.exporters import schema_of, table_of
+from frame_metrics.backends.exporters import arrow_schema, arrow_table
 from frame_metrics.backends.polars import FIRST, key_values
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.errors import BadValueError
@@ -29,7 +29,7 @@ class ArrowFrame(Backend):
 
     @cached_property
     def _schema(self) -> Any:
-        return schema_of(self.frame)
+        return arrow_schema(self.frame)
 
     def names(self) -> list[Any]:
         return list(self._schema.names)
@@ -41,7 +41,7 @@ class ArrowFrame(Backend):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return as_polars(table_of(self.frame, columns))
+        return as_polars(arrow_table(self.frame, columns))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
@@ -60,7 +60,7 @@ class ArrowFrame(Backend):
 
     def in_memory(self, columns: Sequence[str]) -> Backend:
         self.check(columns)
-        return ArrowTable(table_of(self.frame, columns))
+        return ArrowTable(arrow_table(self.frame, columns))
 
     def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa

@@ -10,8 +10,8 @@ import polars as pl
 
 from frame_metrics.backends.arrow import DIGITS
 from frame_metrics.backends.engine import Engine
-from frame_metrics.backends.pandas import PandasFrame, in_type
-from frame_metrics.backends.pieces import counted, hashes, summed
+from frame_metrics.backends.pandas import PandasFrame, in_pandas_type
+from frame_metrics.backends.pieces import count_distinct_rows, hashes, summed
 from frame_metrics.backends.protocol import Gathering, Work
 from frame_metrics.backends.versioned import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
@@ -69,7 +69,9 @@ class DaskFrame(Engine):
         return taken.map_partitions(_worked, types, delayed(Sent(asked.work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        return summed([self.gathered(Gathering(columns, [], counted, {**self.types(columns), TIMES: pl.Int64()}))])
+        return summed(
+            [self.gathered(Gathering(columns, [], count_distinct_rows, {**self.types(columns), TIMES: pl.Int64()}))]
+        )
 
     def fetched(self, frame: Any) -> pl.DataFrame:
         return pl.from_pandas(self._computed(frame))
@@ -92,7 +94,7 @@ class DaskFrame(Engine):
         keys = _as_pandas(read)
         for at, name in enumerate(read.columns):
             if name in self.names():
-                keys.isetitem(at, in_type(keys[name], read[name], self._empty.column(name).dtype))
+                keys.isetitem(at, in_pandas_type(keys[name], read[name], self._empty.column(name).dtype))
         keys.columns = [self._empty.label(name) for name in read.columns]
         return from_pandas(PandasFrame(keys).given_back(answer), npartitions=1)  # type: ignore[no-untyped-call]
 

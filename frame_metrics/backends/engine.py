@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from frame_metrics.backends.protocol import Backend, Gathering, Pieces, Request, Work, same_keys
-from frame_metrics.errors import NotComputableError, kind_of
+from frame_metrics.errors import NotComputableError, class_name
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Spread
@@ -45,8 +45,8 @@ class Engine(Backend, Pieces):
         self.check(request.columns)
         if not request.in_pieces:
             raise NotComputableError(
-                f"this is computed from all rows at once, and those of a {kind_of(self.frame)} are not here; give what "
-                f"its {self.brought_here} returns, of the columns that are needed and of some queries"
+                f"this is computed from all rows at once, and those of a {class_name(self.frame)} are not here; give "
+                f"what its {self.brought_here} returns, of the columns that are needed and of some queries"
             )
         answer = request.compute(self)
         if answer.spread is None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
-from frame_metrics.errors import BadValueError, kind_of
+from frame_metrics.errors import BadValueError, class_name
 
 _BEGUN: WeakSet[Any] = WeakSet()  # the readers that were read already; each can be read only once
 
@@ -22,7 +22,7 @@ def gives_arrow(frame: Any) -> bool:
     return hasattr(frame, "__arrow_c_stream__") and type(frame).__name__ not in ("Series", "ChunkedArray")
 
 
-def schema_of(frame: Any) -> Any:
+def arrow_schema(frame: Any) -> Any:
     """Return the schema of a frame, as pyarrow's; no rows are read."""
     import pyarrow as pa
 
@@ -36,11 +36,13 @@ def schema_of(frame: Any) -> Any:
         return _opened(frame).schema
     except pa.ArrowInvalid as error:
         if "non-struct" in str(error):
-            raise BadValueError(f"a {kind_of(frame)} is an array and not a frame: give a frame that has it") from None
+            raise BadValueError(
+                f"a {class_name(frame)} is an array and not a frame: give a frame that has it"
+            ) from None
         raise
 
 
-def table_of(frame: Any, columns: Sequence[str]) -> Any:
+def arrow_table(frame: Any, columns: Sequence[str]) -> Any:
     """Return the named columns as a pyarrow Table; other columns are not exported, if the frame can leave them out.
 
     Parameters
@@ -108,5 +110,5 @@ def _opened(frame: Any) -> Any:
 
 def _read_before(frame: Any) -> BadValueError:
     return BadValueError(
-        f"a {kind_of(frame)} can be read once only, and this one was read; make it again and give its table"
+        f"a {class_name(frame)} can be read once only, and this one was read; make it again and give its table"
     )

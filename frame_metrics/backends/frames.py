@@ -18,7 +18,7 @@ from frame_metrics.backends.pandas import PandasFrame
 from frame_metrics.backends.polars import LazyPolars, PolarsFrame
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.backends.spark import SparkFrame
-from frame_metrics.errors import BadValueError, kind_of, quote
+from frame_metrics.errors import BadValueError, class_name, quote
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # the libraries whose frames ``given_as`` makes
 KINDS = (
@@ -55,7 +55,7 @@ def backend_of(frame: Any) -> Backend:
     if _is_of("pyspark.sql.dataframe", frame):
         return SparkFrame(frame)
     if type(frame).__module__.startswith("pyspark.pandas"):  # which may export Arrow
-        raise BadValueError(f"a {kind_of(frame)} of pandas on Spark is not read: give what its to_spark() returns")
+        raise BadValueError(f"a {class_name(frame)} of pandas on Spark is not read: give what its to_spark() returns")
     if _is_of("dask.dataframe", frame):
         return DaskFrame(frame)
     if is_duckdb(frame):
@@ -64,7 +64,7 @@ def backend_of(frame: Any) -> Backend:
         return wrapped(frame, backend_of(frame.to_native()))
     if gives_arrow(frame):
         return ArrowTable(frame) if hasattr(frame, "append_column") else ArrowFrame(frame)
-    raise BadValueError(f"a {kind_of(frame)} is not a frame{_way_to_one(frame)}; {KINDS}")
+    raise BadValueError(f"a {class_name(frame)} is not a frame{_way_to_one(frame)}; {KINDS}")
 
 
 def here(frame: Any) -> pl.DataFrame:

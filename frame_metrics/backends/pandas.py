@@ -333,7 +333,7 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
             held |= dict(zip(_as_series("", known), known, strict=True))
         return pd.Series([held.get(value, value) for value in values], dtype=object)
     own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # ``made`` has this type already
-    return made if own else in_type(pd.Series(made), values, kind)
+    return made if own else in_pandas_type(pd.Series(made), values, kind)
 
 
 def _key_values(name: str, column: Any, rows: Array, judgments: SeparateJudgments) -> Any:
@@ -379,7 +379,7 @@ def of_pandas(values: pl.Series, dtype: Any) -> Any:
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
 
 
-def in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
+def in_pandas_type(values: Any, read: pl.Series, dtype: Any) -> Any:
     """Return values in a type of pandas if it holds every one of them, else unchanged.
 
     Parameters

@@ -53,7 +53,7 @@ class Streamed(Backend):
         Rows have the order of their first appearance. Several tables may have the same row, each with its part of the
         count.
         """
-        yield from map(counted, self.batches(columns))
+        yield from map(count_distinct_rows, self.batches(columns))
 
     def n_rows(self, column: str) -> int:
         """Count the rows; ``column`` is a column that may be read for that."""
@@ -325,7 +325,7 @@ def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
 
 
-def counted(rows: pl.DataFrame) -> pl.DataFrame:
+def count_distinct_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the distinct rows, and their counts in a last column ``TIMES``."""
     return rows.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.backends.reordering import moves, without_groups
-from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, quote
+from frame_metrics.errors import BadValueError, ColumnError, class_name, closest, listed, quote
 from frame_metrics.hidden import MADE
 from frame_metrics.inputs import Array
 
@@ -158,7 +158,7 @@ class Backend(ABC):
         limits : of memory, for a frame that is read in batches.
         """
         if self.selects:
-            raise BadValueError(f"a {kind_of(self.frame)} takes names of columns; {self.selects}")
+            raise BadValueError(f"a {class_name(self.frame)} takes names of columns; {self.selects}")
         values = given if isinstance(given, pl.Expr) else self.called(given)
         if isinstance(values, pl.Expr):
             if (way := moves(values)) is not None:

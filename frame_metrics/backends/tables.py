@@ -39,7 +39,7 @@ class Cell:
     value: float | None = None  # of a number, by which a column is sorted
     bold: bool = False
     mark: str = ""  # a sign right after the text
-    beside: str = ""  # a smaller text below it, or after it in brackets
+    subtext: str = ""  # a smaller text below it, or after it in brackets
     kind: str = ""  # a word for its style
 
     @property
@@ -57,12 +57,12 @@ class Table:
     numbers: Sequence[bool]  # True for each column of numbers
     caption: str = ""
     notes: Sequence[str] = field(default_factory=list)
-    beside: str = ""  # the meaning of ``Cell.beside``
+    subtext: str = ""  # the meaning of ``Cell.beside``
 
     @property
     def explained(self) -> str:
         """The meaning of what stands beside cells, if something does."""
-        return self.beside if any(cell.beside for row in self.rows for cell in row) else ""
+        return self.subtext if any(cell.subtext for row in self.rows for cell in row) else ""
 
     @property
     def texts(self) -> list[list[str]]:
@@ -119,7 +119,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def _markdown_cell(cell: Cell) -> str:
     text = markdown_text(cell.marked)
-    return (f"**{text}**" if cell.bold else text) + (f" ({markdown_text(cell.beside)})" if cell.beside else "")
+    return (f"**{text}**" if cell.bold else text) + (f" ({markdown_text(cell.subtext)})" if cell.subtext else "")
 
 
 def in_html(table: Table, name: str = "") -> str:
@@ -149,7 +149,7 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     text = escape(cell.text)
     text = f'<span class="badge {cell.kind}">{text}</span>' if cell.kind else text
     text = f"<strong>{text}</strong>" if cell.bold else text
-    small = f" <small>{escape(cell.beside)}</small>" if cell.beside else ""
+    small = f" <small>{escape(cell.subtext)}</small>" if cell.subtext else ""
     return f"<{opened}{side}{key}>{text}{cell.mark}{small}</{tag}>"
 
 

@@ -32,7 +32,7 @@ from frame_metrics.command.front import (
 )
 from frame_metrics.command.job import Job
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest, needed
+from frame_metrics.errors import BadValueError, FrameMetricsError, closest, import_needed, nearest
 
 
 class _Parser(argparse.ArgumentParser):
@@ -150,7 +150,7 @@ def _no_command(arguments: Sequence[str]) -> int:
 
 def _completion(shell: str) -> str:
     """Return the script by which a shell completes commands and flags."""
-    shtab = needed("shtab", "--completion needs shtab", "completion")
+    shtab = import_needed("shtab", "--completion needs shtab", "completion")
     whole = argparse.ArgumentParser(PROGRAM)
     inner = whole.add_subparsers()
     for name in COMMANDS:

@@ -33,7 +33,7 @@ from frame_metrics.errors import (
     ColumnError,
     FrameMetricsError,
     NotComputableError,
-    about_rows,
+    bad_rows_message,
     listed,
 )
 from frame_metrics.fast.codes import codes, numbers
@@ -110,7 +110,7 @@ class Cases:
 
     def number(self, marks: pl.Series | None = None) -> int:
         """Return the number of rows (only the marked ones, if ``marks`` are given), each counted as "count" says."""
-        return number_of(self.rows.get_column("count", default=None), marks, len(self.rows))
+        return n_marked(self.rows.get_column("count", default=None), marks, len(self.rows))
 
 
 def read_cases(
@@ -144,10 +144,12 @@ def read_cases(
     """
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
+    # The cell (system and segment) of each row, in a small type: large frames keep one for each row.
     cell, first = codes(frame, columns.groups)
     at = np.int32 if len(frame) < 1 << 31 else np.int64
     out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else at))}
     out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if single else {}
+    # The true and the predicted side: two classes become marks of relevant rows, several become codes of classes.
     label, predicted = sides_of(frame, columns, conventions)
     if conventions.word is not None and not audited:
         some = frame[columns.count] > 0 if columns.count else None
@@ -169,6 +171,8 @@ def read_cases(
         if conventions.threshold is not None:
             each: Any = role_columns(frame, columns, ("threshold",)).get("threshold", conventions.threshold)
             out["predicted"] = reaches(out["score"], each)
+    # Weights, counts and clusters; then what the conventions say of unjudged rows, and without rows that stand for
+    # none.
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
     rows = _judged(pl.DataFrame(out), frame, columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
@@ -231,7 +235,7 @@ def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     return out
 
 
-def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
+def n_marked(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
     """Return the number of marked rows.
 
     Parameters
@@ -272,7 +276,7 @@ def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, bi
     way += " unjudged='negative' counts them as no, as after a left join with clicks." if binary else ""
     said: dict[str, Any] = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
     column, rows = str(columns.label or columns.grade), lacking.arg_true().to_numpy()
-    message = about_rows(column, len(rows), rows[:3], len(lacking), **said)
+    message = bad_rows_message(column, len(rows), rows[:3], len(lacking), **said)
     return BadRowsError(message, column=column, rows=rows, kept=binary, **said)
 
 

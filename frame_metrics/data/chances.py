@@ -20,7 +20,7 @@ RANK, CHANCE = "rank", "propensity"  # columns of a frame of propensities by ran
 OTHER_COLUMNS = ("n", "ci_low", "ci_high")  # the other columns of that frame
 
 
-def by_rank(role: str, given: Any, by: Sequence[str]) -> Any:
+def propensities_by_rank(role: str, given: Any, by: Sequence[str]) -> Any:
     """Return the propensities by rank that were given to a role, as a checked polars table.
 
     Parameters

@@ -14,8 +14,8 @@ from frame_metrics.errors import (
     MistakenColumnError,
     NotComputableError,
     bad_rows,
+    import_needed,
     listed,
-    needed,
     quote,
     type_name,
 )
@@ -331,14 +331,14 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
     return pl.Series([0, 1]).cast(kind) if binary else pl.Series([False, True])
 
 
-def matched(tables: Iterable[Array], there: Array, found: int, conventions: Conventions) -> Array:
+def match_clusters(tables: Iterable[Array], has_rows: Array, found: int, conventions: Conventions) -> Array:
     """Assign a true class to each found cluster, in each of n tables, by the rule of ``match=``.
 
     Parameters
     ----------
     tables : number of rows by true class and found cluster, in the last column of rows in no cluster, shape (K, F + 1)
         each.
-    there : True for the classes that have rows, shape (n, K). Only these can be assigned, unless ``classes=`` lists
+    has_rows : True for the classes that have rows, shape (n, K). Only these can be assigned, unless ``classes=`` lists
         the classes: then all can.
     found : the number of found clusters, F.
     conventions : ``match`` is the rule.
@@ -353,9 +353,9 @@ def matched(tables: Iterable[Array], there: Array, found: int, conventions: Conv
     greatest, see ``_informed``. Two rules treat each cluster by itself, so that several may get one class. "majority":
     the class of most of its rows. "payoff": the class with the greatest payoff, see ``_payoffs``. Of equals, the first.
     """
-    of = np.full((len(there), found), NONE)
+    of = np.full((len(has_rows), found), NONE)
     rule, listed = str(conventions.match), conventions.classes is not None
-    for i, (every, classes) in enumerate(zip(tables, map(np.flatnonzero, there | listed), strict=True)):
+    for i, (every, classes) in enumerate(zip(tables, map(np.flatnonzero, has_rows | listed), strict=True)):
         table = every[classes, :-1]
         some = np.flatnonzero(table.any(axis=0))
         if rule in ("majority", "payoff"):
@@ -394,6 +394,6 @@ def _informed(table: Array, rows: Array, columns: Array) -> float:
 
 def _assignment(worth: Array, rule: str) -> tuple[Array, Array]:
     """Return the one-to-one assignment of rows to columns with the greatest sum of worth, as (rows, columns)."""
-    optimize = needed("scipy.optimize", f"match={rule!r} needs scipy", "stats", NotComputableError)
+    optimize = import_needed("scipy.optimize", f"match={rule!r} needs scipy", "stats", NotComputableError)
     rows, columns = optimize.linear_sum_assignment(worth, maximize=True)
     return np.asarray(rows), np.asarray(columns)

@@ -89,7 +89,7 @@ def build_grid(
     log: pl.DataFrame,
     rankings: RankingRows,
     columns: Columns,
-    judged: JudgmentTable | None,
+    judgments: JudgmentTable | None,
     *,
     totals: bool = False,
     systems: int | None = None,
@@ -102,7 +102,7 @@ def build_grid(
     log : the checked columns.
     rankings : those of the log.
     columns : the roles of the columns.
-    judged : the judgments, if they are kept beside the log.
+    judgments : the judgments, if they are kept beside the log.
     totals : whether to add judged queries of an unknown segment, which count in totals only.
     systems : the number of systems of the whole log, where ``log`` is a piece of it and some have no row here; these
         get the last numbers. None: all have rows.
@@ -110,22 +110,24 @@ def build_grid(
     """
     system, by, query = columns.key_names
     count = len(rankings.first_row)
-    if judged is None and not system and not by:
+    if judgments is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
         return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first_row, None)
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
-    if judged is not None and not system and not by:
-        return _plain_grid(names, len(log), rankings, query, judged)
+    if judgments is not None and not system and not by:
+        return _plain_grid(names, len(log), rankings, query, judgments)
     # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``named``: those whose
     # segment is known or counts in totals, which name pairs of a segment and a query; ``placed``: whether it is known.
     row, both, named, placed = rankings.first_row, names, np.arange(count), None
-    if judged is not None:
-        row = np.concatenate([row, len(log) + judged.row])
-        both = pl.concat([names, judged.names.select(judged.keys)], how="diagonal")
-        if set(by) <= set(judged.keys):
+    if judgments is not None:
+        row = np.concatenate([row, len(log) + judgments.row])
+        both = pl.concat([names, judgments.names.select(judgments.keys)], how="diagonal")
+        if set(by) <= set(judgments.keys):
             named = np.arange(len(both))
         elif totals:
-            lost = judged.names.with_row_index("at").join(names, on=judged.keys, how="anti", nulls_equal=True)["at"]
+            lost = judgments.names.with_row_index("at").join(names, on=judgments.keys, how="anti", nulls_equal=True)[
+                "at"
+            ]
             named = np.concatenate([named, count + lost.sort().to_numpy().astype(np.int64)])
             placed = named < count
     query_code, query_at = codes(both, query)
@@ -154,20 +156,20 @@ def build_grid(
         None,
         None if placed is None else placed[segment_at],
     )
-    if judged is None:
+    if judgments is None:
         return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.systems_have_rows else grid
-    key_code = query_code if judged.keys == query else codes(both, judged.keys)[0]
-    return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
+    key_code = query_code if judgments.keys == query else codes(both, judgments.keys)[0]
+    return replace(grid, pool=_pool_of(key_code[named][at], judgments, key_code[count:]))
 
 
-def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: JudgmentTable) -> Grid:
+def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable) -> Grid:
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
     # column by column, because polars concatenates frames in threads, and starting them slows small calls
-    both = frame_of({key: pl.concat([names[key], judged.names[key]]) for key in query})
+    both = frame_of({key: pl.concat([names[key], judgments.names[key]]) for key in query})
     code, at = codes(both, query)
-    row = np.concatenate([rankings.first_row, n + judged.row])[at]
+    row = np.concatenate([rankings.first_row, n + judgments.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
-    pool = _pool_of(each, judged, code[len(names) :])
+    pool = _pool_of(each, judgments, code[len(names) :])
     return Grid(_grown(rankings, len(at) - len(names)), none, none, each, each, none[:1], none[:1], row, pool)
 
 
@@ -177,18 +179,18 @@ def _grown(rankings: RankingRows, n: int) -> RankingRows:
     return replace(rankings, starts=np.append(rankings.starts, none), lengths=np.append(rankings.lengths, none))
 
 
-def _pool_of(code: Array, judged: JudgmentTable, judged_code: Array) -> Pools:
+def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools:
     """Return the judged documents of each ranking.
 
     Parameters
     ----------
     code : the number of each ranking's key (its query, and the columns of the segment that judgments carry).
-    judged : the judgments.
+    judgments : the judgments.
     judged_code : the number of the key of each judged query.
     """
     place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     place[judged_code] = np.arange(len(judged_code))
-    mine, pool = place[code], judged.pool
+    mine, pool = place[code], judgments.pool
     return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=np.append(pool.lengths, 0)[mine])
 
 

@@ -14,22 +14,22 @@ from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.roles.columns import Columns, judging
 
 
-def align_with_judgments(log: pl.DataFrame, judged: JudgmentTable) -> pl.DataFrame:
+def align_with_judgments(log: pl.DataFrame, judgments: JudgmentTable) -> pl.DataFrame:
     """Return the log with its ids cast to the types of the judgments, and with segment columns that only these have.
 
     Such a column is null for a query without judgments.
     """
-    kinds = {name: judged.pairs.get_column(name).dtype for name in (*judged.keys, "doc")}
+    kinds = {name: judgments.pairs.get_column(name).dtype for name in (*judgments.keys, "doc")}
     others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
     log = log.cast(others) if others else log
-    own = [key for key in judged.keys if key in log.columns]
-    if len(own) == len(judged.keys):
+    own = [key for key in judgments.keys if key in log.columns]
+    if len(own) == len(judgments.keys):
         return log
-    return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
+    return log.join(judgments.names.select(judgments.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
 
 
 def match(
-    log: pl.DataFrame, judged: JudgmentTable, query: list[str], columns: Columns, *, whole: bool, few: bool
+    log: pl.DataFrame, judgments: JudgmentTable, query: list[str], columns: Columns, *, whole: bool, few: bool
 ) -> pl.DataFrame:
     """Return the log with the grade and label of each row from the judgments, NaN for an unjudged row.
 
@@ -42,18 +42,18 @@ def match(
     whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
     few : whether ids are compared without hashes, see ``are_few``.
     """
-    values = judging(judged.pairs)
-    keys = [*judged.keys, "doc"]
+    values = judging(judgments.pairs)
+    keys = [*judgments.keys, "doc"]
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
-    at, judgment = joined_few(log, judged.pairs, keys) if few else joined(log, judged.pairs, judged.by_query)
+    at, judgment = joined_few(log, judgments.pairs, keys) if few else joined(log, judgments.pairs, judgments.by_query)
     if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
-        listed = judged.listed
+        listed = judgments.listed
         check_id_overlap(log, listed, query, ", ".join(columns.query))
         check_id_overlap(log, listed, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
-        column[at] = judged.pairs[name].to_numpy()[judgment]
-    if judged.subtopics is not None:
+        column[at] = judgments.pairs[name].to_numpy()[judgment]
+    if judgments.subtopics is not None:
         out["document"] = np.full(len(log), -1)
         out["document"][at] = judgment
     return log.hstack([pl.Series(name, column) for name, column in out.items()])

@@ -116,6 +116,8 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     The judgment of a document is the greatest of its subtopics, for metrics that know no subtopics. The judgments of
     all subtopics are in ``subtopics``.
     """
+    # Sort by document, then subtopic. The order of subtopics is that of their values, so that sums do not depend on
+    # rows.
     document, first = codes(table, [*keys, "doc"])
     place = drawing_places(table.select("subtopic"))[0].astype(np.int64)
     width = int(place.max(initial=0)) + 1
@@ -127,9 +129,11 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     lengths = np.bincount(document)
     starts = np.cumsum(lengths) - lengths
     values = {name: to_array(table[name])[order] for name in judging(table)}
+    # One judgment for each document, for metrics without subtopics: its greatest grade, and relevant if it is for one.
     greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
     kept = rows_at(table, (name for name in table.columns if name != "subtopic"), first)
     judged = laid_out(kept.with_columns(greatest), keys, columns, few=few)
+    # Subtopics are numbered within their query: the numbers of a query are 0, 1, 2 ...
     query = codes(judged.pairs, keys)[0][document]
     each, at = np.unique(query * width + place, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
@@ -162,6 +166,7 @@ def _judged_rows(
     query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
     _refuse_chosen(frame, columns)
+    # Ids and segments, in the types of the log. A column that only the judgments have keeps its type.
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):
@@ -179,10 +184,12 @@ def _judged_rows(
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
     table = frame_of(out).with_row_index("row")
+    # A row with neither a grade nor a label judges nothing; it still names a document (``unjudged``).
     every = any(not table[name].null_count() for name in judging(table))
     judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
     table = _with_roles(table, frame, columns, judges)
     table, unjudged = (table, None) if judges is None else (table.filter(judges), table.filter(~judges))
+    # What has one value for a query (weight, cluster, a segment that only judgments have) must be the same in its rows.
     beside = log_columns.shape.from_judgments
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in beside}
     keys = [key for key in (*by, *query) if key not in alone]
@@ -305,13 +312,13 @@ def _refuse_two_grades(
         raise BadRowsError(message, column=column, rows=every, what=TWO_JUDGMENTS, remedy=remedy)
 
 
-def number_clusters(log: pl.DataFrame, judged: JudgmentTable | None) -> tuple[pl.DataFrame, JudgmentTable | None]:
+def number_clusters(log: pl.DataFrame, judgments: JudgmentTable | None) -> tuple[pl.DataFrame, JudgmentTable | None]:
     """Replace the clusters in the log and in its judgments by numbers, equal for equal clusters of both."""
-    if judged is None or "cluster" not in judged.names.columns:
-        return log.with_columns(numbers(log["cluster"])), judged
-    theirs = judged.names["cluster"]
+    if judgments is None or "cluster" not in judgments.names.columns:
+        return log.with_columns(numbers(log["cluster"])), judgments
+    theirs = judgments.names["cluster"]
     if "cluster" not in log.columns:
-        return log, replace(judged, names=judged.names.with_columns(numbers(theirs)))
+        return log, replace(judgments, names=judgments.names.with_columns(numbers(theirs)))
     number = numbers(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
-    names = judged.names.with_columns(number[len(log) :])
-    return log.with_columns(number[: len(log)]), replace(judged, names=names)
+    names = judgments.names.with_columns(number[len(log) :])
+    return log.with_columns(number[: len(log)]), replace(judgments, names=names)

@@ -109,6 +109,8 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
 
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
+        # One row of the grid for each ranking: equal hashes are neighbours once it is sorted. One bit is dropped, so
+        # that ``none``, which fills short rows up, is no hash.
         low = rankings.values["hash"][rankings.places(block)] >> 1
         none = np.iinfo(low.dtype).max
         grid = as_grid(low, lengths, none)

@@ -24,7 +24,7 @@ from frame_metrics.fast.join_ids import are_few, id_hash
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
-from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
+from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns, checked_keys, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse
 
@@ -54,7 +54,7 @@ def read_log(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
     results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
-    log = checked(
+    log = checked_columns(
         results,
         columns,
         judged_elsewhere=judgments is not None,

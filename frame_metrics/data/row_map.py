@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadRowsError, about_rows
+from frame_metrics.errors import BadRowsError, bad_rows_message
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 
@@ -53,7 +53,9 @@ class Origin:
         n = len(rows) if self.times is None else int(self.times[at].sum())
         rows = rows[:0] if self.row is None else rows
         said: dict[str, Any] = {"what": error.what, "remedy": error.remedy, "where": error.where}
-        return BadRowsError(about_rows(column, n, rows[:3], self.n, **said), column=column, rows=rows, n=n, **said)
+        return BadRowsError(
+            bad_rows_message(column, n, rows[:3], self.n, **said), column=column, rows=rows, n=n, **said
+        )
 
     @contextmanager
     def errors(self) -> Iterator[None]:

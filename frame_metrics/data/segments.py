@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.classes import matched
+from frame_metrics.data.classes import match_clusters
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
-from frame_metrics.inputs.rows import counted, spans
+from frame_metrics.inputs.rows import count_codes, spans
 from frame_metrics.inputs.scores import PART, levels
 from frame_metrics.keys.groups import Segments
 
@@ -24,11 +24,15 @@ def tables(cases: Cases, segments: Segments) -> Classes:
     table, conventions = crossed(cases, segments), cases.conventions
     cells = table.segment, table.true, table.found, table.amount[None], table.shape
     if cases.clusters is not None:
-        taken = None if conventions.match is None else matched(table.grids(), table.there, table.shape[2], conventions)
-        return Classes(*cells, table.there, taken, cases.cluster_error)
+        taken = (
+            None
+            if conventions.match is None
+            else match_clusters(table.grids(), table.has_rows, table.shape[2], conventions)
+        )
+        return Classes(*cells, table.has_rows, taken, cases.cluster_error)
     if cases.binary or conventions.classes is not None:
         return Classes(*cells, np.ones(table.shape[:2], bool))
-    return Classes(*cells, table.there | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
+    return Classes(*cells, table.has_rows | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,7 @@ class Crossed:
     shape: tuple[int, int, int]  # the number of segments, of classes K, and of values F that may be predicted
 
     @property
-    def there(self) -> Array:
+    def has_rows(self) -> Array:
         """Marks of the true classes that have rows, shape (segments, K)."""
         return marks_of(self.segment, self.true, self.shape[:2])
 
@@ -79,7 +83,7 @@ def crossed(cases: Cases, segments: Segments) -> Crossed:
     if segments.keys:
         first = (segments.place * (cases.k * width)).astype(narrow)[rows["cell"].to_numpy()]
         cell = np.add(first, cell, out=first)
-    at, amount = counted(cell, every)
+    at, amount = count_codes(cell, every)
     if cases.summed:
         summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
         amount = summed.sort("cell")["weight"].to_numpy()
@@ -87,13 +91,14 @@ def crossed(cases: Cases, segments: Segments) -> Crossed:
     return Crossed(*np.divmod(place, cases.k), found, amount, shape)
 
 
-def scored(cases: Cases, segments: Segments, work: Callable[[Array, FullScores], None]) -> None:
+def each_scored_block(cases: Cases, segments: Segments, work: Callable[[Array, FullScores], None]) -> None:
     """Call ``work`` with the numbers of some segments and the input of score metrics for them, block by block.
 
     All segments with rows of positive weight are covered. Blocks run in threads.
     """
     columns = ["score", "actual", *(["weight"] if cases.summed else [])]
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
+    # Lay the rows out segment by segment.
     if segments.keys:
         place = segments.of(rows)
         first, starts, lengths, _, laid_out = group_rows(

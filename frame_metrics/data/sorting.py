@@ -79,6 +79,7 @@ class Sorter:
         apart = tied & self._differs_from_next(sheet)
         if not (mixed.any() or apart.any() or all_ties):
             return sheet
+        # From here on some ties matter: number them, and sort the rows of those alone by the keys of the tie rule.
         tie = np.concatenate([[0], np.cumsum(~tied)])
         sheet = replace(sheet, tied=bool(mixed.any()), extras_differ=bool(apart.any()))
         if self.conventions.ties == "expected":

@@ -196,6 +196,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
     """
     lengths = {name: frame[name].list.len().fill_null(0).to_numpy().astype(np.int64) for name in lists}
     absent = [name for name in judgments if frame[name].null_count() and set(judgments) < set(lists)]
+    # A row without a list of judgments: as many nulls as it has results.
     for name in absent:
         other = next(one for one in lists if one not in judgments)
         lengths[name] = np.where(frame[name].is_null().to_numpy(), lengths[other], lengths[name])

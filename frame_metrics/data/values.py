@@ -13,7 +13,7 @@ from frame_metrics.errors import bad_rows, listed
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
-from frame_metrics.roles.columns import OF_QUERIES, Columns, checked
+from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import answered_column, value_column
 
@@ -53,7 +53,7 @@ def read_values(
     BadRowsError
         A value is bad, or a ranking has two values of one metric, or was both answered and not.
     """
-    table = checked(frame, columns, judged_elsewhere=True, scores_later=False)
+    table = checked_columns(frame, columns, judged_elsewhere=True, scores_later=False)
     names = [f"value:{i}" for i in range(len(columns.value))]
     numbers = (value_column(frame[column], column) for column in columns.value)
     table = table.with_columns(column.alias(name) for name, column in zip(names, numbers, strict=True))

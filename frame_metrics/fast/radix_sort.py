@@ -8,9 +8,8 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 
-DISTRIBUTED = (
-    1 << 17
-)  # rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits
+# rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits
+DISTRIBUTED = 1 << 17
 LAID = 1 << 16  # about the least number of rows that the second step sorts at a time, by the remaining bits
 
 
@@ -39,7 +38,7 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
     apart, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
     many, lengths = np.empty((steps, parts), np.int64), np.empty((parts, 1 << low), np.int64)
 
-    def set_apart(step: int) -> None:
+    def distribute(step: int) -> None:
         rows = slice(step * DISTRIBUTED, (step + 1) * DISTRIBUTED)
         own = code[slot[rows]]
         part = (own >> low).astype(np.uint8)
@@ -49,7 +48,7 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
         for name, held in values.items():
             held[rows].take(order, out=apart[name][rows], mode="clip")
 
-    threads.in_threads(range(steps), set_apart)
+    threads.in_threads(range(steps), distribute)
     begin, end = many.cumsum().reshape(many.shape) - many, many.sum(axis=0).cumsum()
 
     def lay(part: int) -> None:

@@ -5,7 +5,7 @@ No frame library is imported here.
 """
 
 from frame_metrics.inputs.classes import Classes
-from frame_metrics.inputs.gains import Gain, OfNumber, called, gain_of, name_of, top_gain
+from frame_metrics.inputs.gains import Gain, OfNumber, gain_of, name_of_function, top_gain, values_of_function
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
@@ -34,10 +34,10 @@ __all__ = [
     "TwoRankings",
     "Weighted",
     "by_rank",
-    "called",
     "gain_of",
-    "name_of",
+    "name_of_function",
     "others",
     "ratio",
     "top_gain",
+    "values_of_function",
 ]

@@ -29,7 +29,7 @@ def gain_of(grade: Array, gain: Gain) -> Array:
 def _gain_of(grade: Array, gain: Gain) -> Array:
     if callable(gain):
         out, judged = np.zeros(len(grade)), grade >= 0
-        out[judged] = called("gain", gain, grade[judged], rising=True)
+        out[judged] = values_of_function("gain", gain, grade[judged], rising=True)
         return out
     if not isinstance(gain, str):
         known = np.array(sorted(gain), dtype=np.float64)
@@ -47,13 +47,13 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         return np.exp2(grade) - 1
 
 
-def name_of(function: Any) -> str:
+def name_of_function(function: Any) -> str:
     """Return the name of a user's function as metrics print it, such as "<double>", which cannot be read back."""
     name = getattr(function, "__name__", type(function).__name__)
     return f"<{name.strip('<>')}>"
 
 
-def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> Array:
+def values_of_function(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> Array:
     """Call a user's function once for each distinct number, and return the values, shape (numbers,).
 
     Parameters
@@ -69,12 +69,16 @@ def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> 
         The function fails, returns something other than a number from 0, or its values go the wrong way.
     """
     known, at = np.unique(numbers, return_inverse=True)
-    values = np.array([_called(f"{option}={name_of(function)}", function, x) for x in known.tolist()], np.float64)
+    values = np.array(
+        [_called(f"{option}={name_of_function(function)}", function, x) for x in known.tolist()], np.float64
+    )
     turns = np.flatnonzero(np.diff(values) < 0 if rising else np.diff(values) > 0)
     if len(turns):
         (a, b), (x, y) = ((of[turns[0]], of[turns[0] + 1]) for of in (known, values))
         way = "never falls" if rising else "never rises"
-        raise KernelError(f"{option}={name_of(function)} is {x:g} for {a:g} and {y:g} for {b:g}, and a {option} {way}")
+        raise KernelError(
+            f"{option}={name_of_function(function)} is {x:g} for {a:g} and {y:g} for {b:g}, and a {option} {way}"
+        )
     return values[at]
 
 

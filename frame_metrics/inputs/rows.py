@@ -40,7 +40,7 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
     return f(np.arange(top + 1))[rank]
 
 
-def marks(codes: Array, n: int) -> Array:
+def mark_codes(codes: Array, n: int) -> Array:
     """Return a mark for each of the numbers 0 ... n - 1 that is among the codes, shape (n,).
 
     Where codes are dense this takes a small part of the time of ``np.unique``, which hashes or sorts them.
@@ -50,7 +50,7 @@ def marks(codes: Array, n: int) -> Array:
     return out
 
 
-def counted(codes: Array, n: int) -> tuple[Array, Array]:
+def count_codes(codes: Array, n: int) -> tuple[Array, Array]:
     """Return the distinct codes among 0 ... n - 1, rising, and how often each occurs, as floats.
 
     Where ``n`` is not much more than the number of codes, they are counted in a table of all.
@@ -141,7 +141,7 @@ class Segmented(Remembers):
         """Start of the elements of each query that has any, shape (filled queries,)."""
         return self.starts if self.filled is None else self.starts[self.filled]
 
-    def spread(self, of_filled: Array, empty: float = 0.0) -> Array:
+    def to_all_queries(self, of_filled: Array, empty: float = 0.0) -> Array:
         """Return values of the filled queries, with ``empty`` for the others, shape (queries,)."""
         if self.filled is None:
             return of_filled.astype(np.float64, copy=False)
@@ -153,7 +153,7 @@ class Segmented(Remembers):
         """Return ``ufunc`` over each query's values, ``empty`` where it has none, shape (queries,)."""
         if not len(self.begins):
             return np.full(self.n_queries, empty)
-        return self.spread(ufunc.reduceat(values, self.begins, dtype=np.float64), empty)
+        return self.to_all_queries(ufunc.reduceat(values, self.begins, dtype=np.float64), empty)
 
     def total(self, values: Array) -> Array:
         """Return the sum of each query's values, shape (queries,)."""
@@ -162,7 +162,7 @@ class Segmented(Remembers):
     def last(self, values: Array) -> Array:
         """Return the last of each query's values, 0 where it has none, shape (queries,)."""
         counted = self.count if self.filled is None else self.count[self.filled]
-        return self.spread(values[self.begins + counted - 1])
+        return self.to_all_queries(values[self.begins + counted - 1])
 
     def each(self, of_query: Array) -> Array:
         """Repeat the value of each query for all of its elements, shape (elements,)."""

@@ -200,7 +200,7 @@ class ClassScores(Remembers):
         return self._summed(self.weight)
 
     @cached_array
-    def there(self) -> Array:
+    def has_rows(self) -> Array:
         """True for the classes that have rows, shape (queries, K)."""
         return self._summed(None) > 0
 

@@ -40,7 +40,7 @@ def spelling_groups(values: Iterable[Any]) -> list[list[str]]:
     return each.filter(pl.col("text").list.len() > 1)["text"].to_list()
 
 
-def quoted(texts: Sequence[Any]) -> list[str]:
+def quoted_values(texts: Sequence[Any]) -> list[str]:
     """Return some values in quotes; texts that print alike show the characters that differ."""
     forms = [one if not isinstance(one, str) or one.isascii() else normalize("NFC", one) for one in texts]
     alone = [not isinstance(one, str) or forms.count(form) == 1 for one, form in zip(texts, forms, strict=True)]
@@ -49,7 +49,7 @@ def quoted(texts: Sequence[Any]) -> list[str]:
 
 def first_in_quotes(texts: Sequence[Any]) -> str:
     """Return the first ``MOST_TEXTS`` values in quotes, and how many more there are."""
-    return and_more(quoted(texts[:MOST_TEXTS]), len(texts))
+    return and_more(quoted_values(texts[:MOST_TEXTS]), len(texts))
 
 
 def difference_in_words(groups: Sequence[Sequence[str]]) -> str:
@@ -127,7 +127,7 @@ def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], 
 
 def variants_text(like: list[str], side: str, word: str) -> str:
     """Return the words about variants of a text of ``positive=`` that stand in its place, see ``unseen``."""
-    told, *others = quoted([word, *like[:MOST_TEXTS]])
+    told, *others = quoted_values([word, *like[:MOST_TEXTS]])
     way = others[0] if len(like) == 1 else f"[{', '.join(others)}]"
     offer = f"pass positive={way}, " if len(like) <= MOST_TEXTS and len(way) <= LONG and not side else ""
     where = {"": "row", SIDES[0]: "label", SIDES[1]: "prediction"}[side]
@@ -170,8 +170,8 @@ def nearly_equal(
 
 
 def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
-    """Return two ids of one column or several in quotes, as ``quoted``."""
-    pairs = [quoted(both) for both in zip(one, other, strict=True)]
+    """Return two ids of one column or several in quotes, as ``quoted_values``."""
+    pairs = [quoted_values(both) for both in zip(one, other, strict=True)]
     return ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
 
 

@@ -13,7 +13,7 @@ from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.keys.groups import as_text, drawing_places
-from frame_metrics.stats.agreement import Judgments, kappa, places_of, weighted_kappa
+from frame_metrics.stats.agreement import Judgments, codes_of_values, kappa, weighted_kappa
 
 PAIR = ("annotator", "other")  # the columns that name a pair
 
@@ -43,10 +43,10 @@ class Annotated:
     def codes(self) -> tuple[Array, Array]:
         """The judgments by the first annotator and by the second, numbered from 0 in the order of their values."""
         values = np.union1d(self.one, self.other)
-        return places_of(self.one, values), places_of(self.other, values)
+        return codes_of_values(self.one, values), codes_of_values(self.other, values)
 
 
-def two_by_two(each: pl.DataFrame, document: Array, value: str, references: Sequence[str] = ()) -> Annotated:
+def pair_annotators(each: pl.DataFrame, document: Array, value: str, references: Sequence[str] = ()) -> Annotated:
     """Pair the judgments of each two annotators by document, or of each annotator and each reference.
 
     A reference is the second of its pairs, and two references are no pair.

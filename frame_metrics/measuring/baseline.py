@@ -21,7 +21,7 @@ from frame_metrics.errors import (
     listed,
     prefix_errors,
 )
-from frame_metrics.inputs import Array, name_of
+from frame_metrics.inputs import Array, name_of_function
 from frame_metrics.keys.groups import Segments, as_text
 from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.keys.index import Index
@@ -54,7 +54,7 @@ def is_frame(baseline: Any) -> bool:
         return False
 
 
-def call_of(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: bool = False) -> Call:
+def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: bool = False) -> Call:
     """Return the call of a frame of saved numbers.
 
     Its columns have the names of the caller's columns, or the names of roles, unless the baseline has roles itself.
@@ -67,7 +67,7 @@ def call_of(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: b
     audited : whether only queries are matched, so that a metric may be missing.
     """
     for name, metric in asked or ():
-        if any(name_of(function) == LAMBDA for function in metric.functions.values()):
+        if any(name_of_function(function) == LAMBDA for function in metric.functions.values()):
             raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
     with prefix_errors("baseline"):
         if ROW in call.columns.shape.made:
@@ -177,9 +177,11 @@ def paired_with(here: Values, call: Call) -> Pairing:
     index = here.index
     if index.columns.system and not len(index.systems):
         raise NotComputableError(f"{index.columns.system} has no systems to compare with a baseline")
-    match = matched(index, there.index)
+    match = match_saved(index, there.index)
     beyond, at, first = match.by_segment(), match.at, index.first_of_pairs
 
+    # The rankings of ``both`` are those of the log, then one of the saved system for each (segment, query) pair of
+    # the log: with its number, or NaN if there is none. Weights and clusters of the pair are those of the log.
     def of_pairs(values: Array | None) -> Array | None:
         return None if values is None else np.append(values, values[first])
 
@@ -187,8 +189,10 @@ def paired_with(here: Values, call: Call) -> Pairing:
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
 
     pairs = zip(here.value, there.value, strict=True)
-    absent = np.zeros(here.value.shape, bool) if here.absent is None else here.absent
-    lacking = zip(absent, np.zeros(there.value.shape, bool) if there.absent is None else there.absent, strict=True)
+    absent = np.zeros(here.value.shape, bool) if here.without_number is None else here.without_number
+    lacking = zip(
+        absent, np.zeros(there.value.shape, bool) if there.without_number is None else there.without_number, strict=True
+    )
     both = replace(
         here,
         index=index.with_another(),
@@ -196,7 +200,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
         evaluated=np.append(here.evaluated, np.ones(len(at), bool)),
         weight=of_pairs(here.weight),
         cluster=of_pairs(here.cluster),
-        absent=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
+        without_number=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
         unanswered=on_pairs(here.unanswered, there.unanswered, True),
     )
     with prefix_errors("baseline"):
@@ -214,7 +218,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
 def read_saved(call: Call, asked: Asked | None = None) -> Values:
     """Read the saved numbers, which must be of one system; ``asked=None``: of all metrics that it has."""
     with prefix_errors("baseline"):
-        there = values.measured(read_whole(call), asked)
+        there = values.saved_values_of(read_whole(call), asked)
         check_one_system(there.index, call)
         return there
 
@@ -361,7 +365,7 @@ def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueEr
     )
 
 
-def matched(here: Index, there: Index) -> Match:
+def match_saved(here: Index, there: Index) -> Match:
     """Match saved numbers to the (segment, query) pairs of a frame; raise if the types of their ids cannot match."""
     _, by, query = here.columns.key_names
     ours, theirs = here.keys_of([*query, *by], here.first_of_pairs), there.keys_of([*query, *by])

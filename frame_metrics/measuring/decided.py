@@ -58,6 +58,7 @@ class Counting(Work):
         cell = ranking if self.queries else log.index.cell[ranking]
         rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
         rows = rows.group_by(pl.all(), maintain_order=True).len(TIMES).cast({TIMES: pl.Int64})
+        # Count 0 for each segment (or system), so that one without cases in any piece is still in the result.
         segments = len(grid.segment_row)
         least = np.unique(grid.system, return_index=True)[1] if self.queries else np.unique(log.index.cell)
         every = pl.DataFrame({"cell": least, TIMES: 0}, schema_overrides={TIMES: pl.Int64})

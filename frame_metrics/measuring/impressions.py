@@ -32,7 +32,7 @@ SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 FEWEST = 10  # clicks from which on a log without a row that was not clicked has lost these
 
 
-def call_of(call: Call, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Call:
+def impressions_call(call: Call, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Call:
     """Return the call with the columns of ``query_text=``; raise for a log without its own clicks, documents and ranks.
 
     Parameters

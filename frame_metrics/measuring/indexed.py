@@ -42,6 +42,7 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
     placed = table[PLACED].to_numpy()
     query_code, query_at = codes(table, columns.query)
     segment_code, segment_at = codes(table, [*columns.by, PLACED] if by else [])
+    # The first row of each system: rows are written from the last to the first, so that the first one stays.
     system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
     system_row[system[::-1]] = np.arange(len(table))[::-1]
     index = Index(

@@ -32,7 +32,8 @@ class Results:
 
     ranking: Array  # the number of each result's list, shape (results,)
     rank: Array  # shape (results,)
-    doc: Array  # the row of each result in the log; after ``numbered``, the number of its document, shape (results,)
+    # the row of each result in the log; after ``with_document_numbers``, the number of its document, shape (results,)
+    doc: Array
     size: int = 0  # the largest number of a document, plus 1
     catalogue: float = np.nan  # number of documents that could be shown; NaN if unknown
     different: int | None = None  # number of distinct documents, if only that is needed; None if they are numbered
@@ -54,13 +55,13 @@ class Results:
         each = None if weight is None else weight[self.ranking[some]]
         return Lists(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
-    def within(self, measured: Values, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
+    def within(self, values: Values, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
         """Compute metrics in groups of lists.
 
         Parameters
         ----------
-        measured : the metrics that were asked for, and the weights of queries.
-        metrics : the positions of metrics of sets of lists in ``measured.asked``.
+        values : the metrics that were asked for, and the weights of queries.
+        metrics : the positions of metrics of sets of lists in ``values.asked``.
         group : the number of each list's group, -1 for none, shape (rankings,).
         n : number of groups.
 
@@ -73,10 +74,10 @@ class Results:
         counted = np.bincount(group[there & (group >= 0)], minlength=n)
         value, lacking = np.empty((2, len(metrics), n))
         for at, i in enumerate(metrics):
-            name, metric = measured.asked[i]
-            found = metric.compute(self.lists(metric, group[self.ranking], n, measured.weight))
+            name, metric = values.asked[i]
+            found = metric.compute(self.lists(metric, group[self.ranking], n, values.weight))
             lacking[at] = np.isnan(found) & (counted > 0)
-            value[at] = measured.conventions.filled(name, metric, found, counted > 0)
+            value[at] = values.conventions.filled(name, metric, found, counted > 0)
         return [value, counted * ~np.isnan(value), lacking]
 
     def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:
@@ -87,7 +88,7 @@ class Results:
         return {name: every[name] for name in (DOCS, RANKS)}
 
 
-def depth_of(asked: Asked) -> int | None:
+def depth_of_lists(asked: Asked) -> int | None:
     """Return the largest cutoff of metrics of sets of lists; None if no such metric is asked for."""
     return max((metric.k or EVERY for _, metric in asked if metric.input is Lists), default=None)
 
@@ -120,10 +121,10 @@ def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
     """Return the results of all pieces from their list columns, see ``Results.in_lists``."""
     rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
     at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
-    return numbered(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
+    return with_document_numbers(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
 
 
-def numbered(
+def with_document_numbers(
     results: Results, docs: pl.Series, catalogue: Any, *, only_results: bool = True, by: pl.Series | None = None
 ) -> Results:
     """Return results with documents numbered, and with the size of the catalogue.

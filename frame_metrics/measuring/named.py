@@ -11,8 +11,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend, Pieces, Request
 from frame_metrics.errors import NotComputableError, listed
-from frame_metrics.measuring.baseline import call_of
-from frame_metrics.measuring.pairs import bases_of, number_of, pairs_of
+from frame_metrics.measuring.baseline import saved_call
+from frame_metrics.measuring.pairs import bases_of, number_of_system, pair_systems
 from frame_metrics.measuring.saved_values import LISTED, named_in
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -29,9 +29,9 @@ def check_baselines(plan: Plan, baseline: Any) -> None:
     if not len(names):  # a frame without rows has no systems, which its audit says
         return
     for base in bases_of(baseline, names):
-        number_of(base, names, column)
+        number_of_system(base, names, column)
     if len(names) > 1:
-        pairs_of(range(len(names)), names, baseline, column)
+        pair_systems(range(len(names)), names, baseline, column)
 
 
 def _systems(plan: Plan, column: str) -> pl.Series:
@@ -76,11 +76,11 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
     there = [one for one in asked if one[0] not in why]
     for one in there:
         try:
-            call_of(baseline, plan, [one])
+            saved_call(baseline, plan, [one])
         except NotComputableError as error:  # of a function without a name
             why[one[0]] = str(error)
     if not there:
-        call_of(baseline, plan, None, audited=True)
+        saved_call(baseline, plan, None, audited=True)
     return why
 
 

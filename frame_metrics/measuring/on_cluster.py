@@ -16,7 +16,7 @@ from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
-from frame_metrics.measuring.work import in_first, in_type
+from frame_metrics.measuring.work import cast_or_null, in_first
 from frame_metrics.plan.source import InPieces
 
 Finish = Callable[[Values], Answer]
@@ -32,7 +32,7 @@ def spread_of(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answe
     finish : makes the rows of the result from the values of some queries; it can be pickled.
     """
     pieces.check_judgments(work, source)
-    pieces.check_scale(work, source)
+    pieces.check_max_grade(work, source)
     alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``
     steps = _first_rows, partial(_known, alone), partial(_rows, alone, finish)
     return Answer(
@@ -46,7 +46,7 @@ def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
         return None
     names = zip(work.keys, work.call.judgment_columns.query, strict=True)
     return pl.DataFrame(
-        [in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
+        [cast_or_null(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
     ).unique()
 
 
@@ -86,7 +86,7 @@ def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
             if len(each) and not each.null_count():
                 raise BadValueError(each[0])
     table, numbered = with_systems_numbered(facts, work)
-    pieces.check_whole(table, numbered)
+    pieces.check_whole_frame(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)
 
 

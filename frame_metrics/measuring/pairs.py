@@ -20,7 +20,7 @@ from frame_metrics.inputs.rows import all_equal
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.values import Values, filled
 from frame_metrics.roles.series import same_as
-from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.averages import cluster_numbers
 
 ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
 
@@ -54,7 +54,7 @@ class QueryValues:
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
     answered: Array  # whether the system has a row of a query, and a number, shape (metrics, queries, systems)
     unanswered: Array  # whether a judged query has no row of the system, shape (queries, systems)
-    absent: Array  # whether a system has no number for a query, which is then not compared, as ``answered``
+    without_number: Array  # whether a system has no number for a query, which is then not compared, as ``answered``
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
     beyond: int  # number of queries that only the saved baseline has
@@ -72,7 +72,7 @@ class QueryValues:
 
     def clusters(self, use: Array) -> Array | None:
         """Return the numbers of the clusters of some queries; None if each query is independent."""
-        return None if self.cluster is None else numbered(self.cluster[use])
+        return None if self.cluster is None else cluster_numbers(self.cluster[use])
 
     def weights(self, use: Array) -> Array | None:
         """Return the weights of some queries divided by the greatest, which changes no mean; None without weights."""
@@ -82,25 +82,25 @@ class QueryValues:
         """Mark the queries that only one of two systems answered."""
         return self.answered[metric, :, pair[0]] != self.answered[metric, :, pair[1]]
 
-    def left_out(self, metric: int, pair: tuple[int, int]) -> Array:
+    def not_compared(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that are not compared because a system has no number.
 
         That is a saved number, or any number if ``unanswered="drop"``; else a metric has its value without results.
         """
-        return self.absent[metric][:, pair].any(axis=1)
+        return self.without_number[metric][:, pair].any(axis=1)
 
     def compared(self, metric: int, pairs: Sequence[tuple[int, int]]) -> list[Array]:
         """Mark the queries on which each pair of systems is compared; ``metric``: the position of the metric."""
         values = self.values[metric]
         known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
-        return [some & ~self.left_out(metric, pair) for some, pair in zip(known, pairs, strict=True)]
+        return [some & ~self.not_compared(metric, pair) for some, pair in zip(known, pairs, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
     """The pairs of systems to compare, with their values."""
 
-    measured: Values  # the values of metrics for every ranking
+    all_values: Values  # the values of metrics for every ranking
     values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
     segments: Array  # the numbers of the segments, in the order of the result
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
@@ -111,18 +111,18 @@ class Pairing:
     @property
     def n_queries(self) -> int:
         """Number of (segment, query) pairs: a query counts in each of its segments."""
-        return self.measured.index.n_pairs
+        return self.all_values.index.n_pairs
 
     def query_of(self, pair: Array) -> Array:
         """Return the number of the query of each (segment, query) pair."""
-        index, query = self.measured.index, np.zeros(self.n_queries, np.int64)
+        index, query = self.all_values.index, np.zeros(self.n_queries, np.int64)
         query[index.pair] = index.query
         return query[pair]
 
     @cached_property
     def drawn(self) -> Array:
         """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
-        index = self.measured.index
+        index = self.all_values.index
         first = np.zeros(len(index), bool)
         first[index.first_of_pairs] = True
         return index.pair[first][index.drawing_order(first)]
@@ -136,7 +136,7 @@ class Pairing:
 
     def laid(self, segment: int) -> QueryValues:
         """Lay out the values of a segment by query and system, for the queries that are evaluated for all systems."""
-        measured, index = self.measured, self.measured.index
+        all_values, index = self.all_values, self.all_values.index
         here = np.flatnonzero(index.segment == segment)
         turn, place = np.unique(self._turn[index.pair[here]], return_inverse=True)
         pair = self.drawn[turn]
@@ -153,13 +153,15 @@ class Pairing:
             out[place] = values[here]
             return out[some]
 
-        some, unanswered = cells(measured.evaluated, False).all(axis=1), cells(measured.unanswered > 0, True)
+        some, unanswered = cells(all_values.evaluated, False).all(axis=1), cells(all_values.unanswered > 0, True)
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + (~unanswered)[~some, -1].sum())
-        cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
+        cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
         values = np.array([cells(own, np.nan)[some] for own in self.values])
-        without = np.zeros(measured.value.shape, bool) if measured.absent is None else measured.absent
+        without = (
+            np.zeros(all_values.value.shape, bool) if all_values.without_number is None else all_values.without_number
+        )
         absent = np.array([cells(own, True)[some] for own in without])
-        undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.value) & ~without])
+        undefined = np.array([cells(own, False)[some] for own in np.isnan(all_values.value) & ~without])
         unanswered = unanswered[some]
         query = np.zeros(len(pair), np.int64)
         query[place] = index.query[here]
@@ -176,7 +178,7 @@ class Pairing:
         """
         for segment in self.segments:
             here = self.laid(segment)
-            for metric in range(len(self.measured.asked)):
+            for metric in range(len(self.all_values.asked)):
                 for i, use in enumerate(here.compared(metric, self.pairs)):
                     yield here, (int(segment), metric, i), use
 
@@ -187,7 +189,7 @@ class Pairing:
 
         ``segment``, ``metric``, ``pair`` and ``query`` are numbers, one for each row.
         """
-        index, columns = self.measured.index, labels(self.measured.asked, metric) | columns
+        index, columns = self.all_values.index, labels(self.all_values.asked, metric) | columns
         system, base = (index.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         keys, column = index.key_rows(segment=segment, query=query) | system, str(index.columns.system)
         if self.saved is None:
@@ -197,20 +199,20 @@ class Pairing:
         )
 
 
-def paired_systems(measured: Values, baseline: Any, one: str = "system") -> Pairing:
+def paired_systems(values: Values, baseline: Any, one: str = "system") -> Pairing:
     """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
 
     ``one``: the word for a system, for errors.
     """
-    index = measured.index
+    index = values.index
     order, names, columns = index.systems.by_value, index.system_names, index.columns
     some = [at for at, name in enumerate(names) if name is not None or not columns.team]  # a null is no team
     places, column = [some.index(at) for at in order if at in some], str(columns.system)
-    pairs = [(some[at], some[base]) for at, base in pairs_of(places, names.gather(some), baseline, column, one)]
-    return Pairing(measured, all_filled(measured), index.segments.by_value, pairs)
+    pairs = [(some[at], some[base]) for at, base in pair_systems(places, names.gather(some), baseline, column, one)]
+    return Pairing(values, all_filled(values), index.segments.by_value, pairs)
 
 
-def pairs_of(
+def pair_systems(
     order: Sequence[int] | Array, names: pl.Series, baseline: Any, column: str, one: str = "system"
 ) -> list[tuple[int, int]]:
     """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
@@ -227,7 +229,7 @@ def pairs_of(
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
-    bases = [number_of(base, names, column, one=one) for base in bases_of(baseline, names, one)]
+    bases = [number_of_system(base, names, column, one=one) for base in bases_of(baseline, names, one)]
     if len(set(bases)) < len(bases):
         raise BadValueError(f"baseline={quote(baseline)} names {ARTICLES.get(one, 'a')} {one} twice; name each once")
     others = [int(system) for system in order if system not in bases]
@@ -247,7 +249,7 @@ def bases_of(baseline: Any, names: pl.Series, one: str = "system") -> list[Any]:
     return [*baseline] if several else [baseline]
 
 
-def number_of(called: Any, names: pl.Series, column: str, option: str = "baseline=", one: str = "system") -> int:
+def number_of_system(called: Any, names: pl.Series, column: str, option: str = "baseline=", one: str = "system") -> int:
     """Return the number of the system with a name, or raise.
 
     ``column``: the column of systems; ``option``: the option that named it, and ``one`` the word for a system, for the
@@ -282,6 +284,6 @@ def _written(when: Any) -> tuple[str, ...]:
     return (str(when), when.isoformat(), *([str(when.date())] if midnight else []))  # type: ignore[attr-defined]
 
 
-def all_filled(measured: Values) -> list[Array]:
+def all_filled(values: Values) -> list[Array]:
     """Return the values of each metric with undefined ones replaced, shape (rankings,) each."""
-    return [filled(measured, i) for i in range(len(measured.asked))]
+    return [filled(values, i) for i in range(len(values.asked))]

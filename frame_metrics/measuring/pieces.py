@@ -60,23 +60,23 @@ from frame_metrics.measuring.queries import check_grades, check_ideal, each_rank
 from frame_metrics.measuring.values import Values
 from frame_metrics.measuring.work import Work, in_first
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.source import InPieces, Source, check_systems, shares
-from frame_metrics.roles.columns import checked, judging
+from frame_metrics.plan.source import InPieces, Source, check_systems, shares_queries
+from frame_metrics.roles.columns import checked_columns, judging
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
 
 def gathered_of(work: Measuring, source: InPieces) -> Values:
     """Measure every ranking of all pieces, as if they had been one frame in memory."""
-    check_scale(work, source)
+    check_max_grade(work, source)
     table, work = gather(work, source)
-    measured = work.combined(*indexed(table, work))
-    facts = check_whole(table, work)
+    values = work.combined(*indexed(table, work))
+    facts = check_whole_frame(table, work)
     check_found(source.call, facts, work.asked, work.averages)
-    return measured
+    return values
 
 
-def check_scale(work: Measuring, source: InPieces) -> None:
+def check_max_grade(work: Measuring, source: InPieces) -> None:
     """Raise for a metric that needs ``max_grade=`` and does not have it; the error names the largest grade of all."""
     if any(lacks_scale(metric) for _, metric in work.asked):
         check_grades(work.asked, facts_of_pieces(*gather(replace(work, asked=[]), source)))
@@ -93,20 +93,23 @@ class Measuring(Work):
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=self.single, totals=self.totals, piece=piece)
         check_ideal(self.asked, log)
-        return self.kept(log, self.measured(log), ordered=ordered)
+        return self.kept(log, self.measure(log), ordered=ordered)
 
-    def kept(self, log: Log, measured: Values, *, ordered: bool) -> Answer:
+    def kept(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
         """Return a row for each ranking of a piece, with all that averages, intervals and tests need."""
-        columns: dict[str, Any] = {EVALUATED: measured.evaluated}
-        columns |= {UNANSWERED: np.zeros(len(measured.evaluated), np.int64) + measured.unanswered}
-        columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.value)}
-        columns |= {f"{ABSENT}{i}": marks for i, marks in enumerate(() if measured.absent is None else measured.absent)}
-        columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
-        columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
-        if measured.list_results is not None:
-            columns |= measured.list_results.in_lists(log.table["doc"], len(measured.evaluated))
-        columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
-        said = {name: getattr(measured, role) for role, name in QUERY_VALUES.items()}
+        columns: dict[str, Any] = {EVALUATED: all_values.evaluated}
+        columns |= {UNANSWERED: np.zeros(len(all_values.evaluated), np.int64) + all_values.unanswered}
+        columns |= {f"{VALUE}{i}": values for i, values in enumerate(all_values.value)}
+        columns |= {
+            f"{ABSENT}{i}": marks
+            for i, marks in enumerate(() if all_values.without_number is None else all_values.without_number)
+        }
+        columns |= {f"{COUNT}{i}:{j}": row for i, counts in all_values.counts.items() for j, row in enumerate(counts)}
+        columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in all_values.weights.items() for j, row in enumerate(sums)}
+        if all_values.list_results is not None:
+            columns |= all_values.list_results.in_lists(log.table["doc"], len(all_values.evaluated))
+        columns |= {f"{ROWS}{i}": rows for i, rows in all_values.rows.items()}
+        said = {name: getattr(all_values, role) for role, name in QUERY_VALUES.items()}
         columns |= {name: values for name, values in said.items() if values is not None}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
@@ -123,12 +126,12 @@ class Measuring(Work):
         if RESULTS in table.columns:
             said["with_results"] = table[RESULTS].to_numpy()
         if f"{ABSENT}0" in table.columns:
-            said["absent"] = table.select(f"{ABSENT}{i}" for i in range(len(self.asked))).to_numpy().T
+            said["without_number"] = table.select(f"{ABSENT}{i}" for i in range(len(self.asked))).to_numpy().T
         said["zeros"] = bool(table[NEGATIVE].any())
         marks = table[EVALUATED].to_numpy(), table[UNANSWERED].to_numpy()
         return Values(index, self.asked, value, *marks, counts, rows, weights, **said)
 
-    def measured(self, log: Log) -> Values:
+    def measure(self, log: Log) -> Values:
         """Measure every ranking of a piece."""
         return each_ranking(log, self.asked, self.averages)
 
@@ -196,7 +199,7 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
 
 def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
     """Raise for a system that shares no query with another one, by the counts of all pieces."""
-    if work.columns.system and shares(work.columns, work.call.conventions):
+    if work.columns.system and shares_queries(work.columns, work.call.conventions):
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
@@ -209,7 +212,7 @@ def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
         check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
 
-def check_whole(table: pl.DataFrame, work: Measuring) -> Facts:
+def check_whole_frame(table: pl.DataFrame, work: Measuring) -> Facts:
     """Raise for faults that only the whole frame shows, and return the facts; ``table``: the tables of all pieces."""
     facts = facts_of_pieces(table, work)
     check_shared_of_pieces(table, work)
@@ -239,7 +242,7 @@ def check_judgments(work: Work, source: Source) -> None:
     if qrels is None or work.call.unfolds:
         return
     columns, conventions = work.call.columns, work.call.conventions
-    log = checked(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)
+    log = checked_columns(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)
     read_judgments(*qrels, log, columns, conventions)
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import reached, scored
+from frame_metrics.data.segments import each_scored_block, reached
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.keys.groups import Segments
@@ -84,7 +84,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
 
     if not segments.keys and not cases.summed and len(cases.rows):
         return _one_segment(cases, scored_only)
-    scored(cases, segments, work)
+    each_scored_block(cases, segments, work)
     lacking = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
     none = np.zeros(len(lacking), totals.dtype)
     pieces.append((lacking, np.full(len(lacking), np.inf), none, none))  # segments without rows that count

@@ -16,7 +16,6 @@ from frame_metrics.keys.groups import Segments, as_text, groups_of
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found_query import check_found
-from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import ByPeople, all_filled
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.results import (
@@ -29,6 +28,7 @@ from frame_metrics.measuring.results import (
     tidied,
 )
 from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.values_of_source import values_of_source
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
@@ -36,7 +36,7 @@ from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.stats.averages import Averages, averages_of
-from frame_metrics.stats.proxies import powered, students_t
+from frame_metrics.stats.proxies import ppi_mean, students_t
 
 
 def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
@@ -71,7 +71,7 @@ def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
 class Both:
     """Values of metrics for every ranking, by people and by a machine."""
 
-    measured: Values  # the values by the machine
+    all_values: Values  # the values by the machine
     proxy: Array  # these values with undefined ones replaced, shape (metrics, rankings)
     people: ByPeople
     fewer: Array  # whether people judged some, but not all, of the documents that the machine judged, (rankings,)
@@ -97,20 +97,20 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
             f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
         )
     people, chance = both.people, both.people.chance
-    drawn, every = int(people.judged.sum()), int(both.measured.evaluated.sum())
+    drawn, every = int(people.judged.sum()), int(both.all_values.evaluated.sum())
     if chance is not None and 0 < 2 * drawn < every and (chance[people.judged] == 1).all():
         sampling = source.judgment_columns.sampling  # type: ignore[union-attr]
         raise BadValueError(
             f"{sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "
             f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"
         )
-    lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (people.undefined & np.isnan(people.values))
+    lacking = (np.isnan(both.proxy) & both.all_values.evaluated) | (people.undefined & np.isnan(people.values))
     for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):
         if n:
             raise NotComputableError(
-                f"{name} is undefined for {n} of {both.measured.evaluated.sum()} rankings, which the mean leaves out, "
-                "so that people and the machine would be asked about different queries; pass undefined='zero', or ask "
-                "for a metric that is defined"
+                f"{name} is undefined for {n} of {both.all_values.evaluated.sum()} rankings, which the mean leaves "
+                "out, so that people and the machine would be asked about different queries; pass undefined='zero', or "
+                "ask for a metric that is defined"
             )
     return both
 
@@ -217,7 +217,7 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
     log = source_of(call, nothing, source.judgments, piece=True).log(
         piece=Piece(None, more=call.columns.systems_have_rows)
     )
-    return measured_of(source, asked, totals=totals), _judged(log)
+    return values_of_source(source, asked, totals=totals), _judged(log)
 
 
 def _judged(log: Log) -> pl.DataFrame:
@@ -233,9 +233,8 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     relevant documents. An undefined value counts as ``fill``: if a metric without relevant documents is undefined and
     that becomes 0, its value for a query without a relevant result is 0 both times, and so did not change.
     """
-    of_scores = (
-        metric.input is FullScores and "probability" not in metric.reads
-    )  # documents not retrieved have no score
+    # documents not retrieved have no score
+    of_scores = metric.input is FullScores and "probability" not in metric.reads
     if "ideal" in metric.reads or not ("n_relevant" in metric.reads or of_scores):
         return "ideal" in metric.reads
     lengths, query, grade = np.array([2, 2]), np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 0.0])
@@ -248,9 +247,9 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     return not np.array_equal(alone, beside, equal_nan=True)
 
 
-def members_of(measured: Values, segments: Segments) -> list[Array]:
+def members_of(values: Values, segments: Segments) -> list[Array]:
     """Return the evaluated rankings of each segment, as their numbers, in the order of random draws."""
-    index, some = measured.index, measured.evaluated
+    index, some = values.index, values.evaluated
     at = np.flatnonzero(some)[index.drawing_order(some)]
     group = segments.place[index.cell[at]]
     order = np.argsort(group, kind="stable")
@@ -260,19 +259,19 @@ def members_of(measured: Values, segments: Segments) -> list[Array]:
 def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     """Return the answer of ``evaluate`` with a proxy: a row for each group, metric and average."""
     both = both_of(source, asked, totals=options.margins)
-    measured, groups = both.measured, groups_of(both.measured.index.cells, options.margins)
+    values, groups = both.all_values, groups_of(both.all_values.index.cells, options.margins)
     names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
     counted = ["n_unanswered"] if counts_answers(source.call) else []
-    weighted = measured.weight is not None
+    weighted = values.weight is not None
     each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)
     wanted = [(i, average) for i, averages in enumerate(each) for average in averages]
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
-        members = members_of(measured, segments)
+        members = members_of(values, segments)
         rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
         laid = np.moveaxis(np.array(rows).reshape(len(wanted), len(members), len(names)), 2, 0)
         known = dict(zip(names, laid, strict=True))
-        known |= {name: np.tile(n_unanswered(measured, segments), (len(wanted), 1)) for name in counted}
+        known |= {name: np.tile(n_unanswered(values, segments), (len(wanted), 1)) for name in counted}
         tables.append({name: known[name] for name in (*names[:3], *counted, *names[3:])})
     averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [])
     return tidied(averaged, options, groups, None)
@@ -283,11 +282,11 @@ def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOpti
 
     ``metric``: its position; ``at``: the numbers of the rankings.
     """
-    measured, people = both.measured, both.people
-    weight = measured.weight if average == "weighted" else None
-    of_queries = (None if one is None else one[at] for one in (weight, people.chance, measured.cluster))
-    found = powered(people.values[metric, at], both.proxy[metric, at], *of_queries)
-    least, most = measured.asked[metric][1].range
+    values, people = both.all_values, both.people
+    weight = values.weight if average == "weighted" else None
+    of_queries = (None if one is None else one[at] for one in (weight, people.chance, values.cluster))
+    found = ppi_mean(people.values[metric, at], both.proxy[metric, at], *of_queries)
+    least, most = values.asked[metric][1].range
     inside = min(least, found.value), max(most, found.value)
     ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *inside)
     return (found.value, found.n, people.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)

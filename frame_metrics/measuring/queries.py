@@ -17,7 +17,14 @@ from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
-from frame_metrics.measuring.lists import Results, depth_of, every, join_results, numbered, results_of
+from frame_metrics.measuring.lists import (
+    Results,
+    depth_of_lists,
+    every,
+    join_results,
+    results_of,
+    with_document_numbers,
+)
 from frame_metrics.measuring.values import Summed, Values, first_of_same_counts, summed_in_cells, with_sums
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -123,7 +130,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
     by = log.table.get_column("hash", default=None) if counted else None
     return replace(
         found,
-        list_results=numbered(
+        list_results=with_document_numbers(
             found.list_results, log.table["doc"], log.conventions.catalogue, only_results=apart, by=by
         ),
     )
@@ -136,7 +143,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     """
     grid, columns = log.grid, log.columns
     evaluated, unanswered = np.zeros(len(grid.pair), bool), ~log.answered
-    deep = depth_of(asked)
+    deep = depth_of_lists(asked)
     listed: dict[int, Results] = {}
     by_variant = _by_variant(log, asked)
     reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
@@ -150,7 +157,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
 
     conventions, room = log.conventions, 0 if sums else len(grid.pair)
     arrays = _arrays_of(asked, averages, conventions, room) | role_values(log)
-    measured = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
+    values = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
     summed: dict[int, Summed] = {}
 
     def work(block: Block) -> None:
@@ -161,9 +168,9 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
             listed[int(block.numbers[0])] = results_of(block, whole, deep)
         evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too
         unanswered[block.at] &= whole.evaluated
-        into, at = measured, block.at
+        into, at = values, block.at
         if sums:
-            into, at = measured.some(at), slice(None)
+            into, at = values.some(at), slice(None)
             into = replace(into, **_arrays_of(asked, averages, conventions, len(into.evaluated)))
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
@@ -180,8 +187,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     log.each_block(work, busy=True, all_ties=deep is not None if ordered else None)
     shown = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
-        return with_sums(measured, [summed[at] for at in sorted(summed)])
-    return measured if shown is None else replace(measured, list_results=shown)
+        return with_sums(values, [summed[at] for at in sorted(summed)])
+    return values if shown is None else replace(values, list_results=shown)
 
 
 def role_values(log: Log) -> dict[str, Any]:
@@ -226,19 +233,19 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     return of
 
 
-def _fill(measured: Values, wanted: Sequence[int], whole: FullRanking, block: Block, at: slice | Array) -> None:
-    """Compute some metrics for a block's rankings ``whole``, and store the values in ``measured``, at ``at``."""
+def _fill(values: Values, wanted: Sequence[int], whole: FullRanking, block: Block, at: slice | Array) -> None:
+    """Compute some metrics for a block's rankings ``whole``, and store the values in ``values``, at ``at``."""
     run, expected = whole, whole if whole.tie is None else Expected(whole, whole.tie)
     for i in wanted:
-        metric = measured.asked[i][1]
-        if i in measured.weights:
+        metric = values.asked[i][1]
+        if i in values.weights:
             expected = run = metric.weighted(whole)
-            measured.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
-        measured.value[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
-        if i in measured.counts:
-            measured.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
-        if i in measured.rows:
-            measured.rows[i][at] = run.n_rows
+            values.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
+        values.value[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+        if i in values.counts:
+            values.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
+        if i in values.rows:
+            values.rows[i][at] = run.n_rows
 
 
 def _orders(metric: Metric, log: Log) -> bool:

@@ -129,35 +129,37 @@ class Averaged:
 
 
 def averaged(
-    measured: Values, options: EvaluateOptions | None = None, wide: Wide | None = None, *, systems: bool = False
+    values: Values, options: EvaluateOptions | None = None, wide: Wide | None = None, *, systems: bool = False
 ) -> Answer:
     """Average metrics in segments and totals: a row for each group and metric; with ``wide`` a row for each group.
 
     ``systems``: whether to count the queries that each system did not answer.
     """
     options = options or EvaluateOptions()
-    index, some = measured.index, measured.evaluated
+    index, some = values.index, values.evaluated
     groups, cell = groups_of(index.cells, options.margins), index.cell[some]
-    of, sums = tallies(measured, options.averages)
-    cluster = None if measured.cluster is None else measured.cluster[some]
+    of, sums = tallies(values, options.averages)
+    cluster = None if values.cluster is None else values.cluster[some]
     order = None if options.ci is None else index.drawing_order(some)
     tables: list[dict[str, Array]] = []
     evaluated: list[Array] = []
     for segments in groups.each:
         count = len(segments)
-        member = segments.place[cell] if count > 1 or index.placed is not None or measured.many is not None else None
-        tables.append(_within(measured, of, sums, segments, member, systems=systems))
+        # None where all rankings are in the one group: then nothing is counted by group, which a small call would
+        # notice.
+        member = segments.place[cell] if count > 1 or index.placed is not None or values.many is not None else None
+        tables.append(_within(values, of, sums, segments, member, systems=systems))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
             ends = intervals(sums, member, count, *given, cluster, order, formulas=formulas)
             tables[-1] |= holding(ends, tables[-1]["value"])
-        n = np.array([len(cell)]) if member is None else np.bincount(member + 1, measured.many, count + 1)[1:]
+        n = np.array([len(cell)]) if member is None else np.bincount(member + 1, values.many, count + 1)[1:]
         evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in sums]
-    if measured.list_results is not None:
-        place, lists = _order_of_metrics(measured, of)
+    if values.list_results is not None:
+        place, lists = _order_of_metrics(values, of)
         of, averages = ([values[i] for i in place] for values in ([*of, *lists], [*averages, *[None] * len(lists)]))
-    return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
+    return tidied(Averaged(values.asked, of, averages, tables, evaluated), options, groups, wide)
 
 
 def holding(ends: Array, value: Array) -> dict[str, Array]:
@@ -170,17 +172,17 @@ def holding(ends: Array, value: Array) -> dict[str, Array]:
     return dict(zip(ENDS, both, strict=True))
 
 
-def _order_of_metrics(measured: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
+def _order_of_metrics(values: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
     """Return the order that sorts averages, then metrics of sets of lists, as they were asked for; and the latter.
 
     ``of``: the metric of each average.
     """
-    lists = [i for i, (_, metric) in enumerate(measured.asked) if metric.input is Lists]
+    lists = [i for i, (_, metric) in enumerate(values.asked) if metric.input is Lists]
     return np.argsort([*of, *lists], kind="stable"), lists
 
 
 def _within(
-    measured: Values, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None, *, systems: bool
+    values: Values, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None, *, systems: bool
 ) -> dict[str, Array]:
     """Return the columns of numbers for some groups, by name: "value", "n", "n_undefined" ...
 
@@ -192,27 +194,27 @@ def _within(
     """
     count = len(segments)
     counted = averages_within(sums, member, count) if sums else np.zeros((4, 0, count))
-    if measured.list_results is not None:
-        place, lists = _order_of_metrics(measured, of)
-        found = measured.list_results.within(measured, lists, segments.place[measured.index.cell], count)
+    if values.list_results is not None:
+        place, lists = _order_of_metrics(values, of)
+        found = values.list_results.within(values, lists, segments.place[values.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     *counts, effective = counted
     table = dict(zip(("value", "n", "n_undefined"), counts, strict=True))
     if systems:
-        table["n_unanswered"] = np.tile(n_unanswered(measured, segments), (len(effective), 1))
-    if measured.weights:
-        table["n_effective"] = effective_sizes(measured, of, sums, member, count)
-    elif measured.index.columns.weight:
+        table["n_unanswered"] = np.tile(n_unanswered(values, segments), (len(effective), 1))
+    if values.weights:
+        table["n_effective"] = effective_sizes(values, of, sums, member, count)
+    elif values.index.columns.weight:
         table["n_effective"] = effective
-    if measured.unpaired is not None:
-        table["n_unpaired"] = np.tile(np.bincount(segments.place, measured.unpaired, minlength=count), (len(of), 1))
+    if values.unpaired is not None:
+        table["n_unpaired"] = np.tile(np.bincount(segments.place, values.unpaired, minlength=count), (len(of), 1))
     return table
 
 
-def n_unanswered(measured: Values, segments: Segments) -> Array:
+def n_unanswered(values: Values, segments: Segments) -> Array:
     """Count the rankings of judged queries that have no row, in each group, shape (groups,)."""
-    place = segments.place[measured.index.cell]
-    return np.bincount(place + 1, measured.unanswered, len(segments) + 1)[1:]
+    place = segments.place[values.index.cell]
+    return np.bincount(place + 1, values.unanswered, len(segments) + 1)[1:]
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
@@ -220,19 +222,20 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     table = {name: groups.laid([one[name] for one in each.tables]) for name in each.tables[0]}
     m, count = table["value"].shape
     total = {"total_over": groups.total_over()} if options.margins else {}
+    # Wide: a row for each group, and for each average if several were asked. Else a row for each group and metric.
     if wide is not None:
         lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
         group = np.repeat(np.arange(count), len(lines))
         columns = _side_by_side(each, table, lines, several=options.several)
-        columns["n"] = whole(groups.laid(each.evaluated)[group])
+        columns["n"] = integer_column(groups.laid(each.evaluated)[group])
         if wide.systems:
-            columns["n_unanswered"] = whole(table["n_unanswered"][0][group])
+            columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])
         names = wide.columns(each.asked, options.ci)
     else:
         group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
         columns = labels([each.asked[i] for i in each.of], at, average=each.averages)
         for name, values in table.items():
-            columns[name] = (whole if name in COUNTS else number)(values.T.ravel(), name)
+            columns[name] = (integer_column if name in COUNTS else float_column)(values.T.ravel(), name)
         columns |= {name: columns[name].cast(kind) for name, kind in (PROXIES | UNPAIRED).items() if name in columns}
         names = columns
     columns = {name: values[group] for name, values in total.items()} | {name: columns[name] for name in names}
@@ -258,7 +261,7 @@ def _side_by_side(
         laid = np.full((len(each.asked), count, len(lines)), np.nan)
         laid[each.of, :, at] = table[name]
         for (metric, _), own in zip(each.asked, laid, strict=True):
-            columns[metric + WIDE[name]] = number(own.ravel()).cast(pl.Int64 if name in COUNTS else pl.Float64)
+            columns[metric + WIDE[name]] = float_column(own.ravel()).cast(pl.Int64 if name in COUNTS else pl.Float64)
     return columns
 
 
@@ -278,35 +281,35 @@ def _column(name: str, *values: Any) -> pl.Series:
     return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
-def number(values: Array, name: str = "") -> pl.Series:
+def float_column(values: Array, name: str = "") -> pl.Series:
     """Return numbers as a column, NaN as null."""
     return pl.Series(name, np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
 
 
-def whole(values: Array, name: str = "") -> pl.Series:
+def integer_column(values: Array, name: str = "") -> pl.Series:
     """Return counts as a column of integers. A single one is cached, as small calls in a loop have the same."""
     if len(values) == 1:
         return _column(name, int(values[0]))
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
-def each_query(measured: Values, layout: str = "long", *, answers: bool = False) -> Answer:
+def query_rows(all_values: Values, layout: str = "long", *, answers: bool = False) -> Answer:
     """Return a row for each evaluated ranking and metric; with ``layout="wide"`` a row for each ranking.
 
     ``answers``: whether there is a column, the last, of the rankings that were answered.
     """
-    index, at = measured.index, np.flatnonzero(measured.evaluated)
+    index, at = all_values.index, np.flatnonzero(all_values.evaluated)
     if index.columns.groups:
         at = at[np.lexsort((index.query[at], segments_of(index.cells).place[index.cell[at]]))]
     keys = index.key_rows(system=index.system[at], segment=index.segment[at], query=index.query[at])
-    values = [filled(measured, i)[at] for i in range(len(measured.asked))]
-    answered = {"answered": pl.Series(measured.unanswered[at] == 0)} if answers else {}
+    values = [filled(all_values, i)[at] for i in range(len(all_values.asked))]
+    answered = {"answered": pl.Series(all_values.unanswered[at] == 0)} if answers else {}
     if layout == "wide":
-        wide = {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)}
+        wide = {name: float_column(v) for (name, _), v in zip(all_values.asked, values, strict=True)}
         return Answer(keys, wide | answered, table=index.key_table)
     metric = np.tile(np.arange(len(values)), len(at))
-    undefined = np.isnan(measured.value[:, at])
-    long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
+    undefined = np.isnan(all_values.value[:, at])
+    long = labels(all_values.asked, metric) | {"value": float_column(np.stack(values).T.ravel())}
     long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
     each = np.repeat(np.arange(len(at)), len(values))
     long |= {name: one[each] for name, one in answered.items()}

@@ -80,6 +80,8 @@ def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array
     place, told, each, times = place[some], told[some], cases.each[some], cases.times[some]
     total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)
     share = ratio(np.bincount(place, times * each * told, size), total)
+    # The variance of the share by its residuals; then the number of equal rows without weights that would have as much,
+    # which is what the interval is computed for. With clusters the same from the residuals of whole clusters.
     rest, alone = each * (told - share[place]), kish_within(place, times * each, times * each**2, size)
     variance, units = ratio(np.bincount(place, times * rest**2, size), total**2), alone
     rows = effective(share, variance, alone, alone, level, clustered=False) if cases.weighted else alone

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import class_scores, scored, tables
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
+from frame_metrics.data.segments import class_scores, each_scored_block, tables
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, bad_rows_message, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
 from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.keys.groups import Segments
@@ -86,7 +86,7 @@ class Inputs(Remembers):
             if self.varies:
                 areas[:, at] = Areas.of(scores).stacked
 
-        scored(self.cases, self.segments, work)
+        each_scored_block(self.cases, self.segments, work)
         return values, Areas(*areas)
 
     @property
@@ -121,7 +121,7 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
     return "pooled" if binary or metric.of_classes is not None else average or "macro"
 
 
-def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
+def averages_of_rows(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
     """Return a triple for each metric and each of its averages, and the position of its metric in ``asked``."""
     of, wanted = [], []
     for i, (name, metric) in enumerate(asked):
@@ -250,7 +250,7 @@ def check_scores(name: str, cases: Cases) -> None:
     except BadRowsError as error:
         if not cases.columns.query:
             raise
-        message = about_rows(error.column, len(error.rows), [], len(cases.rows), error.what, error.remedy)
+        message = bad_rows_message(error.column, len(error.rows), [], len(cases.rows), error.what, error.remedy)
         raise BadValueError(message.replace("rows", "documents", 1)) from None
 
 
@@ -334,7 +334,7 @@ def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
 
 
 def _filled(
-    inputs: Inputs, name: str, metric: Metric, raw: Array, there: Array, whole: Callable[[Inputs], Array]
+    inputs: Inputs, name: str, metric: Metric, raw: Array, measured: Array, whole: Callable[[Inputs], Array]
 ) -> Array:
     """Return values with undefined ones replaced as the conventions say.
 
@@ -345,10 +345,10 @@ def _filled(
     ----------
     inputs, name, metric : the inputs, and the metric and its name.
     raw : its values, NaN where undefined, shape (..., segments).
-    there : marks of the values that were measured, of the same shape.
+    measured : marks of the values that were measured, of the same shape.
     whole : the function that gives ``raw``, for the inputs that resamples are drawn from.
     """
-    value = inputs.cases.conventions.filled(name, metric, raw, there)
+    value = inputs.cases.conventions.filled(name, metric, raw, measured)
     if inputs.source is None or not np.isnan(raw).any():
         return value
     source, segment = inputs.source

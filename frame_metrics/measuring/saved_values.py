@@ -40,7 +40,7 @@ def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
     if columns.metric:
         return asked
     held = _of_columns(columns.value)
-    places(asked or held, held, "value=")
+    positions_of_metrics(asked or held, held, "value=")
     return asked or held
 
 
@@ -61,7 +61,7 @@ def _of_columns(names: Sequence[str]) -> Asked:
     return held
 
 
-def places(asked: Asked, available: Asked, where: str) -> list[int]:
+def positions_of_metrics(asked: Asked, available: Asked, where: str) -> list[int]:
     """Return the position in ``available`` of each metric that is asked for; two names of one metric are equal.
 
     ``where``: the option or column with the numbers, for the error.
@@ -87,7 +87,7 @@ def check_layout(asked: Asked | None, layout: str) -> None:
         )
 
 
-def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
+def check_averages_of_saved(asked: Asked, averages: Averages, columns: Columns) -> None:
     """Raise for averages that the numbers of queries do not determine: "micro" (unless of sums) and "rows"."""
     for average in averages:
         check_average(average, f"average={average!r}", columns)
@@ -101,7 +101,7 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(
+def saved_values_of(
     source: Source,
     asked: Asked | None,
     averages: Averages = (None,),
@@ -151,9 +151,9 @@ def _metrics_in(source: Source) -> tuple[Asked, dict[str, int] | None]:
 
 def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
     """Return the values of the metrics that are asked for, of those of all that there are, ``available``."""
-    wanted, absent = available if asked is None else asked, found.absent
-    at = places(wanted, available, _where(found.columns))
-    found = replace(found, asked=wanted, value=found.value[at], absent=None if absent is None else absent[at])
+    wanted, absent = available if asked is None else asked, found.without_number
+    at = positions_of_metrics(wanted, available, _where(found.columns))
+    found = replace(found, asked=wanted, value=found.value[at], without_number=None if absent is None else absent[at])
     if found.conventions.unanswered == "drop":
         answered = found.index.answered
         return replace(without(found, ~answered), evaluated=answered)
@@ -175,7 +175,7 @@ def _read(source: Source, n: int, number: dict[str, int] | None, piece: Piece | 
         code = _texts(source.table, columns).replace_strict(number, return_dtype=pl.Int64).to_numpy()
     log, values, absent = read_values(source.table, columns, source.call.conventions, code, n, piece)
     every = np.ones(values.shape[1], bool)
-    return log, Values(log.index, [], values, every, ~log.answered, absent=absent, **role_values(log))
+    return log, Values(log.index, [], values, every, ~log.answered, without_number=absent, **role_values(log))
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ def _work(
     if not available:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if asked is not None:
-        places(asked, available, _where(source.call.columns))
+        positions_of_metrics(asked, available, _where(source.call.columns))
     wanted = None if asked is None else [name for name, _ in asked]
     work: Saved = work_of(Saved, source, [], averages, [name for name, _ in available], number, wanted, sums=sums)
     return work

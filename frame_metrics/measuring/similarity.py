@@ -14,7 +14,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, prefix_errors, quote
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, matched, strangers
+from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, match_saved, strangers
 from frame_metrics.measuring.pairs import bases_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import role_values
@@ -72,7 +72,7 @@ class Comparing(Measuring):
 
     bases: Sequence[Any]
 
-    def measured(self, log: Log) -> Values:
+    def measure(self, log: Log) -> Values:
         return _of_log(log, self.asked[: len(self.asked) // len(self.bases)], self.bases, None)
 
 
@@ -83,7 +83,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     """
     index, here, compared, unpaired = log.index, log.index.system_names, np.ones(len(log.index), bool), None
     if there is not None:
-        match = matched(index, there.index)
+        match = match_saved(index, there.index)
         unpaired, compared = match.unpaired(), match.at[index.pair] >= 0
         docs = in_common_types(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
@@ -173,13 +173,13 @@ def read_lists(call: Call) -> Log:
         return log
 
 
-def of_pair(measured: Values, asked: Asked, system: int, base: int) -> Values:
+def of_pair(values: Values, asked: Asked, system: int, base: int) -> Values:
     """Return the values of one system compared with one baseline.
 
     ``system``: the number of the system; ``base``: the position of the baseline among those that ``similar`` returned.
     """
-    at = np.flatnonzero(measured.index.system == system)
-    value = measured.value[base * len(asked) : (base + 1) * len(asked), at]
-    each = {name: getattr(measured, name)[at] for name in ("evaluated", "unanswered")}
-    each |= {name: None if (of := getattr(measured, name)) is None else of[at] for name in ("weight", "cluster")}
-    return replace(measured, index=measured.index.of_system(system, at), asked=asked, value=value, **each)
+    at = np.flatnonzero(values.index.system == system)
+    value = values.value[base * len(asked) : (base + 1) * len(asked), at]
+    each = {name: getattr(values, name)[at] for name in ("evaluated", "unanswered")}
+    each |= {name: None if (of := getattr(values, name)) is None else of[at] for name in ("weight", "cluster")}
+    return replace(values, index=values.index.of_system(system, at), asked=asked, value=value, **each)

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, quote
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.pairs import number_of
+from frame_metrics.measuring.pairs import number_of_system
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.exact import chi_square
 
@@ -124,7 +124,7 @@ def shares_of(split: Shares, arms: pl.Series, columns: Columns) -> tuple[list[in
     """
     given = dict.fromkeys(arms.to_list(), 1 / max(len(arms), 1)) if isinstance(split, str) else split
     with about_the_call():
-        asked = [number_of(arm, arms, str(columns.arm), "split: ", "arm") for arm in given]
+        asked = [number_of_system(arm, arms, str(columns.arm), "split: ", "arm") for arm in given]
         if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
             raise BadValueError(f"split: {listed(lacking[:5])} of {columns.arm} has no share; give each arm one")
     shares = np.array([float(share) for share in given.values()])

@@ -18,7 +18,7 @@ from frame_metrics.measuring.values import Values, summed_within, with_sums
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import Averages, averages_of
-from frame_metrics.stats.quantiles import level_of
+from frame_metrics.stats.quantiles import quantile_level
 
 FEW = 6  # with fewer rankings than this, their values take less room than their sums
 
@@ -28,10 +28,10 @@ def need_sums_alone(conventions: Conventions, asked: Asked, averages: Averages) 
     if conventions.undefined == "raise" or conventions.propensity is not None:
         return False
     each = [name for _, metric in asked for name in averages_of(metric, averages, weighted=False)]
-    return all(level_of(name) is None for name in each) and all(metric.input is not Lists for _, metric in asked)
+    return all(quantile_level(name) is None for name in each) and all(metric.input is not Lists for _, metric in asked)
 
 
-def summed_rows(each: Answer, measured: Values, averages: Averages) -> Answer:
+def summed_rows(each: Answer, values: Values, averages: Averages) -> Answer:
     """Sum the rankings of each system and segment of a piece; the row of the first ranking has the sums.
 
     Where a segment has few rankings, they are sent as they are, which is less than their sums.
@@ -39,43 +39,43 @@ def summed_rows(each: Answer, measured: Values, averages: Averages) -> Answer:
     Parameters
     ----------
     each : a row for each ranking.
-    measured : the values of these rankings.
+    values : the values of these rankings.
     averages : those that will be needed.
     """
-    cell = measured.index.cell
+    cell = values.index.cell
     many = np.bincount(cell) >= FEW
     group, n = np.where(many, np.cumsum(many) - 1, NONE)[cell], int(many.sum())
     here, first = np.unique(group, return_index=True)
-    sums = summed_within(measured, averages, group, n, first[here >= 0]).numbers.T.tolist()
+    sums = summed_within(values, averages, group, n, first[here >= 0]).numbers.T.tolist()
     stays = group < 0
     stays[first] = True  # among them the first row, with the facts of the piece
     at = np.flatnonzero(stays)
     columns = {name: values[at] for name, values in each.columns.items()}
-    lacking = np.bincount(group + 1, measured.unanswered, n + 1)  # of each group; first of those in none
-    columns[UNANSWERED] = pl.Series(np.where(group < 0, measured.unanswered, lacking[group + 1])[at]).cast(pl.Int64)
+    lacking = np.bincount(group + 1, values.unanswered, n + 1)  # of each group; first of those in none
+    columns[UNANSWERED] = pl.Series(np.where(group < 0, values.unanswered, lacking[group + 1])[at]).cast(pl.Int64)
     columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
     return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 
 
-def with_sums_of(measured: Values, table: pl.DataFrame, averages: Averages) -> Values:
+def with_sums_of(values: Values, table: pl.DataFrame, averages: Averages) -> Values:
     """Return the values of all pieces with the sums that ``summed_rows`` made; ``table``: the rows of all pieces."""
     summed = table[SUMS].is_not_null().to_numpy()
     if not summed.any():
-        return measured
-    alone = np.flatnonzero(measured.evaluated & ~summed)
+        return values
+    alone = np.flatnonzero(values.evaluated & ~summed)
     group = np.full(len(summed), NONE)
     group[alone] = np.arange(len(alone))
-    single = summed_within(measured, averages, group, len(alone), alone)
+    single = summed_within(values, averages, group, len(alone), alone)
     numbers = table[SUMS].drop_nulls().explode().to_numpy().reshape(-1, len(single.numbers)).T
-    return with_sums(measured, [single, replace(single, at=np.flatnonzero(summed), numbers=numbers)])
+    return with_sums(values, [single, replace(single, at=np.flatnonzero(summed), numbers=numbers)])
 
 
 @dataclass(frozen=True, eq=False)
 class Summing(Measuring):
     """Sums over the rankings of each system and segment of a piece."""
 
-    def kept(self, log: Log, measured: Values, *, ordered: bool) -> Answer:
-        return summed_rows(super().kept(log, measured, ordered=ordered), measured, self.averages)
+    def kept(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
+        return summed_rows(super().kept(log, all_values, ordered=ordered), all_values, self.averages)
 
     def combined(self, index: Index, table: pl.DataFrame) -> Values:
         return with_sums_of(super().combined(index, table), table, self.averages)

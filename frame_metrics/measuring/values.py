@@ -52,7 +52,9 @@ class Values:
     cluster: Array | None = None  # its number, NaN for a query that has none, and is not evaluated
     covariate: Array | None = None
     sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
-    absent: Array | None = None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
+    without_number: Array | None = (
+        None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
+    )
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
     unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
@@ -98,50 +100,58 @@ def first_of_same_counts(asked: Asked, conventions: Conventions) -> list[int]:
     return [known.setdefault(counts(i, metric), i) for i, (_, metric) in enumerate(asked)]
 
 
-def filled(measured: Values, i: int) -> Array:
+def filled(values: Values, i: int) -> Array:
     """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
-    name, metric = measured.asked[i]
-    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent[i]
-    return measured.conventions.filled(name, metric, measured.value[i], there, "queries")
+    name, metric = values.asked[i]
+    there = values.evaluated if values.without_number is None else values.evaluated & ~values.without_number[i]
+    return values.conventions.filled(name, metric, values.value[i], there, "queries")
 
 
-def without(measured: Values, absent: Array) -> Values:
-    """Take away the values of some rankings, as if they had no number; ``absent``: marks of these, (rankings,)."""
-    values, every = np.where(absent, np.nan, measured.value), np.ones(len(absent), bool)
-    none = np.broadcast_to(absent, values.shape) if measured.absent is None else measured.absent | absent
-    return replace(measured, value=values, evaluated=every, absent=none)
+def without(all_values: Values, without_number: Array) -> Values:
+    """Take away the values of rankings, as if they had no number; ``without_number``: marks of these, (rankings,)."""
+    values, every = np.where(without_number, np.nan, all_values.value), np.ones(len(without_number), bool)
+    none = (
+        np.broadcast_to(without_number, values.shape)
+        if all_values.without_number is None
+        else all_values.without_number | without_number
+    )
+    return replace(all_values, value=values, evaluated=every, without_number=none)
 
 
-def tallies(measured: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
+def tallies(all_values: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
     """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
 
     For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names
     of one average give one tally.
     """
-    if measured.sums is not None:
-        return measured.sums
-    some = slice(None) if measured.evaluated.all() else measured.evaluated
-    weight = None if measured.weight is None else measured.weight[some]
+    if all_values.sums is not None:
+        return all_values.sums
+    some = slice(None) if all_values.evaluated.all() else all_values.evaluated
+    weight = None if all_values.weight is None else all_values.weight[some]
     of, sums = [], []
     # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
-    defined = np.ones(np.count_nonzero(measured.evaluated), bool)
+    defined = np.ones(np.count_nonzero(all_values.evaluated), bool)
     with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
         shared, squared = (defined, ~defined), None if weight is None else weight * weight
-    first = first_of_same_counts(measured.asked, measured.conventions) if measured.counts or measured.rows else ()
-    for i, (_, metric) in enumerate(measured.asked):
+    first = (
+        first_of_same_counts(all_values.asked, all_values.conventions) if all_values.counts or all_values.rows else ()
+    )
+    for i, (_, metric) in enumerate(all_values.asked):
         if metric.input is Lists:
             continue
-        raw = values = measured.value[i][some]
+        raw = values = all_values.value[i][some]
         undefined = lacking if np.count_nonzero(lacking := np.isnan(raw)) else None
         if undefined is not None:
-            values = filled(measured, i)[some]
-        ends = (-np.inf, np.inf) if measured.weights else metric.range  # weighted results may exceed the range
+            values = filled(all_values, i)[some]
+        ends = (-np.inf, np.inf) if all_values.weights else metric.range  # weighted results may exceed the range
         for average in averages_of(metric, averages, weighted=weight is not None):
             of.append(i)
             if average == "micro":
-                sums.append(pooled(metric, measured.counts[first[i]][:, some], measured.conventions.fill(metric), raw))
+                sums.append(
+                    pooled(metric, all_values.counts[first[i]][:, some], all_values.conventions.fill(metric), raw)
+                )
             else:
-                each = measured.rows[first[i]][some] if average == "rows" else weight
+                each = all_values.rows[first[i]][some] if average == "rows" else weight
                 square = squared if each is weight else None
                 sums.append(tally(undefined, values, average, each, shared, ends, square))
     return of, sums
@@ -157,35 +167,35 @@ class Summed:
     tallies: list[Tally]  # of the sums
 
 
-def summed_within(measured: Values, averages: Averages, group: Array, n: int, at: Array) -> Summed:
+def summed_within(values: Values, averages: Averages, group: Array, n: int, at: Array) -> Summed:
     """Sum rankings within groups; ``group``: of each ranking, -1 for none; ``at``: as ``Summed`` has it."""
-    of, each = tallies(measured, averages)
-    group = group[measured.evaluated]
+    of, each = tallies(values, averages)
+    group = group[values.evaluated]
     many = np.bincount(group + 1, minlength=n + 1)[1:]
     numbers = numbers_within(each, group, n)
     return Summed(at, np.concatenate([many[None], numbers]), of, of_numbers(each, numbers))
 
 
-def summed_in_cells(measured: Values, averages: Averages, numbers: Array) -> Summed:
+def summed_in_cells(values: Values, averages: Averages, numbers: Array) -> Summed:
     """Sum the evaluated rankings of each system and segment; ``numbers``: of each ranking among those of all blocks."""
-    group = np.full(len(measured.evaluated), NONE)
-    _, first, group[measured.evaluated] = np.unique(
-        measured.index.cell[measured.evaluated], return_index=True, return_inverse=True
+    group = np.full(len(values.evaluated), NONE)
+    _, first, group[values.evaluated] = np.unique(
+        values.index.cell[values.evaluated], return_index=True, return_inverse=True
     )
-    return summed_within(measured, averages, group, len(first), numbers[measured.evaluated][first])
+    return summed_within(values, averages, group, len(first), numbers[values.evaluated][first])
 
 
-def with_sums(measured: Values, parts: Sequence[Summed]) -> Values:
+def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     """Return values in which rankings are summed: for those of each group one stands that is evaluated."""
     at, numbers = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "numbers"))
-    order, stands = np.argsort(at), np.zeros(len(measured.evaluated), bool)
+    order, stands = np.argsort(at), np.zeros(len(values.evaluated), bool)
     stands[at] = True
     many, *rest = numbers[:, order]
     sums = parts[0].of, of_numbers(parts[0].tallies, np.array(rest))
-    return replace(measured, evaluated=stands, sums=sums, many=many)
+    return replace(values, evaluated=stands, sums=sums, many=many)
 
 
-def effective_sizes(measured: Values, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
+def effective_sizes(values: Values, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
     """Return the effective sample size of each average in each group, shape (averages, groups); NaN if no weight.
 
     It is (sum of weights)² / (sum of squared weights), after Kish; the weights are those of the results (propensity=),
@@ -197,11 +207,11 @@ def effective_sizes(measured: Values, of: Sequence[int], sums: Sequence[Tally], 
     group : the group of each evaluated ranking; None for one group.
     n : number of groups.
     """
-    some = slice(None) if measured.evaluated.all() else measured.evaluated
+    some = slice(None) if values.evaluated.all() else values.evaluated
     weights, squares = [], []
     for i, average in zip(of, sums, strict=True):
-        each = measured.weight if average.average == "weighted" and measured.weight is not None else np.ones(1)
-        sum_of_weights, sum_of_squares = measured.weights[i]
+        each = values.weight if average.average == "weighted" and values.weight is not None else np.ones(1)
+        sum_of_weights, sum_of_squares = values.weights[i]
         weights.append((sum_of_weights * each)[some])
         squares.append((sum_of_squares * each**2)[some])
     return ratio(within(group, n, weights) ** 2, within(group, n, squares))

@@ -112,12 +112,12 @@ class Work(ABC):
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
         held = pl.DataFrame(
-            {str(i): in_type(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
+            {str(i): cast_or_null(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
         ).with_row_index("at")
         return held.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
 
 
-def in_type(values: pl.Series, kind: Any) -> pl.Series:
+def cast_or_null(values: pl.Series, kind: Any) -> pl.Series:
     """Cast values to another type; a value that it cannot hold becomes null."""
     try:
         return values.cast(kind, strict=False)

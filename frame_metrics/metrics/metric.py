@@ -17,8 +17,8 @@ from frame_metrics.errors import (
     KernelError,
     NotComputableError,
     UnknownNameError,
+    class_name,
     closest,
-    kind_of,
     listed,
     quote,
 )
@@ -32,7 +32,7 @@ from frame_metrics.inputs import (
     Lists,
     TwoRankings,
     Weighted,
-    name_of,
+    name_of_function,
 )
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, as_annotated, behind
 from frame_metrics.inputs.weighted import row_weights
@@ -451,14 +451,14 @@ class Metric:
 
 def _text(value: Any) -> str:
     """A parameter as it is printed."""
-    return name_of(value) if callable(value) else repr(value)
+    return name_of_function(value) if callable(value) else repr(value)
 
 
 def _described(values: Any) -> str:
     """Say in words what a kernel gave."""
     if not isinstance(values, np.ndarray):
         return f"{quote(values)}, no array"
-    kind = "an array" if type(values) is np.ndarray else f"a {kind_of(values)}"
+    kind = "an array" if type(values) is np.ndarray else f"a {class_name(values)}"
     return f"{kind} of {values.dtype}, shape {values.shape}"
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, quote
-from frame_metrics.inputs import name_of
+from frame_metrics.inputs import name_of_function
 from frame_metrics.metrics.foreign_names import called_here
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
@@ -111,7 +111,7 @@ def _what(item: Any) -> str:
     if not callable(item) or isinstance(item, type):
         return quote(item)
     return (
-        f"the function {name_of(item)}; a function of yours becomes one with the decorator "
+        f"the function {name_of_function(item)}; a function of yours becomes one with the decorator "
         "@frame_metrics.metric(range=(0, 1)), as def name(run: frame_metrics.Ranking), which returns an array with a "
         "number for each query: then ask for it by name. 'Own metrics' in the documentation has examples"
     )

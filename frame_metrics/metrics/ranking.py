@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, FullRanking, Rows, Sums, by_rank, called, ratio, top_gain
+from frame_metrics.inputs import Array, FullRanking, Rows, Sums, by_rank, ratio, top_gain, values_of_function
 from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -26,7 +26,7 @@ def _discount(rank: Array, discount: Discount, base: float) -> Array:
     if callable(discount):
         if base != 2:
             raise BadValueError("discount= is a function, and base= requires a logarithm; give one of them")
-        return called("discount", discount, np.maximum(rank, 1), rising=False)
+        return values_of_function("discount", discount, np.maximum(rank, 1), rising=False)
     return (
         1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)
         if discount == "jk"

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend, SeparateJudgments
-from frame_metrics.data.chances import CHANCES, by_rank
+from frame_metrics.data.chances import CHANCES, propensities_by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
 from frame_metrics.plan.needs import Needs, read_by
@@ -75,7 +75,7 @@ class Call:
             conventions = tables_of(conventions, self.columns, lists=lists)
         if conventions.propensity is not None:
             by = [name for name in self.columns.by if name not in self.columns.shape.from_judgments]
-            read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
+            read = {role: propensities_by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
             conventions = replace(conventions, **read)
         return self if conventions is self.conventions else replace(self, conventions=conventions)
 

@@ -25,7 +25,7 @@ from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import RESULT
 from frame_metrics.stats.averages import Averages
-from frame_metrics.stats.quantiles import level_of
+from frame_metrics.stats.quantiles import quantile_level
 
 Named = Literal["macro", "weighted", "micro", "gmean", "median", "min", "max", "rows", "predicted"]
 # Every level of a quantile is allowed. These are listed for type checkers, which should find misspelt averages.
@@ -50,7 +50,7 @@ def check_averages(average: Any) -> Averages:
             )
         if isinstance(one, str) and (percentile := re.fullmatch(r"[pP](\d*\.?\d+)", one)):
             raise UnknownNameError(f"average={quote(one)} is the name of no average{_quantile(float(percentile[1]))}")
-        quantile = isinstance(one, str) and level_of(one) is not None
+        quantile = isinstance(one, str) and quantile_level(one) is not None
         if isinstance(one, str) and one.startswith("q") and not quantile:
             raise BadValueError(f"average={quote(one)} is no quantile from q0 to q1, as q0.9")
         if not quantile and (one is not None or several):
@@ -93,7 +93,7 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
         "micro": "sums counts, and no weight enters",
         "rows": f"weighs queries by their rows, and {columns.weight} would weigh them too",
     }
-    ordered = average is not None and level_of(average) is not None
+    ordered = average is not None and quantile_level(average) is not None
     why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
     if columns.weight and why:
         raise ColumnError(f"{named} {why}; pass weight=None")
@@ -231,7 +231,7 @@ def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = R
             )
 
 
-def one_of(asked: Asked) -> Asked:
+def single_metric(asked: Asked) -> Asked:
     """Return the metric as it is, if one is asked for; raise for several."""
     if len(asked) > 1:
         raise BadValueError(f"{asked[0][0]!r} and {asked[1][0]!r} are two metrics; name one")

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend, Limits
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, quote
-from frame_metrics.inputs.gains import name_of
+from frame_metrics.inputs.gains import name_of_function
 from frame_metrics.plan.given import Given, Judgments, given, limits_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.list_columns import unused
@@ -84,7 +84,7 @@ class _Making:
             return str(value)
         if isinstance(value, pl.Expr) and value.meta.is_column():  # pl.col("x"), which is only a name
             return value.meta.output_name()
-        said = f"{self.of}{role}={name_of(value) if isroutine(value) else quote(value)}"
+        said = f"{self.of}{role}={name_of_function(value) if isroutine(value) else quote(value)}"
         with _naming_expression(said, KernelError if isroutine(value) else BadValueError):
             name, values = self.backend.made(value, self.limits)
         name, there = name or role, self.backend.names()

@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.data.chances import CHANCES
 from frame_metrics.data.documents import TABLES
-from frame_metrics.errors import ColumnError, kind_of, prefix_errors
+from frame_metrics.errors import ColumnError, class_name, prefix_errors
 from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
@@ -97,7 +97,7 @@ def resolved(given: Given) -> Plan:
     if lists or columns.relevant:
         backend = backend.with_lists([*lists, *filter(None, [columns.relevant])])
     if ROW in columns.shape.made and not backend.numbered:
-        raise ColumnError(f"the rows of a {kind_of(given.frame)} have no numbers; name the queries' column, query=")
+        raise ColumnError(f"the rows of a {class_name(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None
     if given.proxy is not None:
         with prefix_errors(OF_PROXY):

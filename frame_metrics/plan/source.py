@@ -251,12 +251,12 @@ def check_shared(index: Index, *, paired: bool = False) -> None:
 
     ``paired``: whether systems are compared, so that the queries of all are needed even with ``unanswered="drop"``.
     """
-    if index.columns.system and (paired or shares(index.columns, index.conventions)):
+    if index.columns.system and (paired or shares_queries(index.columns, index.conventions)):
         drops = index.conventions.unanswered == "drop"
         check_systems(index.columns, lambda at: index.system_names[at], *index.rankings_of_systems, drops=drops)
 
 
-def shares(columns: Columns, conventions: Conventions) -> bool:
+def shares_queries(columns: Columns, conventions: Conventions) -> bool:
     """Return True if systems should share queries: not with ``unanswered="drop"``, for means over their own ones."""
     return conventions.unanswered != "drop" or columns.team is not None
 

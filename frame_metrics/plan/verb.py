@@ -145,7 +145,7 @@ class Verb:
         return any("team" in kind.reads for kind in self.kinds.values())
 
 
-def rows_of(plan: Plan) -> Of:
+def kind_of_rows(plan: Plan) -> Of:
     """Return what the rows of a frame are."""
     if plan.columns.value:
         return "numbers"
@@ -156,19 +156,19 @@ def rows_of(plan: Plan) -> Of:
 
 def check_roles(plan: Plan, verb: Verb) -> None:
     """Raise for a role that a verb refuses; no value is read."""
-    if (kind := verb.kinds.get(rows_of(plan))) is not None:
+    if (kind := verb.kinds.get(kind_of_rows(plan))) is not None:
         columns = plan.columns
         kind.refuse(vars(columns) | ({"by": columns.segments} if "arm" in kind.reads else {}), plan.roles)
 
 
 def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
     """Raise for options that exclude each other, or that the rows of a plan exclude; no value is read."""
-    kind = None if plan is None else verb.kinds.get(rows_of(plan))
+    kind = None if plan is None else verb.kinds.get(kind_of_rows(plan))
     for one in (*verb.excludes, *(() if kind is None else kind.excludes)):
         one.check(options)
     for name, values in () if kind is None else kind.values.items():
         if (given := getattr(options, name)) is not None and given not in values:
             takes = next(OF_WHAT[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
-            those = OF_WHAT[rows_of(plan)]  # type: ignore[arg-type]
+            those = OF_WHAT[kind_of_rows(plan)]  # type: ignore[arg-type]
             way = f"pass {name}={' or '.join(map(quote, values))}, or leave it out"
             raise NotComputableError(f"{name}={quote(given)} applies to {takes}, and these are {those}; {way}")

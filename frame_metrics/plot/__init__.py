@@ -9,10 +9,10 @@ import sys
 from types import ModuleType
 from typing import Any, Never
 
-from frame_metrics.errors import needed
+from frame_metrics.errors import import_needed
 from frame_metrics.plot.called import not_called
 
-needed("altair", "pictures need altair", "plot")
+import_needed("altair", "pictures need altair", "plot")
 
 from frame_metrics.plot.averages import bounds, comparison, cutoffs, leaderboard, metrics
 from frame_metrics.plot.by_query import differences, queries

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.errors import BadValueError, check_bool, needed, quote
+from frame_metrics.errors import BadValueError, check_bool, import_needed, quote
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
@@ -285,7 +285,7 @@ def _check_size(text: str, scale: float) -> None:
 
 def _converter() -> Any:
     """Return vl-convert, or raise with the command that installs it."""
-    return needed("vl_convert", "SVG and PNG need vl-convert", "plot")
+    return import_needed("vl_convert", "SVG and PNG need vl-convert", "plot")
 
 
 def _rounded(text: str) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.backends.display import printable, rounded_down, simultaneous_words, value_text
 from frame_metrics.backends.frames import here
 from frame_metrics.backends.tables import NOTHING, Cell, Table
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, import_needed, listed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.saved_names import metric_of
@@ -74,7 +74,7 @@ class _Value(NamedTuple):
 
 def library(name: str) -> Any:
     """Return an optional library that reports need; if it is not installed, the error has the command that does it."""
-    return needed(name, f"reports and tables need {name}", "report")
+    return import_needed(name, f"reports and tables need {name}", "report")
 
 
 def plain_text(value: Any, longest: int | None = None) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, quote
 from frame_metrics.inputs import Lists
-from frame_metrics.measuring.baseline import call_of, is_frame
+from frame_metrics.measuring.baseline import is_frame, saved_call
 from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text, sign_of
@@ -49,7 +49,7 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
         if asked:
             not_saved(played, baseline, asked)
         else:
-            call_of(baseline, played, None, audited=True)
+            saved_call(baseline, played, None, audited=True)
     elif columns.side:
         check_baselines(played, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems

@@ -31,7 +31,7 @@ def leaderboard_tables(content: Content) -> Iterator[Block]:
             cell_of("rank", row["rank"]),
             Cell(_ranks(row)),
             cell_of(system, row[system], longest=LONGEST),
-            replace(cell_of("value", row["value"]), beside=interval_cell(row)),
+            replace(cell_of("value", row["value"]), subtext=interval_cell(row)),
             Cell({True: "yes", False: "no"}.get(row["may_be_best"], NOTHING)),
         ]
         for row in board.head(ROWS).iter_rows(named=True)
@@ -70,7 +70,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     at = only.index("difference")
     rows = [
-        [*cells[:at], replace(cells[at], beside=interval_cell(row)), *cells[at + 1 :]]
+        [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]
@@ -81,7 +81,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     beside = f"the {ci_level(content)} of the difference"
     every = table_of(shown, caption="All columns", longest=LONGEST)
     rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
-    return [replace(made, rows=rows, notes=notes, beside=beside), rest]
+    return [replace(made, rows=rows, notes=notes, subtext=beside), rest]
 
 
 def rank_moves(content: Content) -> list[Block]:
@@ -114,7 +114,7 @@ def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
     values = " against ".join(number_text(one.value) for one in pair)
     numbers = [name == "rank" or name.endswith(": gain") for name in names]
     table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, text)
-    return Fold(Cell(f"{text}: {values}", beside=f"{pair[0].value - pair[1].value:+.3f}"), [table])
+    return Fold(Cell(f"{text}: {values}", subtext=f"{pair[0].value - pair[1].value:+.3f}"), [table])
 
 
 def _rank_cell(rank: int) -> Cell:

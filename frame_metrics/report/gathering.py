@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.backends.display import versions
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
+from frame_metrics.errors import ColumnError, NotComputableError, check_choice, class_name
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.metric import Metric
@@ -97,7 +97,7 @@ def gathered(
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
-        kind=kind_of(irm.frame),
+        kind=class_name(irm.frame),
         asked=asked,
         ci=ci,
         system=columns.side,
@@ -316,7 +316,7 @@ def _value_text(value: Any) -> str:
         backend = backend_of(value)
         known = backend.looked_at(0)
         rows = "" if known is None else f" of {counted(known[1], 'rows')}"
-        return f"a {kind_of(value)}{rows}: {', '.join(map(str, backend.names()))}"
+        return f"a {class_name(value)}{rows}: {', '.join(map(str, backend.names()))}"
     if not isinstance(value, tuple):
         return str(value)
     return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)

@@ -235,7 +235,7 @@ def _listed(content: Content, some: Sequence[Ranked], caption: str) -> Table:
 
 def _folded(one: Ranked) -> Block:
     text = ", ".join(plain_text(value, LONGEST) for value in one.keys.values())
-    summary = Cell(text, beside=number_text(one.value))
+    summary = Cell(text, subtext=number_text(one.value))
     if one.results is None:
         return Fold(summary, ["Its results cannot be taken apart by these metrics."])
     table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST)

@@ -81,7 +81,7 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
     several = has_several_averages(results)
     labels = [*keys, *(["average"] if several else [])]
     cells = [
-        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=interval_cell(row))
+        replace(cell_of("value", row["value"]), bold=(at, "value") in best, subtext=interval_cell(row))
         for at, row in enumerate(results.iter_rows(named=True))
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
@@ -94,7 +94,7 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
     table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, beside)
     notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
     notes += [] if several else _averages(results)
-    return replace(table, notes=[*notes, *table.notes], beside=f"the {ci_level(content)}" if content.ci else "")
+    return replace(table, notes=[*notes, *table.notes], subtext=f"the {ci_level(content)}" if content.ci else "")
 
 
 def has_several_averages(results: pl.DataFrame) -> bool:

@@ -215,7 +215,7 @@ def _block(block: Block) -> str:
     inner = "\n\n".join(map(_block, block.blocks))
     if isinstance(block, Group):
         return f"### {markdown_text(block.title)}\n\n{inner}"
-    summary = html.escape(f"{block.summary.beside} {block.summary.text}".strip())
+    summary = html.escape(f"{block.summary.subtext} {block.summary.text}".strip())
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
 

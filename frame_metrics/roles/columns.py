@@ -290,7 +290,7 @@ def judging(table: pl.DataFrame) -> list[str]:
     return [name for name in ("grade", "label") if name in table.columns]
 
 
-def checked(
+def checked_columns(
     frame: pl.DataFrame,
     columns: Columns,
     *,
@@ -347,7 +347,7 @@ def role_columns(
     positive: Sequence[Any] | None = None,
     scale: Scale | None = None,
 ) -> dict[str, pl.Series]:
-    """Return the checked columns of some roles, as far as they are named; the parameters are those of ``checked``."""
+    """Return the checked columns of some roles, those that are named; parameters are as in ``checked_columns``."""
     score = frame.get_column(str(columns.score), default=None)
     score_type = pl.Null if score is None else score.dtype
     judged = bool(columns.query and (columns.label or columns.grade))

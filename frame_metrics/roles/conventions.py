@@ -65,7 +65,7 @@ class Conventions:
         return metric.undefined if self.undefined is None else UNDEFINED[self.undefined]
 
     def filled(
-        self, name: str, metric: Metric, values: Array, there: Array | None = None, of: str = "segments"
+        self, name: str, metric: Metric, values: Array, measured: Array | None = None, of: str = "segments"
     ) -> Array:
         """Return the values of a metric with undefined ones (NaN) replaced; NaN where they stay null.
 
@@ -74,7 +74,7 @@ class Conventions:
         name : the metric's name, for the error.
         metric : the metric.
         values : its values.
-        there : marks of the values that were measured; the others stay as they are. None: all.
+        measured : marks of the values that were measured; the others stay as they are. None: all.
         of : what a value belongs to, for the error.
 
         Raises
@@ -82,11 +82,11 @@ class Conventions:
         NotComputableError
             A value is undefined, and ``undefined="raise"``.
         """
-        undefined = np.isnan(values) if there is None else np.isnan(values) & there
+        undefined = np.isnan(values) if measured is None else np.isnan(values) & measured
         if not undefined.any():
             return values
         if self.undefined == "raise":
-            n = undefined.size if there is None else int(there.sum())
+            n = undefined.size if measured is None else int(measured.sum())
             raise NotComputableError(f"{name} is undefined for {int(undefined.sum())} of {n} {of}")
         fill = self.fill(metric)
         return values if fill is None else np.where(undefined, fill, values)

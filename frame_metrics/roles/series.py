@@ -260,7 +260,7 @@ def label_column(
     if positive is not None or role == "prediction":
         refuse_fractions(values, column, NO_LABELS if role == "label" else NO_DECISIONS)
     if positive is not None:
-        return one_of(values, positive, column).cast(pl.Int8)
+        return is_one_of(values, positive, column).cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):
         return values.cast(pl.Int8, strict=False)
     if isinstance(values.dtype, TEXTS):
@@ -362,7 +362,7 @@ def _same_time(values: pl.Series, value: Any) -> pl.Series:
     return values.is_null() & pl.Series([None], dtype=pl.Boolean) if below else values == value
 
 
-def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
+def is_one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
     """Mark the values equal to one of several given ones; null stays null."""
     out = same_as(values, several[0], column)
     for value in several[1:]:

@@ -53,7 +53,7 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array |
     return ratio(by_chance - mean((one - other) ** 2), by_chance)
 
 
-def places_of(values: Array, distinct: Array) -> Array:
+def codes_of_values(values: Array, distinct: Array) -> Array:
     """Return the number of each value among the distinct ones, which are sorted."""
     return np.searchsorted(distinct, values).astype(np.int32)
 
@@ -73,7 +73,7 @@ class Judgments:
         """The distinct values, less the least; and document, number of the value, and count, for each value of each."""
         values = np.unique(self.value)
         cells = self.document * np.int64(len(values))
-        cells += places_of(self.value, values)
+        cells += codes_of_values(self.value, values)
         cells.sort()
         starts = np.flatnonzero(np.append(np.ones(min(len(cells), 1), bool), cells[1:] != cells[:-1])).astype(np.int32)
         many, cells = np.diff(starts, append=np.int32(len(cells))), cells[starts]

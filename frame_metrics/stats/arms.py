@@ -11,7 +11,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.exact import detectable, normal, normal_quantile, student, t_quantile
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.resampling import resampled
-from frame_metrics.stats.sequence import as_level, ever_left, level_of
+from frame_metrics.stats.sequence import as_level, ever_left, level_of_errors
 from frame_metrics.stats.shares import between, effective, hybrid
 from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
 from frame_metrics.stats.strata import Strata
@@ -61,12 +61,14 @@ def compared(
         out["test"] = np.full(len(apart), test, object)
     if min(arms.n) < 2 or grown == 0:
         return out
+    # With several looks the interval is that of a confidence sequence, whichever test was named.
     variances = arms.variances()
     if grown is not None:
         return out | _of_looks(arms, variances, level, grown)
     error = np.sqrt(variances.sum(axis=0))
     if test == "randomization":
         return out | _exchanged(arms, variances, level, drawn, tick, np.broadcast_to(wide, len(apart)))
+    # What remains are t, z and the bootstrap. The smallest difference that would show is that of the formula for each.
     free = freedom(variances, arms.n_free)
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
@@ -95,23 +97,26 @@ def _exchanged(
     permutations, _, seed = drawn
     free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
     known, far = np.isfinite(wide), np.where(np.isfinite(wide), wide, 0)
-    levels = np.array([max(level, level_of(one)) for one in far.tolist()])
+    levels = np.array([max(level, level_of_errors(one)) for one in far.tolist()])
     more = np.array([t_quantile(POWER, df) for df in free.tolist()])
     out = {"test": np.full(len(free), "randomization", object)}
     out["mde"] = error * (np.maximum(_away(level, free), far) + more)
+    # Permuted p-values; NaN where arms are large and no unit dominates, as Welch's t is then the same and much faster.
     p = permuted(arms, permutations, seed, tick, surely_normal(arms))
     for column in np.flatnonzero(np.isnan(p)):
         p[column] = student(float(arms.difference[column] / error[column]), float(free[column]))
         out["test"][column] = "t"
     out |= {"p_value": p} | _ends(arms, "t", level, variances, far)
+    # Ends: Newcombe's for shares, and where too few units differ from the commonest value for a variance to be known.
     few, share = arms.few.any(axis=0), arms.of_shares
-    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), scored(arms, variances, levels)
+    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), newcombe_intervals(arms, variances, levels)
     out["ci_low"], out["ci_high"] = np.where(few | share, [low, high], ends)
     for name in ("relative_low", "relative_high"):
         out[name] = np.where(few & ~share, np.nan, out[name])
     spread = arms.pooled_error
     normal_away = np.array([detectable(one) for one in levels.tolist()])
     out["mde"] = np.where(few, np.where(spread > 0, spread * normal_away, np.nan), out["mde"])
+    # So few units that no permutation could reach the level: no difference would ever show.
     if least_p_of_arms(arms, permutations) > 1 - level:
         out["mde"] = np.full(len(free), np.nan)
     for name in ("ci_low", "ci_high", "relative_low", "relative_high", "mde"):
@@ -127,7 +132,9 @@ def surely_normal(arms: Arms | Strata) -> Array:
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)
 
 
-def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: Sequence[int] | None = None) -> Array:
+def newcombe_intervals(
+    arms: Arms | Strata, variances: Array, levels: Array | float, some: Sequence[int] | None = None
+) -> Array:
     """Return Newcombe's hybrid intervals of the differences of two arms, shape (2, columns).
 
     The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units

@@ -13,7 +13,7 @@ import numpy as np
 from frame_metrics import threads
 from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.stats.quantiles import level_of, quantile_within
+from frame_metrics.stats.quantiles import quantile_level, quantile_within
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sums import FEW, sum_of, sums_and_rests, sums_of
 
@@ -131,7 +131,7 @@ def tally(
     else:
         defined = ~np.isnan(filled)
         values = np.where(defined, filled, 0)
-    level = level_of(average)
+    level = quantile_level(average)
     if average == "sum" or level is not None:
         return Tally(average, (values,), total, defined, undefined, level, each=filled, between=ends)
     held = filled
@@ -354,7 +354,7 @@ def _order_by_group(group: Array | None) -> tuple[slice | Array, Array, Array]:
     return order, *np.unique(group[order], return_index=True)
 
 
-def numbered(cluster: Array | None) -> Array | None:
+def cluster_numbers(cluster: Array | None) -> Array | None:
     """Number clusters by first appearance; None if each query (or row) is a cluster by itself, as without clusters."""
     if cluster is None:
         return None

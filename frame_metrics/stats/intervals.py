@@ -8,7 +8,17 @@ from functools import lru_cache
 import numpy as np
 
 from frame_metrics.inputs import Array
-from frame_metrics.stats.averages import FLOOR, Tally, by_tally, geometric, numbered, quotient, to_sum, total, within
+from frame_metrics.stats.averages import (
+    FLOOR,
+    Tally,
+    by_tally,
+    cluster_numbers,
+    geometric,
+    quotient,
+    to_sum,
+    total,
+    within,
+)
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import order_statistics, quantile_drawn
@@ -76,7 +86,7 @@ def intervals(
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
-        of = None if cluster is None else numbered(cluster[members])
+        of = None if cluster is None else cluster_numbers(cluster[members])
         drawn: list[tuple[int, SeenUnits]] = []
         for i, average in enumerate(tallies):
             seen = _seen(average, members, of, level, share=shares[id(average.each)])
@@ -137,6 +147,7 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
     """
     values = average.each[members]
     weight = None if average.weight is None else average.weight[members]
+    # Leave out queries that are in no mean: undefined ones, and those that weigh nothing. Equal weights are none.
     known = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
     if not known.all():
         values, members = values[known], members[known]
@@ -144,10 +155,11 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
     if weight is not None and len(weight) and (weight == weight[0]).all():
         weight = None
     if of is not None:
-        of = numbered(of)
+        of = cluster_numbers(of)
     units = len(values) if of is None else int(of.max(initial=-1)) + 1
     if units < 2:
         return NONE
+    # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
     if average.level is not None:
         return SeenUnits(units, units, _of_order(values, average.level, level) if of is None else None)
     n = float(units) if weight is None else kish(weight if of is None else np.bincount(of, weight))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.arms import PLAIN, Drawn, by_looks, drawn_means, freedom, scored, surely_normal
+from frame_metrics.stats.arms import PLAIN, Drawn, by_looks, drawn_means, freedom, newcombe_intervals, surely_normal
 from frame_metrics.stats.exact import student
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, share_reached
@@ -296,6 +296,7 @@ def of_arms(
             p[side] = np.where(asked, by_looks(arms, gain, variances, grown), np.nan)
         return p
     free = freedom(variances, arms.n_free)
+    # Shares have the bound of Newcombe's interval; all others need a known standard error.
     share = arms.of_shares & (test == "randomization")
     known = asked & ~share & (error > 0) & ~arms.few.any(axis=0)
     for column in np.flatnonzero(asked & share).tolist():
@@ -335,7 +336,7 @@ def _of_arm_shares(
     """Return the p-values of the bound of Newcombe's interval of the difference of two shares of arms."""
 
     def ends(z: float, way: float) -> tuple[float, float]:
-        low, high = scored(arms, variances, level_away(z), [column])[:, column].tolist()
+        low, high = newcombe_intervals(arms, variances, level_away(z), [column])[:, column].tolist()
         return (low, high) if way > 0 else (-high, -low)
 
     first, other = (by_bound(lambda z, way=side * sign: ends(z, way), -margin) for side in SIDES)  # type: ignore[misc]

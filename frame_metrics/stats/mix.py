@@ -21,7 +21,7 @@ LEAST_UNITS = 2  # the same of units
 PARTS = ("change", "from_mix", "from_within")
 
 
-def taken_apart(size: Array, total: Array) -> Array:
+def decompose(size: Array, total: Array) -> Array:
     """Return what each segment adds to the difference of two means: ``PARTS``, shape (3, ..., segments).
 
     With p the share of a segment in its arm, and v its mean, in arms 1 and 0, it adds
@@ -90,7 +90,7 @@ class TwoMixes:
     def parts(self) -> Array:
         """The parts that each segment adds to the difference, shape (3, segments)."""
         sums = within(self.place(self._each), 2 * self.segments, self._columns)
-        return taken_apart(*sums.reshape(2, 2, self.segments))
+        return decompose(*sums.reshape(2, 2, self.segments))
 
     def counted(self, grouping: Grouping) -> dict[str, Array]:
         """Return values, shares, and numbers of queries and units of groups in both arms, shape (2, groups) each."""
@@ -122,7 +122,7 @@ class TwoMixes:
             sums = own + other
         size, total = np.moveaxis(sums.reshape(-1, 2, 2, self.segments), 1, 0)
         some = (size.sum(axis=-1) > 0).all(axis=-1)
-        return taken_apart(size[some], total[some])
+        return decompose(size[some], total[some])
 
     def _drawn(self, some: Array, resamples: int, seeds: Sequence[int]) -> Array:
         """Return the sums of columns by arm and segment in each resample, shape (resamples, 2, places)."""
@@ -136,7 +136,7 @@ class TwoMixes:
         """The number of units of the arm that has fewer."""
         return min(len(np.unique(self.unit[arm])) for arm in (self.mine, ~self.mine))
 
-    def told(self, groupings: Sequence[Grouping], ci: float, resamples: int, seed: int) -> dict[str, Array]:
+    def columns_of(self, groupings: Sequence[Grouping], ci: float, resamples: int, seed: int) -> dict[str, Array]:
         """Return numbers of groups as columns, those of each grouping one after the other, shape (groups,) each.
 
         Parameters

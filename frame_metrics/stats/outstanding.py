@@ -170,6 +170,7 @@ class LabelledUnits:
         parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n, seed)
         total, own = parts.sum(axis=1)[:, None], self.n[self.some]
         n = len(self.place)
+        # The spread of all rows is the least that a segment may have: few rows may be equal by chance.
         usual = _mean_of(total, np.array([n]))[2]
 
         def far(rows: Array | Sequence[Array]) -> Array:

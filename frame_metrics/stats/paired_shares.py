@@ -32,7 +32,7 @@ def mid_p(wins: int, losses: int) -> float:
     return 1 - same / 2 if wins == losses else max(mcnemar(few, many) - same, 0.0)
 
 
-def table_of(value: Array, base: Array, times: Array | None = None) -> Array:
+def table_of_pairs(value: Array, base: Array, times: Array | None = None) -> Array:
     """Return how many of some values of 0 and 1 are 1 in both, in the first only, in the second only, in none, (4,).
 
     ``times``: how many each one stands for; None: one.

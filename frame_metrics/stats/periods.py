@@ -124,6 +124,8 @@ def course(periods: Periods, seed: int = 0) -> Course:
         steps = periods.steps @ apart
         at = int(np.abs(steps).argmax())
         cut, parts["break"] = int(periods.cuts[at]), steps[at] * periods.steps[at]
+    # The squares that each leaves, and its t. The trend and the break are tested as if neighbours were independent,
+    # then with t divided for their correlation: only what both tell is told.
     left = {name: float(((apart - part) ** 2).sum()) for name, part in parts.items()}
     better = min(left, key=left.__getitem__)
     t = {name: _t_of(1 - rest / whole, periods.free) for name, rest in left.items()}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import NotComputableError, needed
+from frame_metrics.errors import NotComputableError, import_needed
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.stats.averages import numbered, within
+from frame_metrics.stats.averages import cluster_numbers, within
 from frame_metrics.stats.exact import normal, normal_quantile
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
@@ -47,10 +47,10 @@ class Powered:
 
 def students_t() -> Any:
     """Return Student's t distribution of scipy; raise if scipy is not installed."""
-    return needed("scipy.stats", "the t interval needs scipy", "stats", NotComputableError).t
+    return import_needed("scipy.stats", "the t interval needs scipy", "stats", NotComputableError).t
 
 
-def powered(
+def ppi_mean(
     human: Array,
     proxy: Array,
     weight: Array | None = None,
@@ -83,7 +83,7 @@ def powered(
     n, every = int((mine & some).sum()), _shares(each)
     own = _shares(np.where(mine, each if chance is None else ratio(each, chance), 0))
     rest = _shares(np.where(mine & (chance is None), 0, each)) if (some & ~mine).any() else np.zeros(len(human))
-    numbers = numbered(cluster)
+    numbers = cluster_numbers(cluster)
     of = np.arange(len(human)) if numbers is None else numbers
     units = len(np.unique(of[mine & some]))
     machine, left = float(every @ proxy), int(some.sum()) - n

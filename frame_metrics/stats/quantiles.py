@@ -14,7 +14,7 @@ NAMED = {"median": 0.5, "min": 0.0, "max": 1.0}
 
 
 @cache
-def level_of(average: str) -> float | None:
+def quantile_level(average: str) -> float | None:
     """Return the level of a quantile by its name, such as .9 for "q0.9"; None for any other average."""
     if average in NAMED:
         return NAMED[average]

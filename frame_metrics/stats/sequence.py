@@ -31,9 +31,9 @@ def as_level(level: float, grown: float) -> float:
     low, high = 0.0, MOST
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if ever_left(middle) > 1 - level else (low, middle)
-    return level_of(sqrt(high + log(grown)))
+    return level_of_errors(sqrt(high + log(grown)))
 
 
-def level_of(z: float) -> float:
+def level_of_errors(z: float) -> float:
     """Return the level of the normal interval whose ends are so many standard errors away; below 1."""
     return min(1 - erfc(z / sqrt(2)), 1 - 1e-15)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import NotComputableError, needed
+from frame_metrics.errors import NotComputableError, import_needed
 from frame_metrics.inputs.rows import Array, all_equal, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import expanded_level, t_quantile
@@ -218,7 +218,7 @@ def classical(differences: Array, test: str) -> Array:
 
 def scipy_stats(test: str) -> Any:
     """Return scipy.stats; raise for a test that needs it if it is not installed."""
-    return needed("scipy.stats", f"test={test!r} needs scipy", "stats", NotComputableError)
+    return import_needed("scipy.stats", f"test={test!r} needs scipy", "stats", NotComputableError)
 
 
 def adjusted(p: Array, correction: str) -> Array:

@@ -62,7 +62,7 @@ class Proxied:
     """The variances in a pilot in which people judged some units, and a machine all."""
 
     units: int  # number of units that there will be
-    machine: float  # the variance of the machine's values
+    proxy: float  # the variance of the machine's values
     joint: Array  # their covariance with people's values: as observed, then in each resample
     least: float  # the least number of units that people judge, unless people alone need fewer
 
@@ -103,16 +103,16 @@ class Proxied:
         while (many - few > NEAR * many).any():
             n = (few + many) / 2
             rest = np.maximum(1 - n / self.units, CLOSE)
-            fitted = self.joint + FITS * np.sqrt((spread * self.machine + self.joint**2) / n)
-            tuned = np.clip(fitted / (self.machine or 1) * rest, 0, 1)
-            variance = (spread - 2 * tuned * self.joint + tuned**2 * self.machine / rest).mean(axis=0)
+            fitted = self.joint + FITS * np.sqrt((spread * self.proxy + self.joint**2) / n)
+            tuned = np.clip(fitted / (self.proxy or 1) * rest, 0, 1)
+            variance = (spread - 2 * tuned * self.joint + tuned**2 * self.proxy / rest).mean(axis=0)
             enough = factor * variance <= n - beyond
             few, many = np.where(enough, few, n), np.where(enough, n, many)
         least = np.maximum(np.minimum(spread * factor + beyond, self.least), FEWEST)
         return np.where(many < self.units, np.maximum(many, least), np.inf)
 
 
-def needed(
+def units_needed(
     spread: Array,
     arms: int,
     detect: float,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, all_equal
-from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE, LEAST, left_of
@@ -101,7 +101,7 @@ class Arms:
     @cached_property
     def _place(self) -> Array:
         """The row of each unit in the first arm, and in the other; -1 where it has none, shape (2, units)."""
-        number = None if self.unit is None else numbered(self.unit)
+        number = None if self.unit is None else cluster_numbers(self.unit)
         number = np.arange(len(self.mine)) if number is None else number
         place = np.full((2, int(number.max(initial=-1)) + 1), -1)
         place[np.where(self.mine, 0, 1), number] = np.arange(len(number))

@@ -15,7 +15,7 @@ from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.testing.cases import OneRanking, Rankings, better
-from frame_metrics.testing.trial import CLOSE, Trial, law, same, value_text
+from frame_metrics.testing.trial import CLOSE, Trial, law, same, shortened
 
 
 @law("monotone=True: a better document moved up makes the value no worse")
@@ -28,7 +28,7 @@ def monotone(trial: Trial) -> Iterator[str]:
         rise = np.nan_to_num(after - before)
         sign = {True: 1, False: -1, None: np.sign(rise[np.argmax(np.abs(rise) > CLOSE)])}[own.higher]
         for i in np.flatnonzero(rise * sign < -CLOSE):
-            yield f"{own} of {pairs[i][0]} is {value_text(before[i])}, and of {pairs[i][1]} {value_text(after[i])}"
+            yield f"{own} of {pairs[i][0]} is {shortened(before[i])}, and of {pairs[i][1]} {shortened(after[i])}"
 
 
 @law("expected=True: the value of rows that share what their tie has is the mean over all orders of equal scores")
@@ -60,8 +60,8 @@ def _over_orders(custom: Metric, family: Rankings, cases: Sequence[OneRanking], 
     run = family.source(cases, tie=np.repeat(np.arange(len(cases) * len(sizes)), np.tile(sizes, len(cases))))
     found = custom.compute(Expected(run, np.zeros(0) if run.tie is None else run.tie))
     for i in np.flatnonzero(~(same(mean, found) | np.isnan(mean))).tolist():
-        over = f"and the mean over the orders is {value_text(mean[i])}"
-        yield f"{custom} of {cases[i]}, in ties of {list(sizes)}, is {value_text(found[i])}, {over}"
+        over = f"and the mean over the orders is {shortened(mean[i])}"
+        yield f"{custom} of {cases[i]}, in ties of {list(sizes)}, is {shortened(found[i])}, {over}"
 
 
 @law('unjudged="rises": an unjudged row that turns out relevant makes the value no smaller')
@@ -78,7 +78,7 @@ def unjudged(trial: Trial) -> Iterator[str]:
     ]
     before, after = (np.nan_to_num(trial.of(side)) for side in zip(*pairs, strict=True))
     for i in np.flatnonzero(after < before - CLOSE):
-        yield f"{pairs[i][0]} has {value_text(before[i])}, and {pairs[i][1]} {value_text(after[i])}"
+        yield f"{pairs[i][0]} has {shortened(before[i])}, and {pairs[i][1]} {shortened(after[i])}"
 
 
 @law("slope=: the value is a straight line of the area under the ROC curve")
@@ -90,7 +90,7 @@ def slope(trial: Trial) -> Iterator[str]:
     known = np.flatnonzero(~np.isnan(rest))
     for i in known[~same(rest[known], rest[known[:1]])]:
         first = known[0]
-        pair = (f"{value_text(trial.values[j])} and the area {value_text(source.area[j])}" for j in (first, i))
+        pair = (f"{shortened(trial.values[j])} and the area {shortened(source.area[j])}" for j in (first, i))
         yield f"{trial.cases[first]} has {next(pair)}, and {trial.cases[i]} {next(pair)}"
 
 
@@ -101,7 +101,7 @@ def completes(trial: Trial) -> Iterator[str]:
     whole = REGISTRY[trial.metric.completes]
     other = trial.of(trial.cases, whole if trial.metric.cutoff is None else whole @ trial.metric.cutoff)
     for i in np.flatnonzero(~same(trial.values, 1 - other)):
-        yield f"{trial.cases[i]} has {value_text(trial.values[i])}, and {whole} is {value_text(other[i])}"
+        yield f"{trial.cases[i]} has {shortened(trial.values[i])}, and {whole} is {shortened(other[i])}"
 
 
 @law("the text that it prints as reads back to it")

@@ -14,7 +14,7 @@ from frame_metrics.accessor import IRM
 from frame_metrics.backends.frames import LIBRARIES, given_as
 from frame_metrics.inputs import FullConfusion, FullScores
 from frame_metrics.testing.cases import SIZE, Rankings
-from frame_metrics.testing.trial import Trial, law, same, value_text
+from frame_metrics.testing.trial import Trial, law, same, shortened
 
 
 @law("frames of every kind have the values of the arrays, whatever the order of their rows")
@@ -33,8 +33,8 @@ def frames(trial: Trial) -> Iterator[str]:
         values = dict(zip(np.array(found["case"]).tolist(), np.array(found["value"], np.float64), strict=True))
         for i in known:
             if not same(trial.values[[i]], values[i]).all():
-                found_here = f"{value_text(values[i])} in a frame of {kind}"
-                yield f"{trial.cases[i]} has {value_text(trial.values[i])}, and {found_here}"
+                found_here = f"{shortened(values[i])} in a frame of {kind}"
+                yield f"{trial.cases[i]} has {shortened(trial.values[i])}, and {found_here}"
 
 
 def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | None:

@@ -13,7 +13,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, OneRanking, Rankings, SomeScores
-from frame_metrics.testing.trial import CLOSE, Trial, law, same, value_text
+from frame_metrics.testing.trial import CLOSE, Trial, law, same, shortened
 
 LONG_SCALE = 20  # a highest grade at which, by expected reciprocal rank, all but one of a million users are satisfied
 
@@ -56,7 +56,7 @@ def repeated(trial: Trial) -> Iterator[str]:
     first, *more = (trial.of(trial.cases) for _ in range(3))
     for again in more:
         for i in np.flatnonzero(~same(first, again)):
-            yield f"{trial.cases[i]} has {value_text(first[i])}, and then {value_text(again[i])}"
+            yield f"{trial.cases[i]} has {shortened(first[i])}, and then {shortened(again[i])}"
 
 
 @law("a query has the value that it has alone, whichever other queries stand before or after it")
@@ -67,7 +67,7 @@ def apart(trial: Trial) -> Iterator[str]:
         alone = trial.of([case])
         if not (same(alone, trial.values[[i]]) & same(alone, turned[[i]])).all():
             yield from _other_values(trial, case, alone)
-            yield f"{case} has {value_text(alone[0])} alone, and {value_text(trial.values[i])} among many queries"
+            yield f"{case} has {shortened(alone[0])} alone, and {shortened(trial.values[i])} among many queries"
 
 
 def _other_values(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
@@ -76,14 +76,14 @@ def _other_values(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
         for word, pair, at in (("after", [other, case], 1), ("before", [case, other], 0)):
             value = trial.of(pair)[[at]]
             if not same(alone, value).all():
-                yield f"{case} has {value_text(alone[0])} alone, and {value_text(value[0])} {word} {other}"
+                yield f"{case} has {shortened(alone[0])} alone, and {shortened(value[0])} {word} {other}"
 
 
 @law("every value that is defined lies in the range that is declared")
 def in_range(trial: Trial) -> Iterator[str]:
     low, high = trial.metric.range
     for i in np.flatnonzero((trial.values < low - CLOSE) | (trial.values > high + CLOSE)):
-        yield f"{trial.cases[i]} has {value_text(trial.values[i])}, and the range is {trial.metric.range}"
+        yield f"{trial.cases[i]} has {shortened(trial.values[i])}, and the range is {trial.metric.range}"
 
 
 @law("what stands for an undefined value lies in the range too, or is None")
@@ -105,7 +105,7 @@ def best(trial: Trial) -> Iterator[str]:
         own = replace(own, cutoff=len(perfect[0].grades))
     (value, _) = own.compute(family.source(perfect))
     if not abs(value - own.best) <= 1e-6:
-        yield f"{_of_perfect(perfect[0])} has {value_text(value)}, and the best is {own.best:g}"
+        yield f"{_of_perfect(perfect[0])} has {shortened(value)}, and the best is {own.best:g}"
 
 
 def _on_a_long_scale(custom: Metric) -> Metric:
@@ -133,8 +133,8 @@ def cutoff(trial: Trial) -> Iterator[str]:
         turned = [case.reordered([*range(k), *range(case.n_ret - 1, k - 1, -1)]) for case in cases]
         one, other = trial.of(cases, cut), trial.of(turned, cut)
         for i in np.flatnonzero(~same(one, other)):
-            turned_round = f"with what is below turned round {value_text(other[i])}"
-            yield f"{cases[i]} has {value_text(one[i])} at {k}, and {turned_round}"
+            turned_round = f"with what is below turned round {shortened(other[i])}"
+            yield f"{cases[i]} has {shortened(one[i])} at {k}, and {turned_round}"
 
 
 @law("grades that are integers, of any size, have the values of the same floats")
@@ -147,5 +147,5 @@ def types_of_grades(trial: Trial) -> Iterator[str]:
         values = trial.metric.compute(family.source([trial.cases[i] for i in whole], dtype))
         for at in np.flatnonzero(~same(trial.values[whole], values)):
             i = whole[at]
-            said = f"{value_text(trial.values[i])}, and {value_text(values[at])} where they are {dtype.__name__}"
+            said = f"{shortened(trial.values[i])}, and {shortened(values[at])} where they are {dtype.__name__}"
             yield f"{trial.cases[i]} has {said}"

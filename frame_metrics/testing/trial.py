@@ -68,5 +68,5 @@ def same(one: Array, other: Array) -> Array:
     return close | (one == other) | (np.isnan(one) & np.isnan(other))
 
 
-def value_text(value: float) -> str:
+def shortened(value: float) -> str:
     return "no value" if math.isnan(value) else f"{value:.12g}"

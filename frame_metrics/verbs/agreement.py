@@ -21,7 +21,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.ids import check_castable
-from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, two_by_two
+from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, pair_annotators
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.declared import AGREEMENT
@@ -261,7 +261,7 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
     each = each.select(*judged.single, "annotator", value, "row")
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
     query, document = run_numbers(each, judged.keys), run_numbers(each, judged.single)
-    pairs = two_by_two(each, document, value, references)
+    pairs = pair_annotators(each, document, value, references)
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query
     values, graded = each[value].to_numpy(), value == "grade"

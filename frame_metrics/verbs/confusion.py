@@ -9,14 +9,14 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.classes import class_type, matched
+from frame_metrics.data.classes import class_type, match_clusters
 from frame_metrics.data.segments import Crossed, crossed
 from frame_metrics.errors import ColumnError, check_bool, check_key_names
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Groups, groups_of
 from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
-from frame_metrics.measuring.results import number, whole
+from frame_metrics.measuring.results import float_column, integer_column
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import CONFUSION
 from frame_metrics.plan.needs import Needs, decision_of
@@ -69,16 +69,21 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if cases.conventions.match is None:
         taken[:, : len(names)] = np.arange(len(names))
     else:
-        there = groups.laid([part.there for part in each], 0)
-        taken[:, : len(names)] = matched(table[:, :-1, : len(names) + 1], there, len(names), cases.conventions)
+        there = groups.laid([part.has_rows for part in each], 0)
+        taken[:, : len(names)] = match_clusters(table[:, :-1, : len(names) + 1], there, len(names), cases.conventions)
         columns["matched"] = _named(cases.classes, taken[group, predicted])
-    columns |= {"actual": _named(cases.classes, actual), "n": (number if cases.weighted else whole)(amounts)}
+    columns |= {
+        "actual": _named(cases.classes, actual),
+        "n": (float_column if cases.weighted else integer_column)(amounts),
+    }
     if shares:
         of = table[group, -1, -1], table[group, -1, predicted], table[group, actual, -1]
-        columns |= {name: number(ratio(amounts, rows)) for name, rows in zip(SHARES, of, strict=True)}
+        columns |= {name: float_column(ratio(amounts, rows)) for name, rows in zip(SHARES, of, strict=True)}
     if payoffs:
         paid = _payoffs(table[:, :-1, :-1], taken[:, :-1])
-        columns |= {name: number(each[group, actual, predicted]) for name, each in zip(PAYOFFS, paid, strict=True)}
+        columns |= {
+            name: float_column(each[group, actual, predicted]) for name, each in zip(PAYOFFS, paid, strict=True)
+        }
     return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import scored
+from frame_metrics.data.segments import each_scored_block
 from frame_metrics.errors import (
     BadValueError,
     check_bool,
@@ -25,16 +25,23 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
-from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.points import EQUAL, Points, points_of
-from frame_metrics.measuring.results import EvaluateOptions, IntervalOptions, averaged, each_query, number, whole
+from frame_metrics.measuring.results import (
+    EvaluateOptions,
+    IntervalOptions,
+    averaged,
+    float_column,
+    integer_column,
+    query_rows,
+)
 from frame_metrics.measuring.rows import check_scores
+from frame_metrics.measuring.values_of_source import values_of_source
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.checks import check_asked, single_metric
 from frame_metrics.plan.declared import CURVE_OF_CUTOFFS, CURVE_OF_SCORES
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
@@ -124,7 +131,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
     asked: list[tuple[str, Metric]] = []
     of: dict[str, str] = {}
     for kind in kinds:
-        ((_, metric),) = one_of(read([kind[:-2]]))
+        ((_, metric),) = single_metric(read([kind[:-2]]))
         if metric.at == "recall" or metric.cutoff is not None:
             has = "@ sets its recall level" if metric.at == "recall" else "it has a cutoff already"
             raise BadValueError(f"curve({quote(kind)}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
@@ -140,8 +147,8 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
     averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, asked, queries=options.per is not None or options.ci is not None)
-        rows = each_query(measured) if options.per else averaged(measured, averages)
+        measured = values_of_source(source, asked, queries=options.per is not None or options.ci is not None)
+        rows = query_rows(measured) if options.per else averaged(measured, averages)
         values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
         return replace(rows, columns={name: values[name] for name in columns})
 
@@ -238,11 +245,11 @@ def _along(kind: str, segments: Segments, segment: Array, threshold: Array, x: A
     segment : the number of the segment of each point.
     threshold, x, y : the coordinates of each point.
     """
-    ranked, reached = segments.cells.columns.score is None, number(threshold)
+    ranked, reached = segments.cells.columns.score is None, float_column(threshold)
     if ranked:
         cutoff = np.where(threshold == np.inf, 0, -threshold)
-        reached = number(np.where(np.isfinite(cutoff), cutoff, np.nan)).cast(pl.Int64)
-    return _answer(_columns(kind, ranked=ranked), segments, segment, reached, number(x), number(y))
+        reached = float_column(np.where(np.isfinite(cutoff), cutoff, np.nan)).cast(pl.Int64)
+    return _answer(_columns(kind, ranked=ranked), segments, segment, reached, float_column(x), float_column(y))
 
 
 def _answer(names: Sequence[str], segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
@@ -322,10 +329,10 @@ def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
         for i, values in enumerate((rows * scores.score, scores.pos, rows)):
             np.add.at(sums[i], place, values)
 
-    scored(cases, segments, work)
+    each_scored_block(cases, segments, work)
     at = np.flatnonzero(sums[2])
-    amount = number if cases.weighted else whole
-    columns = (number(sums[0, at] / sums[2, at]), number(sums[1, at] / sums[2, at]), amount(sums[2, at]))
+    amount = float_column if cases.weighted else integer_column
+    columns = (float_column(sums[0, at] / sums[2, at]), float_column(sums[1, at] / sums[2, at]), amount(sums[2, at]))
     return _answer(COLUMNS["calibration"], segments, at // bins, *columns)
 
 
@@ -344,10 +351,10 @@ def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
     counted[:, :bins, :2] = True  # every bin has a row for each of the two labels, even with a count of 0
     counted[:, :bins, 2] = counted[:, :, 2].any()
     segment, at, label = np.nonzero(counted)
-    low, high = (number(np.append(ends, np.nan)[at]) for ends in (edges[:-1], edges[1:]))
+    low, high = (float_column(np.append(ends, np.nan)[at]) for ends in (edges[:-1], edges[1:]))
     which = pl.Series(LABELS, dtype=pl.Boolean).gather(label)
-    numbers = whole(at + 1).set(pl.Series(at == bins), None)
-    rows_of = (number if cases.weighted else whole)(n[counted])
+    numbers = integer_column(at + 1).set(pl.Series(at == bins), None)
+    rows_of = (float_column if cases.weighted else integer_column)(n[counted])
     return _answer(COLUMNS["distribution"], segments, segment, numbers, low, high, which, rows_of)
 
 

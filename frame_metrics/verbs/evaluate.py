@@ -17,7 +17,6 @@ from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring import saved_values as values
 from frame_metrics.measuring.decided import cases_read
-from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.on_cluster import spread_of
 from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.proxies import check_means, powered_means
@@ -29,13 +28,14 @@ from frame_metrics.measuring.results import (
     Wide,
     averaged,
     counts_answers,
-    each_query,
     holding,
+    query_rows,
     schema,
     tidied,
     weighs,
 )
 from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.call import Call, bound
@@ -64,7 +64,9 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
         if call.proxy is not None:
             return powered_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
-        measured = measured_of(source, asked, options.averages, queries=options.ci is not None, totals=options.margins)
+        measured = values_of_source(
+            source, asked, options.averages, queries=options.ci is not None, totals=options.margins
+        )
         return averaged(measured, options, wide, systems=counts_answers(call))
 
     return answer_of(
@@ -99,7 +101,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
     check_margins(options.margins, call)
 
     def wide_of(asked: Asked) -> Wide | None:
-        values.check_averages(asked, options.averages, call.columns)
+        values.check_averages_of_saved(asked, options.averages, call.columns)
         wide = _wide(asked, options, call) if options.layout == "wide" else None
         if wide is not None:
             check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], call.columns, OTHER_COLUMNS)
@@ -108,7 +110,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
     wide = wide_of(named or ())
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, named, options.averages, queries=options.ci is not None)
+        measured = values_of_source(source, named, options.averages, queries=options.ci is not None)
         wanted = wide if named else wide_of(measured.asked)
         return averaged(measured, options, wanted, systems=counts_answers(call))
 
@@ -123,7 +125,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     """Compute metrics of pooled rows: a row for each segment and metric; with ``wide`` a row for each segment."""
     pooled.check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
-    of, wanted = pooled.averages_of(asked, options.averages, binary=cases.binary)
+    of, wanted = pooled.averages_of_rows(asked, options.averages, binary=cases.binary)
     areas = of_areas(cases, wanted, options)
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
@@ -187,14 +189,14 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.spreads:
-            finish = partial(each_query, layout=layout, answers=True)
+            finish = partial(query_rows, layout=layout, answers=True)
             if call.of_values:
                 return values.per_query_of(source, asked, finish)
             return spread_of(work_of(Measuring, source, asked or (), (None,)), source, finish)
-        measured = measured_of(source, asked)
+        measured = values_of_source(source, asked)
         if layout == "wide" and call.of_values:
             check_wide([*(name for name, _ in measured.asked), *ANSWERED], call.columns, ())
-        return each_query(measured, layout, answers=True)
+        return query_rows(measured, layout, answers=True)
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         values.check_layout(asked, layout)

@@ -24,7 +24,7 @@ from frame_metrics.measuring.work import Work
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.checks import check_asked, single_metric
 from frame_metrics.plan.declared import EXPLAIN
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
@@ -43,7 +43,7 @@ SCHEMA: dict[str, Any] = {
 
 def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     """Implement ``irm.explain``, whose docstring has the parameters."""
-    asked = one_of(read([metric]))
+    asked = single_metric(read([metric]))
     ((name, wanted),) = asked
     call = bound(plan, needs_of(plan, asked) | Needs(order=True, verb=EXPLAIN))
     columns, conventions = call.columns, call.conventions
@@ -294,8 +294,8 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
     """
     rows, length = spans(run.starts[of], run.lengths[of]), run.lengths[of]
 
-    def each(values: Array | None, own: Array = rows) -> Array | None:
-        return None if values is None else values[own]
+    def each(values: Array | None, at: Array = rows) -> Array | None:
+        return None if values is None else values[at]
 
     grade, shown = run.grade[rows], each(run.logged_rank)
     if ones:

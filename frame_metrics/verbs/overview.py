@@ -11,7 +11,7 @@ from typing import Any
 from frame_metrics.backends.display import printable, value_text
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.backends.tables import Cell, Table, in_html, in_text
-from frame_metrics.errors import kind_of, quote
+from frame_metrics.errors import class_name, quote
 from frame_metrics.plan.given import Judgments
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
@@ -76,7 +76,7 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
     except Exception as error:  # whatever the frame, its repr is no place for an error
         then = f"not ready: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
-    title = f"IRM of a {kind_of(frame)}{rows}{_judged(judgments)}"
+    title = f"IRM of a {class_name(frame)}{rows}{_judged(judgments)}"
     parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in played.items()]
     said = ", ".join(
         f"{name}={_in_full(value, name)}" for name, value in roles.items() if name not in COLUMNS or value is None

@@ -22,10 +22,10 @@ from frame_metrics.measuring.results import (
     WIDE,
     EvaluateOptions,
     IntervalOptions,
+    float_column,
     holding,
+    integer_column,
     labels,
-    number,
-    whole,
 )
 from frame_metrics.measuring.row_ends import ends_of_rows
 from frame_metrics.measuring.row_shares import ends_by_shares
@@ -99,7 +99,7 @@ class Lines:
     averages: list[str]
     value: Array  # NaN for null, shape (metrics, lines, segments)
     undefined: Array  # how often the metric was undefined, of the same shape
-    there: Array  # whether the result has the value (a class may not be in a segment), of the same shape
+    in_result: Array  # whether the result has the value (a class may not be in a segment), of the same shape
     support: Array  # number of rows of the class, for an average of all classes, shape (lines, segments)
     ends: dict[str, Array]  # with ci=: the ends of the intervals, by name, in the shape of ``value``
 
@@ -116,7 +116,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
     several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several
     if averages:
         pooled.check_cases(asked, several.cases, averages)
-    of, wanted = pooled.averages_of(asked, averages, binary=False)
+    of, wanted = pooled.averages_of_rows(asked, averages, binary=False)
     said = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
     shape = len(asked), cases.k + len(said), len(inputs.segments)
     value, undefined, there = (np.full(shape, empty) for empty in (np.nan, 0, False))
@@ -183,26 +183,27 @@ def _support(inputs: pooled.Inputs) -> Array:
 def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:
     """Return the answer: a row for each segment, line and metric; in the wide layout for each segment and line."""
     classes = lines.cases.classes
-    there = lines.there.transpose(2, 1, 0)  # segments, lines, metrics
+    there = lines.in_result.transpose(2, 1, 0)  # segments, lines, metrics
     at = np.nonzero(there if layout == "long" else there.any(axis=2))
     segment, line = at[0], at[1]
     support, place = lines.support[line, segment], pl.Series(line)
     columns = {
         "class": classes.gather(place.set(place >= len(classes), None)),
         "average": pl.Series(lines.averages, dtype=pl.String).gather(_from(place, len(classes))),
-        "support": number(support) if lines.cases.weighted else whole(support),
-        "n": whole(lines.segments.n[segment]),
+        "support": float_column(support) if lines.cases.weighted else integer_column(support),
+        "n": integer_column(lines.segments.n[segment]),
     }
     if layout == "long":
         columns["metric"] = labels(asked, at[2])["metric"]
-        columns["value"] = number(lines.value[at[2], line, segment])
-        columns["n_undefined"] = whole(lines.undefined[at[2], line, segment])
-        columns |= {name: number(own[at[2], line, segment]) for name, own in lines.ends.items()}
+        columns["value"] = float_column(lines.value[at[2], line, segment])
+        columns["n_undefined"] = integer_column(lines.undefined[at[2], line, segment])
+        columns |= {name: float_column(own[at[2], line, segment]) for name, own in lines.ends.items()}
     else:
         for name, each in {"value": lines.value, **lines.ends}.items():
-            held = np.where(lines.there, each, np.nan)
+            held = np.where(lines.in_result, each, np.nan)
             columns |= {
-                f"{one}{WIDE[name]}": number(own[line, segment]) for (one, _), own in zip(asked, held, strict=True)
+                f"{one}{WIDE[name]}": float_column(own[line, segment])
+                for (one, _), own in zip(asked, held, strict=True)
             }
     return Answer(
         lines.segments.key_rows(segment), {name: columns[name] for name in names}, table=lines.cases.cells.key_table

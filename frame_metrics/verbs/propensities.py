@@ -20,11 +20,11 @@ from frame_metrics.measuring.impressions import (
     RANK,
     ROW,
     SHOWN,
-    call_of,
     check_unclicked,
     impression_results,
+    impressions_call,
 )
-from frame_metrics.measuring.results import IntervalOptions, number, whole
+from frame_metrics.measuring.results import IntervalOptions, float_column, integer_column
 from frame_metrics.plan.call import bound
 from frame_metrics.plan.declared import PROPENSITIES
 from frame_metrics.plan.needs import RANKED, Needs
@@ -46,7 +46,9 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     check_choice("estimator", estimator, get_args(Estimator))
     if k is not None:
         check_whole("k", k, 1)
-    call = call_of(bound(plan, RANKED | Needs(verb=PROPENSITIES)), "propensities", query_text, RESULT, doc=False)
+    call = impressions_call(
+        bound(plan, RANKED | Needs(verb=PROPENSITIES)), "propensities", query_text, RESULT, doc=False
+    )
     by, queries = call.columns.by, call.columns.query_text or call.columns.query
 
     keys = [*by, *queries, str(call.columns.doc)]
@@ -115,7 +117,7 @@ def _of_segment(
         ends[np.isnan(draws).any(axis=1)] = np.nan  # some resamples have no document that links the ranks
     both = pl.concat([pairs.select(*keys, RANK), pairs.select(*keys, pl.col(BELOW).alias(RANK))]).unique()
     n = np.bincount(both[RANK].to_numpy() - 1, minlength=depth)
-    columns = (whole(np.arange(depth) + 1), number(value), whole(n), *map(number, ends.T))
+    columns = (integer_column(np.arange(depth) + 1), float_column(value), integer_column(n), *map(float_column, ends.T))
     return pl.DataFrame(dict(zip(RESULT, columns, strict=True)))
 
 

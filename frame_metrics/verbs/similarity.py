@@ -13,8 +13,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_bool, check_key_names, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
-from frame_metrics.measuring.pairs import number_of, pairs_of
-from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
+from frame_metrics.measuring.pairs import number_of_system, pair_systems
+from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, query_rows, schema
 from frame_metrics.measuring.similarity import baseline_call, listed_call, of_pair, read_lists, similar
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
@@ -60,8 +60,8 @@ def similarity(given: Given, metrics: Sequence[Metrics], options: SimilarityOpti
 
     def compute(source: Source) -> Answer:
         there = None if beside is None else read_lists(beside)
-        measured, bases = similar(source, asked, None if of_frame else baseline, there)
-        return _answer(measured, asked, options, bases, None if there is None else name_of_saved(there.index))
+        values, bases = similar(source, asked, None if of_frame else baseline, there)
+        return _answer(values, asked, options, bases, None if there is None else name_of_saved(there.index))
 
     def types(kinds: dict[str, Any]) -> dict[str, Any]:
         system = {columns.system: kinds[columns.system]} if columns.system else {}
@@ -92,26 +92,26 @@ def _check(call: Call, asked: Asked, options: SimilarityOptions, result: Iterabl
     check_key_names(call.columns.keys, ("baseline", *result))
 
 
-def _answer(measured: Values, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None) -> Answer:
+def _answer(values: Values, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None) -> Answer:
     """Return the rows of all pairs of systems, pair after pair.
 
     Parameters
     ----------
-    measured : the values, as ``similar`` returned them.
+    values : the values, as ``similar`` returned them.
     asked, options : the measures and the options.
     bases : the systems that are baselines, as ``similar`` returned them.
     saved : the name of a baseline in another frame; None if baselines are systems.
     """
-    index, column = measured.index, measured.columns.system
+    index, column = values.index, values.columns.system
     order, here = index.systems.by_value.tolist(), index.system_names
     pairs, places = [(system, 0) for system in order], {0: 0}
     if saved is None:
-        pairs = pairs_of(order, here, options.baseline, str(column))
-        places = {number_of(name, here, str(column)): at for at, name in enumerate(bases)}
+        pairs = pair_systems(order, here, options.baseline, str(column))
+        places = {number_of_system(name, here, str(column)): at for at, name in enumerate(bases)}
     answers: list[Answer] = []
     for system, base in pairs:
-        pair = of_pair(measured, asked, system, places[base])
-        answer = each_query(pair) if options.per_query else averaged(pair, options)
+        pair = of_pair(values, asked, system, places[base])
+        answer = query_rows(pair) if options.per_query else averaged(pair, options)
         n = len(answer.columns["value"])
         other = index.key_rows(system=np.full(n, base))[str(column)] if saved is None else pl.Series([saved] * n)
         first = {name: rows for name, rows in answer.keys.items() if name == column}

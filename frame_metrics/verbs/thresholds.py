@@ -17,12 +17,12 @@ from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
-from frame_metrics.measuring.results import number, whole
+from frame_metrics.measuring.results import float_column, integer_column
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.call import bound
-from frame_metrics.plan.checks import check_parameters, check_wide, one_of
+from frame_metrics.plan.checks import check_parameters, check_wide, single_metric
 from frame_metrics.plan.declared import THRESHOLDS
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
@@ -43,12 +43,12 @@ def thresholds(plan: Plan, metrics: Sequence[Metrics]) -> Any:
 
 def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
     """Implement ``irm.best_threshold``, whose docstring has the parameters."""
-    ((name, wanted),) = one_of(read([metric]))
+    ((name, wanted),) = single_metric(read([metric]))
     if subject_to is not None and not isinstance(subject_to, Mapping):
         raise BadValueError(f"subject_to={quote(subject_to)} is not a mapping from metrics to values")
     limits = {}
     for given, end in (subject_to or {}).items():
-        ((text, limit),) = one_of(read([given]))
+        ((text, limit),) = single_metric(read([given]))
         if text in limits:
             raise BadValueError(f"subject_to= names {quote(text)} twice")
         end = plain(end)
@@ -116,9 +116,9 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     """Return points as an answer: the threshold, the 2x2 table, and the ``values`` of metrics."""
     positives, negatives = points.each(points.positives), points.each(points.negatives)
     counts = (points.tp, points.fp, positives - points.tp, negatives - points.fp)
-    columns = {"threshold": number(points.threshold)}
-    columns |= dict(zip(COUNTS, map(number if cases.weighted else whole, counts), strict=True))
-    columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
+    columns = {"threshold": float_column(points.threshold)}
+    columns |= dict(zip(COUNTS, map(float_column if cases.weighted else integer_column, counts), strict=True))
+    columns |= {name: float_column(value) for (name, _), value in zip(asked, values, strict=True)}
     return Answer(segments.key_rows(points.segment), columns, table=segments.cells.key_table)
 
 

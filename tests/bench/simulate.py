@@ -52,10 +52,10 @@ import frame_metrics  # noqa: F401 - gives frames their accessor
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.flips import randomization
-from frame_metrics.stats.proxies import powered
+from frame_metrics.stats.proxies import ppi_mean
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, interval_and_p_value
-from frame_metrics.stats.size import Proxied, needed, spreads
+from frame_metrics.stats.size import Proxied, spreads, units_needed
 from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
@@ -811,7 +811,7 @@ def differing(values: Any, n: int, rng: Any) -> Any:
 def size_of(differences: Any, tests: int = 1, resamples: int = RESAMPLES) -> Any:
     """Return how many queries are needed, first by what was seen, then by resamples."""
     spread = spreads(differences[None], np.ones((1, len(differences))), resamples, 0)
-    return needed(spread, 1, DETECT, POWER, 1 - LEVEL / tests)
+    return units_needed(spread, 1, DETECT, POWER, 1 - LEVEL / tests)
 
 
 def same_size(differences: Any, ours: Any) -> None:
@@ -865,7 +865,7 @@ def arms_planned(trials: int) -> Iterator[Line]:
     user, value, _, mine = users_of(20_000, 0)
     arms = arms_of(user, value, None, mine)
     sums, sizes = arms.side_by_side(arms.sums)[:, :, 0], arms.side_by_side(arms.size[:, None])[:, :, 0]
-    n = int(needed(spreads(sums, sizes, 1, 0), 2, SHIFT, POWER, 1 - LEVEL)[0])
+    n = int(units_needed(spreads(sums, sizes, 1, 0), 2, SHIFT, POWER, 1 - LEVEL)[0])
     seen = 0
     for trial in range(trials):
         user, value, _, mine = users_of(n, trial + 1)
@@ -886,7 +886,7 @@ def judged_by_people(both: Any, few: int, n: int, resamples: int) -> Any:
     """Return how many of so many queries people have to judge, by a pilot in which they judged a few, and resamples."""
     sizes, people = np.ones(both.shape[1]), both[:, :few]
     beside = Proxied.of(people, sizes[:few], np.stack([both[1], sizes]), n, (resamples, 0))
-    return needed(spreads(people[:1], sizes[None, :few], resamples, 0), 1, DETECT, POWER, 1 - LEVEL, beside)
+    return units_needed(spreads(people[:1], sizes[None, :few], resamples, 0), 1, DETECT, POWER, 1 - LEVEL, beside)
 
 
 def people_planned(values: Any, trials: int) -> Iterator[Line]:
@@ -897,7 +897,7 @@ def people_planned(values: Any, trials: int) -> Iterator[Line]:
         seen = 0
         for trial in range(trials):
             people, machine = differing_by_both(values, judge, n, np.random.default_rng([19, n, trial]))
-            found = powered(np.where(np.arange(n) < few, people + DETECT, np.nan), machine)
+            found = ppi_mean(np.where(np.arange(n) < few, people + DETECT, np.nan), machine)
             seen += found.p_value("t") <= LEVEL
         setting = f"{judge} machine, as many of {n:,} queries for people as planned"
         yield Line("difference seen: t", setting, trials, int(seen), KNOWN)
@@ -927,7 +927,7 @@ def of_machine(values: Any, judge: str, n: int, trial: int) -> tuple[Any, Any, A
 
 def asked_of_labels(people: Any, machine: Any, mine: Any, chance: Any = None) -> tuple[float, float]:
     """Return the interval of a prediction-powered mean; ``mine``: the queries that people judged."""
-    return powered(np.where(mine, people, np.nan), machine, None, chance).ends(0.95, "t")
+    return ppi_mean(np.where(mine, people, np.nan), machine, None, chance).ends(0.95, "t")
 
 
 def same_labels(ours: Any, people: Any, machine: Any, mine: Any, chance: Any = None) -> None:

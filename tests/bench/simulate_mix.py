@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from trials import Line, agree
 
-from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes, taken_apart
+from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes, decompose
 
 LEVEL, RESAMPLES = 0.95, 1000
 AGREE = 2  # trials of each kind that change() is asked about too
@@ -105,7 +105,7 @@ def drawn(setting: Setting, rng: Any) -> TwoMixes:
 def true_parts(setting: Setting) -> Any:
     """Return the change, and its parts, of each segment and of all, shape (3, segments + 1)."""
     share = np.array([np.array(one) / np.sum(one) for one in setting.shares])
-    parts = taken_apart(share, share * setting.level)
+    parts = decompose(share, share * setting.level)
     return np.column_stack([parts, parts.sum(axis=1)])
 
 
@@ -116,7 +116,7 @@ def found(mixes: TwoMixes, *, again: bool) -> Any:
     """
     n = mixes.segments
     groupings = [Grouping(np.arange(n), n), Grouping(np.zeros(n, np.int64), 1)]
-    told = mixes.told(groupings, LEVEL, RESAMPLES, 0)
+    told = mixes.columns_of(groupings, LEVEL, RESAMPLES, 0)
     if again:
         names = [*PARTS, *(f"{part}{end}" for part in PARTS for end in ("_low", "_high")), "n", "baseline_n"]
         theirs = by_change(mixes).select(pl.col(names).cast(pl.Float64).fill_null(np.nan))

@@ -15,7 +15,7 @@ import polars as pl
 from trials import Line, agree
 
 from frame_metrics.report.of_strata import opposed
-from frame_metrics.stats.arms import compared, scored
+from frame_metrics.stats.arms import compared, newcombe_intervals
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 
@@ -133,7 +133,7 @@ def batches(trials: int) -> Iterator[tuple[int, int]]:
 def interval(strata: Strata) -> Any:
     """Return the ends of the intervals that ``told`` has too, without exchanges, shape (2, trials)."""
     if strata.of_shares.all():
-        return scored(strata, strata.variances(), 1 - LEVEL)
+        return newcombe_intervals(strata, strata.variances(), 1 - LEVEL)
     found = compared(strata, "t", 1 - LEVEL, (1, 1, 0), lambda done: None)
     return np.array([found["ci_low"], found["ci_high"]])
 

@@ -12,7 +12,7 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
-from frame_metrics.errors import LONGEST, brief, kind_of, listed, quote
+from frame_metrics.errors import LONGEST, brief, class_name, listed, quote
 from frame_metrics.roles.roles import Roles
 
 LONG = "name " * 1000
@@ -132,7 +132,7 @@ def test_no_message_of_a_function_is_long(given: str) -> None:
 HELD: list[Any] = [{WIDEST}, {WIDEST: 1}, range(WIDEST), deque([WIDEST]), Fraction(WIDEST)]
 
 
-@pytest.mark.parametrize("given", HELD, ids=kind_of)
+@pytest.mark.parametrize("given", HELD, ids=class_name)
 def test_integers_that_python_refuses_to_write(given: Any) -> None:
     """Within a value they are told by its kind, or by their size, also where an option may have several names."""
     assert len(quote([given])) < 100

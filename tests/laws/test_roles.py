@@ -17,7 +17,7 @@ import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric, typing
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import Of, RowsTaken, Verb, rows_of
+from frame_metrics.plan.verb import Of, RowsTaken, Verb, kind_of_rows
 from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
@@ -429,7 +429,7 @@ def fates(setting: Setting, name: str, role: str, plain: str | None) -> Iterator
     for said in tried(role, setting.frame):
         more = {role: said} | aside
         try:
-            if rows_of(setting.irm(**more)._plan) != setting.of:
+            if kind_of_rows(setting.irm(**more)._plan) != setting.of:
                 continue  # the role makes them rows of another kind
         except FrameMetricsError:
             yield from ["refused"] * (without is not None)

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, FrameMetricsError
-from inside import Values, averaged, each_query, small_blocks, values_of
+from inside import Values, averaged, query_rows, small_blocks, values_of
 
 METRICS = ("ndcg@3", "map", "recall", "precision@2", "num_rel")
 WEIGHTED = ("dcg@3", "precision@2", "num_rel")  # metrics that propensities go with
@@ -138,7 +138,7 @@ def test_the_table_is_enough_without_the_rows(seed: int) -> None:
     irm, *_ = _case(seed)
     whole = values_of(irm, *(WEIGHTED if "propensity" in irm.roles else METRICS))
     sent: Values = pickle.loads(pickle.dumps(whole))
-    for of_table in (averaged, each_query):
+    for of_table in (averaged, query_rows):
         one, other = of_table(whole), of_table(sent)
         assert [*one.keys] == [*other.keys]
         assert all((one.keys[name] == other.keys[name]).all() for name in one.keys)

@@ -17,7 +17,7 @@ from scipy import stats
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, frame
-from inside import powered
+from inside import ppi_mean
 
 # What ppi-python 0.2.3 was given, and what it printed.
 HUMAN, SAME = [1, 0, 1, 1, 0, 1, 0, 1], [0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 1]
@@ -58,7 +58,7 @@ def simulated(seed: int = 0, queries: int = 60, whole: int = 20) -> tuple[pl.Dat
 def test_the_numbers_of_ppi_python(tuned: float | None, printed: tuple[float, ...]) -> None:
     """Means and normal intervals have the digits that ppi-python 0.2.3 prints, with lambda 1 and with a tuned one."""
     human = np.array([*HUMAN, *[np.nan] * len(OTHERS)])
-    found = powered(human, np.array(SAME + OTHERS), tuned=tuned)
+    found = ppi_mean(human, np.array(SAME + OTHERS), tuned=tuned)
     assert (found.value, *found.ends(0.95, "normal")) == pytest.approx(printed, abs=5e-6)
     assert (found.n, found.n_proxy) == (8, 12)
 
@@ -99,7 +99,7 @@ def test_one_query_that_the_machine_tells_apart_does_not_widen_an_interval() -> 
     assert 0 < found["lambda"].item() < 0.5
     assert wide < 1.1 * (high - low)
     chances = np.full(20, 0.1)
-    plain = powered(np.append(people, [np.nan] * 180), np.append(people * 0, machine[20:]), chance=chances.repeat(10))
+    plain = ppi_mean(np.append(people, [np.nan] * 180), np.append(people * 0, machine[20:]), chance=chances.repeat(10))
     assert plain.tuned == 0
     assert plain.ends(0.95, "t") == pytest.approx((low, high))
 
@@ -345,7 +345,7 @@ def test_compare_estimates_the_difference() -> None:
     found = irm.compare("ndcg@5", "precision@3", baseline="a")
     each = [log.irm(system="system").judge(one).per_query("ndcg@5") for one in (people, machine)]
     human, proxy = ((one.filter(system="b")["value"] - one.filter(system="a")["value"]).to_numpy() for one in each)
-    wanted = powered(np.append(human, [np.nan] * 40), proxy)
+    wanted = ppi_mean(np.append(human, [np.nan] * 40), proxy)
     assert found["difference", "lambda", "proxy_difference"].row(0) == pytest.approx(
         (wanted.value, wanted.tuned, proxy.mean())
     )

@@ -16,7 +16,7 @@ import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.plot import sample_size
 from helpers import KINDS, as_kind, as_polars, error, made_log
-from inside import powered
+from inside import ppi_mean
 
 PILOTS = pytest.mark.parametrize(
     ("n", "spread", "detect", "power", "tests"),
@@ -211,7 +211,7 @@ def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
     seen = []
     for _ in range(1000):
         people, machine = drawn(400)
-        found = powered(np.append(people[:needed] + 0.3, [np.nan] * (400 - needed)), machine)
+        found = ppi_mean(np.append(people[:needed] + 0.3, [np.nan] * (400 - needed)), machine)
         seen.append(found.p_value("t") <= 0.05)
     assert np.mean(seen) == pytest.approx(0.8, abs=0.03)
 
@@ -237,7 +237,7 @@ def test_the_power_of_very_few_labels_is_reached(shares: tuple[float, ...], righ
     seen = []
     for _ in range(400):
         people, machine = drawn(2000)
-        found = powered(np.append(people[:needed] - mean + detect, [np.nan] * (2000 - needed)), machine)
+        found = ppi_mean(np.append(people[:needed] - mean + detect, [np.nan] * (2000 - needed)), machine)
         seen.append(found.p_value("t") <= 0.05)
     assert np.mean(seen) >= 0.78
 

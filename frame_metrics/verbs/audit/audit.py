@@ -27,7 +27,7 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring import baseline as saved
-from frame_metrics.measuring.saved_values import asked_of, measured, named_in
+from frame_metrics.measuring.saved_values import asked_of, named_in, saved_values_of
 from frame_metrics.measuring.split import Shares, check_split
 from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.given import Given
@@ -40,7 +40,7 @@ from frame_metrics.verbs.audit.bad_rows import notes_of, of_error, row_findings,
 from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.facts import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
-from frame_metrics.verbs.audit.listed import counted, findings
+from frame_metrics.verbs.audit.listed import findings, run_checks
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
@@ -128,7 +128,7 @@ class _Auditor:
         source, call = replace(self.source, table=rows), self.source.call
         columns, conventions = call.columns, call.conventions
         if columns.value:
-            numbers = measured(source, None, audited=True)
+            numbers = saved_values_of(source, None, audited=True)
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.value, strict=True)}
             index, facts = numbers.index, FactsOfPieces(pl.DataFrame(), columns, conventions, "")
             every = about(facts, index, numbers, metrics=", ".join(values))
@@ -141,7 +141,7 @@ class _Auditor:
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
         log = read_log(rows, columns, conventions, source.read_judgments(), single=decided(call))
         sides = guards.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
-        found = Audited(counted(log), sides, log, cases_of(log) if decided(call) else None)
+        found = Audited(run_checks(log), sides, log, cases_of(log) if decided(call) else None)
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
         return self._of_log(found, source)
@@ -190,7 +190,7 @@ class _Auditor:
         return [finding for finding in seen if finding.check not in beside]
 
     def _turned(self, index: Index) -> list[About]:
-        return [] if self.there is None else [About(saved.matched(index, self.there).turnover())]
+        return [] if self.there is None else [About(saved.match_saved(index, self.there).turnover())]
 
     def _with_arms(
         self, seen: list[Finding], index: Index, cluster: Array | None, values: Mapping[str, Array]
@@ -246,8 +246,8 @@ def _baseline(baseline: Any, call: Call) -> Callable[[pl.DataFrame], Call]:
     if not saved.is_frame(baseline):
         raise BadValueError(f"audit(): baseline={quote(baseline)} is not a frame of saved numbers")
     if call.columns.metric:
-        return lambda rows: saved.call_of(baseline, call, named_in(rows, call.columns), audited=True)
-    found = saved.call_of(baseline, call, asked_of((), call.columns) if call.columns.value else None, audited=True)
+        return lambda rows: saved.saved_call(baseline, call, named_in(rows, call.columns), audited=True)
+    found = saved.saved_call(baseline, call, asked_of((), call.columns) if call.columns.value else None, audited=True)
     return lambda rows: found
 
 

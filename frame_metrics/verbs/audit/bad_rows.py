@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.cases import number_of
-from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError, about_rows
+from frame_metrics.data.cases import n_marked
+from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError, bad_rows_message
 from frame_metrics.hidden import FRAME, ORDER, RESULTS_LEFT, ROWS_LEFT, TIMES, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
@@ -185,13 +185,15 @@ def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
     values = _values(column, columns) if what in OF_VALUES else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
-    message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy), note.where)
+    message = bad_rows_message(
+        str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy), note.where
+    )
     return Finding(f"{values} that {what}", "error", n, of, f"row {note.rows[0]}" if note.rows else None, message)
 
 
 def _number(rows: pl.DataFrame) -> int:
     """Return the number of rows; a row that stands for several counts as often."""
-    return number_of(rows.get_column(TIMES, default=None), None, len(rows))
+    return n_marked(rows.get_column(TIMES, default=None), None, len(rows))
 
 
 def _n_without_results(rows: pl.DataFrame) -> int:

@@ -14,7 +14,7 @@ from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, FullRanking
-from frame_metrics.inputs.rows import NONE, marks
+from frame_metrics.inputs.rows import NONE, mark_codes
 from frame_metrics.inputs.scores import FullScores, sorted_levels
 from frame_metrics.keys.groups import Segments, as_text
 from frame_metrics.keys.index import Index
@@ -42,20 +42,20 @@ class Seen(NamedTuple):
 
 
 def seen_in(
-    segments: Segments, marked: Array, there: Array, values: Mapping[str, Array] = MappingProxyType({})
+    segments: Segments, marked: Array, looked_at: Array, values: Mapping[str, Array] = MappingProxyType({})
 ) -> Seen:
     """Count the marked segments.
 
     Parameters
     ----------
-    marked, there : a mark for each segment: found by the check, and looked at, shape (segments,).
+    marked, looked_at : a mark for each segment: found by the check, and looked at, shape (segments,).
     values : numbers of each segment by name; those of the first marked segment become words of the message.
     """
-    at = np.flatnonzero(marked & there)
+    at = np.flatnonzero(marked & looked_at)
     if not len(at):
-        return Seen(0, int(there.sum()))
+        return Seen(0, int(looked_at.sum()))
     words = {name: float(value[at[0]]) for name, value in values.items()}
-    return Seen(len(at), int(there.sum()), segments.text(int(at[0])), words)
+    return Seen(len(at), int(looked_at.sum()), segments.text(int(at[0])), words)
 
 
 class Finding(NamedTuple):
@@ -317,7 +317,7 @@ def in_unit(index: Index, unit: str, values: Array) -> int:
     values : the count of each ranking, shape (rankings,).
     """
     if unit == "queries":
-        return int(np.count_nonzero(marks(index.query[values > 0], len(index.queries))))
+        return int(np.count_nonzero(mark_codes(index.query[values > 0], len(index.queries))))
     if unit == "documents":
         most = np.zeros(index.n_pairs, np.int64)
         np.maximum.at(most, index.pair, values)
@@ -331,11 +331,11 @@ def seen_of(index: Index, unit: str, marked: Array, of: Array, words: Mapping[st
     ``marked`` and ``of`` are the counts of each ranking, shape (rankings,).
     """
     some = np.flatnonzero(marked)
-    example = name_of(index, int(some[0])) if len(some) else None
+    example = name_of_ranking(index, int(some[0])) if len(some) else None
     return Seen(in_unit(index, unit, marked), in_unit(index, unit, of), example, words)
 
 
-def name_of(index: Index, ranking: int, *, segment: bool = True) -> str:
+def name_of_ranking(index: Index, ranking: int, *, segment: bool = True) -> str:
     """Return the keys of a ranking as text; ``segment``: include those of its segment."""
     by = index.columns.key_names[1]
     names = [name for name in index.columns.inside if segment or name not in by]

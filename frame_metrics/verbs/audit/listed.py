@@ -64,7 +64,7 @@ def findings(*about: About) -> list[Finding]:
     return [check.finding(seen, words) for check, seen, words in every if seen is not None]
 
 
-def counted(log: Log) -> Counted:
+def run_checks(log: Log) -> Counted:
     """Run all checks of a log and of its rankings, in one pass over the blocks.
 
     Raises

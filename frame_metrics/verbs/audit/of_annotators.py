@@ -13,7 +13,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text
-from frame_metrics.measuring.annotators import two_by_two
+from frame_metrics.measuring.annotators import pair_annotators
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.agreement import kappa, weighted_kappa
 from frame_metrics.verbs.audit.checks import About, Seen, check
@@ -128,7 +128,7 @@ def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documen
 def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
     """Compute the agreement of each pair of annotators; pairs with the most common documents come first."""
     value = judging(each)[0]
-    pairs = two_by_two(each, codes(each, keys)[0], value)
+    pairs = pair_annotators(each, codes(each, keys)[0], value)
     size = np.bincount(pairs.pair, minlength=pairs.n)
     order = np.argsort(-size, kind="stable")
     weighted = weighted_kappa(pairs.pair, pairs.one, pairs.other, pairs.n)[order] if value == "grade" else None

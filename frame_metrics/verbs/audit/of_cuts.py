@@ -13,7 +13,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.columns import Columns
-from frame_metrics.verbs.audit.checks import Seen, check, name_of
+from frame_metrics.verbs.audit.checks import Seen, check, name_of_ranking
 from frame_metrics.verbs.audit.of_spelling import folded_segments
 
 MOST_PARTS = 4  # parts of a search that a message shows
@@ -111,7 +111,7 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     if not split.any():
         return Seen(0, parts.of)
     first, _ = parts.first_of(split)
-    return Seen(int(split.sum()), parts.of, name_of(log.index, first, segment=False), at=_row(log, first))
+    return Seen(int(split.sum()), parts.of, name_of_ranking(log.index, first, segment=False), at=_row(log, first))
 
 
 @check("info", "searches", rises=(MANY, "warning"))
@@ -123,7 +123,7 @@ def searches_cut_by_segments(log: Log) -> Seen | None:
     if not cut.any() or parts.interleaved(log).sum() > cut.sum():  # then by= describes documents
         return Seen(0, parts.of)
     first, these = parts.first_of(cut)
-    name = name_of(log.index, first, segment=False)
+    name = name_of_ranking(log.index, first, segment=False)
     words = {"said": f"{name}: {_parts_text(parts, these, log)}"}
     return Seen(int(cut.sum()), parts.of, name, words, _row(log, first))
 

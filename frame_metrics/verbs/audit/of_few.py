@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import marks
+from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.values import Values
@@ -98,7 +98,7 @@ def _cluster(counts: Counted) -> Array | None:
 
 def _queries_of(index: Index, some: Array) -> Array:
     """Return the number of queries of each segment that have a marked ranking, shape (segments,)."""
-    first = index.first_of_pairs[marks(index.pair[some], index.n_pairs)]
+    first = index.first_of_pairs[mark_codes(index.pair[some], index.n_pairs)]
     return np.bincount(index.segment[first], minlength=len(index.segments))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.cases import number_of
+from frame_metrics.data.cases import n_marked
 from frame_metrics.data.classes import out_of_reach, shares_among
 from frame_metrics.data.facts import GradeFacts
 from frame_metrics.data.log import Log
@@ -35,7 +35,7 @@ class Grades(GradeFacts):
 
     def marked(self, marks: pl.Series) -> Seen:
         """Count the marked rows, among those with a grade; the example is the first of them."""
-        n, of = (number_of(self.times, some, len(marks)) for some in (marks, self.table["grade"].is_not_null()))
+        n, of = (n_marked(self.times, some, len(marks)) for some in (marks, self.table["grade"].is_not_null()))
         return Seen(n, of, f"row {marks.arg_true()[0]}" if n and self.numbered else None)
 
 
@@ -64,11 +64,11 @@ def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
     keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
-    at = place_of(log, row, separate=not log.judges_itself)
+    at = row_in_frame(log, row, separate=not log.judges_itself)
     return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(table.select(keys)[first]), at=at)
 
 
-def place_of(log: Log, row: pl.Series, *, separate: bool) -> int:
+def row_in_frame(log: Log, row: pl.Series, *, separate: bool) -> int:
     """Return the row number in the frame of a row of the log; -1 without a row.
 
     With ``separate`` it is a row of the judgments beside the log; their numbers follow those of the log's rows.

@@ -39,7 +39,7 @@ class Sides:
         return ~np.isnan(self.both.people.values[0])
 
     @property
-    def there(self) -> Array:
+    def looked_at(self) -> Array:
         """True for segments with such rankings."""
         return np.array([len(at) > 0 for at in self.members], bool)
 
@@ -63,7 +63,7 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
     others are not a random sample: let people judge the first results of every system
     """
     both = sides.both
-    return seen_of(both.measured.index, "rankings", both.people.judged & ~sides.mine, both.people.judged)
+    return seen_of(both.all_values.index, "rankings", both.people.judged & ~sides.mine, both.people.judged)
 
 
 @check("warning", "queries")
@@ -72,7 +72,7 @@ def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
     the ideal, such as recall and ndcg, these count as queries that only the machine judged. Let people judge the same
     documents, or pass the machine's judgments of these documents only, for all queries alike
     """
-    return seen_of(sides.both.measured.index, "queries", sides.both.fewer, sides.both.people.judged)
+    return seen_of(sides.both.all_values.index, "queries", sides.both.fewer, sides.both.people.judged)
 
 
 @check("warning", "segments")
@@ -81,14 +81,14 @@ def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
     them judge more
     """
     few = [sides.mine[at].sum() < FEWEST for at in sides.members]
-    return seen_in(sides.segments, np.array(few, bool), sides.there)
+    return seen_in(sides.segments, np.array(few, bool), sides.looked_at)
 
 
 @check("warning", "segments")
 def segments_of_which_the_machine_says_the_same(sides: Sides) -> Seen:
     """the machine's dcg@{top} is the same for all queries, so its judgments add nothing (lambda is 0)"""
     alike = [len(at) > 1 and np.ptp(sides.both.proxy[0, at]) == 0 for at in sides.members]
-    return seen_in(sides.segments, np.array(alike, bool), sides.there)
+    return seen_in(sides.segments, np.array(alike, bool), sides.looked_at)
 
 
 @check("warning", "segments")
@@ -147,5 +147,5 @@ def about_proxies(source: Source) -> list[About]:
     if source.proxy is None or not (columns.score or columns.rank):
         return []
     both = side_by_side(source, read([f"dcg@{TOP}"]))
-    segments = segments_of(both.measured.index.cells)
-    return [About(Sides(both, segments, members_of(both.measured, segments)), {"top": TOP, "fewest": FEWEST})]
+    segments = segments_of(both.all_values.index.cells)
+    return [About(Sides(both, segments, members_of(both.all_values, segments)), {"top": TOP, "fewest": FEWEST})]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.cases import Cases, number_of, read_cases
+from frame_metrics.data.cases import Cases, n_marked, read_cases
 from frame_metrics.data.classes import UNKNOWN, distinct_values, unlike
 from frame_metrics.errors import closest, listed
 from frame_metrics.hidden import TIMES
@@ -21,7 +21,7 @@ from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metr
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import grade_column, one_of
+from frame_metrics.roles.series import grade_column, is_one_of
 from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
 from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
 from frame_metrics.verbs.audit.of_missing import about_missing
@@ -50,8 +50,8 @@ def classes_predicted_and_never_true(sides: LabelsAndPredictions) -> Seen:
     lost = [one for one in distinct_values(sides.predicted).to_list() if one not in {*known, *sides.named}]
     if not lost:
         return Seen(0, sides.label.len())
-    marks = one_of(sides.predicted, lost, sides.predicted.name).fill_null(False)
-    n, of = (number_of(sides.times, some, len(marks)) for some in (marks, sides.predicted.is_not_null()))
+    marks = is_one_of(sides.predicted, lost, sides.predicted.name).fill_null(False)
+    n, of = (n_marked(sides.times, some, len(marks)) for some in (marks, sides.predicted.is_not_null()))
     words = {
         "lost": listed(lost[:3]),
         "known": f"there are {listed(known[:5])}" if known else "there is none",
@@ -70,7 +70,7 @@ class Positives(NamedTuple):
 @check("warning", "rows")
 def no_positive_in_any_row(positives: Positives) -> Seen | None:
     """no label and no prediction is {positive}; there are {known}: check the spelling in positive="""
-    rows = number_of(positives.times, None, len(positives.marks[0]))
+    rows = n_marked(positives.times, None, len(positives.marks[0]))
     return Seen(rows, rows) if rows and not any(mark.any() for mark in positives.marks) else None
 
 
@@ -142,16 +142,16 @@ class Pooled:
         segments = self.inputs.segments
         return seen_in(segments, marked, segments.n > 0, values)
 
-    def classes(self, marked: Array, there: Array, **values: Array) -> Seen:
-        """Count the marked classes of each segment, among those in ``there``; the message has values of the first."""
-        at = np.argwhere((marked & there).T)
+    def classes(self, marked: Array, looked_at: Array, **values: Array) -> Seen:
+        """Count the marked classes of segments, among those in ``looked_at``; the message has values of the first."""
+        at = np.argwhere((marked & looked_at).T)
         if not len(at):
-            return Seen(0, int(there.sum()))
+            return Seen(0, int(looked_at.sum()))
         segment, c = (int(place) for place in at[0])
         name = str(self.cases.classes[c])
         words = {name: float(value[c, segment]) for name, value in values.items()} | {"name": name}
         text = self.inputs.segments.text(segment)
-        return Seen(len(at), int(there.sum()), name if text is None else f"{text}, {name}", words)
+        return Seen(len(at), int(looked_at.sum()), name if text is None else f"{text}, {name}", words)
 
 
 def _below_chance(table: FullConfusion, rows_in_one: Array) -> Array:
@@ -268,7 +268,7 @@ def nothing_to_evaluate(judgments: RowLabels) -> Seen:
 def rows_judged(judgments: RowLabels) -> Seen:
     """rows with a {judgment}{others}"""
     values, times = judgments
-    return Seen(number_of(times, values.is_not_null(), len(values)), number_of(times, None, len(values)))
+    return Seen(n_marked(times, values.is_not_null(), len(values)), n_marked(times, None, len(values)))
 
 
 @check("fact", "rows")
@@ -369,7 +369,7 @@ def about_sides(
     yield from about_positive(both, times, judgment_labels, conventions)
     sides = [side for side in both if side is not None]
     if positive is not None and sides:
-        marks = [one_of(side, positive, side.name) for side in sides]
+        marks = [is_one_of(side, positive, side.name) for side in sides]
         known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())
         yield About(Positives(marks, times), {"positive": listed(positive), "known": listed(known)})
     if len(sides) < 2 or not (several or positive is not None) or conventions.match is not None:

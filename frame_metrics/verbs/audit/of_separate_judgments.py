@@ -6,9 +6,9 @@ import polars as pl
 
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import marks
+from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
-from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted
+from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted_values
 from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.otherwise import Otherwise, most_otherwise, written_otherwise
@@ -79,7 +79,7 @@ def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
 def queries_in_two_ways(counts: Counted) -> dict[int, Otherwise]:
     """Return the queries of each system that it has under another spelling than the judgments, or other systems."""
     index = counts.index
-    judged = marks(index.query[counts["unanswered"] + counts.evaluated > 0], len(index.queries))
+    judged = mark_codes(index.query[counts["unanswered"] + counts.evaluated > 0], len(index.queries))
     return written_otherwise(index, None if counts.log.judges_itself else judged)
 
 
@@ -102,7 +102,7 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     rows, like = _like_judged(log, log.separate_judgments.pairs, at) if len(at) else (at, pl.Series())
     if not len(rows):
         return Seen(0, of)
-    said = " and ".join(quoted([table["doc"][int(rows[0])], like[0]]))
+    said = " and ".join(quoted_values([table["doc"][int(rows[0])], like[0]]))
     return Seen(len(rows), of, said, {"said": said}, int(log.rows(rows[:1])[0]))
 
 

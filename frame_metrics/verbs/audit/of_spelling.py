@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.cases import number_of
+from frame_metrics.data.cases import n_marked
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import (
@@ -18,7 +18,7 @@ from frame_metrics.keys.spelling import (
     difference_in_words,
     first_in_quotes,
     folded,
-    quoted,
+    quoted_values,
     spelled_like,
     spelling_codes,
     spelling_groups,
@@ -28,7 +28,7 @@ from frame_metrics.keys.spelling import (
 )
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import one_of
+from frame_metrics.roles.series import is_one_of
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
 
@@ -51,10 +51,10 @@ class WithPositive(NamedTuple):
             marks = None
             for side in sides if texts is not None else ():
                 if are_texts(side):
-                    own = one_of(side, list(texts or ()), side.name).fill_null(False)
+                    own = is_one_of(side, list(texts or ()), side.name).fill_null(False)
                     marks = own if marks is None else marks | own
             if texts is None or marks is not None:
-                n += number_of(times, marks, len(sides[0]))
+                n += n_marked(times, marks, len(sides[0]))
         return n
 
 
@@ -94,7 +94,7 @@ def _almost(sides: WithPositive) -> Seen:
         return Seen(0, sides.number())
     every = [*dict.fromkeys(one for _, like in found for one in like)]
     text, n = found[0][0], sides.number(every)
-    told, *like = quoted([text, *every[:MOST_TEXTS]])
+    told, *like = quoted_values([text, *every[:MOST_TEXTS]])
     words = {"like": and_more(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
     words["apart"] = difference_in_words([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")

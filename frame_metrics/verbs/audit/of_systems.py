@@ -9,11 +9,11 @@ import polars as pl
 
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import marks
+from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen_of
-from frame_metrics.verbs.audit.of_judgments import place_of
+from frame_metrics.verbs.audit.of_judgments import row_in_frame
 from frame_metrics.verbs.audit.of_separate_judgments import queries_in_two_ways
 from frame_metrics.verbs.audit.of_spelling import folded_segments
 from frame_metrics.verbs.audit.otherwise import Otherwise
@@ -35,7 +35,7 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
     n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
-    return Seen(n, of, as_text(lost), at=place_of(log, row[:1], separate=True))
+    return Seen(n, of, as_text(lost), at=row_in_frame(log, row[:1], separate=True))
 
 
 @check("warning", "queries")
@@ -106,13 +106,13 @@ def in_several_segments(index: Index) -> Seen | None:
     query = index.query[index.known]
     several = np.flatnonzero(_several(index, index.segment[index.known], query))
     example = as_text(index.queries.values[several[:1]])
-    return Seen(len(several), int(marks(query, len(index.queries)).sum()), example)
+    return Seen(len(several), int(mark_codes(query, len(index.queries)).sum()), example)
 
 
 def _several(index: Index, segment: Array, query: Array) -> Array:
     """Mark the queries that stand in several segments; ``segment``, ``query``: their numbers, for each ranking."""
     n = max(len(index.segments), 1)
-    pairs = np.flatnonzero(marks(query * n + segment, n * len(index.queries)))
+    pairs = np.flatnonzero(mark_codes(query * n + segment, n * len(index.queries)))
     several: Array = np.bincount(pairs // n, minlength=len(index.queries)) > 1
     return several
 

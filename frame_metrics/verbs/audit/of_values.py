@@ -11,7 +11,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.values import Values
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of, seen_of
+from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of_ranking, seen_of
 from frame_metrics.verbs.audit.of_systems import (
     ALMOST_NONE,
     MOST,
@@ -32,7 +32,7 @@ def _seen(numbers: Values, marked: Array, of: Array, words: Mapping[str, Any] | 
     rankings, metrics = np.nonzero(marked.T)
     if not len(rankings):
         return Seen(0, int(of.sum()))
-    keys, metric = name_of(numbers.index, int(rankings[0])), numbers.asked[metrics[0]][0]
+    keys, metric = name_of_ranking(numbers.index, int(rankings[0])), numbers.asked[metrics[0]][0]
     return Seen(len(rankings), int(of.sum()), f"{keys}, {metric}", words or {})
 
 
@@ -73,7 +73,11 @@ def systems_without_some_answers(numbers: Values) -> Seen | None:
 
 def _unanswered(numbers: Values, least: float, most: float) -> Seen | None:
     """Count the systems with numbers of queries that they did not answer, as ``lacking`` does."""
-    none = np.zeros(len(numbers.evaluated), bool) if numbers.absent is None else np.all(numbers.absent, axis=0)
+    none = (
+        np.zeros(len(numbers.evaluated), bool)
+        if numbers.without_number is None
+        else np.all(numbers.without_number, axis=0)
+    )
     seen = lacking(numbers.index, numbers.unanswered & ~none, ~none, least, most)
     if seen is None or not seen.n:
         return seen
@@ -101,16 +105,16 @@ def unanswered_numbers(numbers: Values) -> Seen | None:
 @check("warning", "numbers")
 def numbers_that_are_undefined(numbers: Values) -> Seen:
     """null or NaN: left out of means, and counted in n_undefined; undefined= sets what they count as"""
-    there = np.ones(numbers.value.shape, bool) & (True if numbers.absent is None else ~numbers.absent)
+    there = np.ones(numbers.value.shape, bool) & (True if numbers.without_number is None else ~numbers.without_number)
     return _seen(numbers, np.isnan(numbers.value) & there, there)
 
 
 @check("warning", "queries")
 def queries_without_a_number(numbers: Values) -> Seen | None:
     """they have no number for a metric that other queries have, so its mean leaves them out"""
-    if numbers.absent is None:
+    if numbers.without_number is None:
         return None
-    absent = np.any(numbers.absent, axis=0)
+    absent = np.any(numbers.without_number, axis=0)
     return seen_of(numbers.index, "queries", np.asarray(absent), np.ones(len(absent)))
 
 

@@ -26,7 +26,7 @@ from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS
 from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, notes_of, skip_bad_rows
 from frame_metrics.verbs.audit.checks import About, Counted, Seen
-from frame_metrics.verbs.audit.listed import CHECKS, counted
+from frame_metrics.verbs.audit.listed import CHECKS, run_checks
 from frame_metrics.verbs.audit.of_rows import about_sides
 from frame_metrics.verbs.audit.of_spelling import about_positive
 
@@ -89,7 +89,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
         log = replace(source, table=rows).log(single=decided(work.call), piece=piece)
-        return counted(log)
+        return run_checks(log)
 
     readable = skip_bad_rows(source, look)
     if readable.error is not None:

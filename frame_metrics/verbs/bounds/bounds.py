@@ -16,7 +16,7 @@ from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import check_grades, each_ranking, lacks_scale
-from frame_metrics.measuring.results import averaged, each_query
+from frame_metrics.measuring.results import averaged, query_rows
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
@@ -33,7 +33,7 @@ from frame_metrics.verbs.bounds.differences import (
     n_unjudged_elsewhere,
     of_base,
     of_differences,
-    of_pairs,
+    rows_of_pairs,
 )
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
@@ -99,7 +99,7 @@ class Bounding(Measuring):
     baseline: Any
     single: ClassVar[bool] = True
 
-    def measured(self, log: Log) -> Values:
+    def measure(self, log: Log) -> Values:
         return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade, self.baseline)
 
 
@@ -246,7 +246,7 @@ def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_quer
 
     ``every``: the stacked values; ``names``: the columns of the result.
     """
-    lay: Callable[[Values], Answer] = each_query if per_query else averaged
+    lay: Callable[[Values], Answer] = query_rows if per_query else averaged
     *each, is_open = np.split(every.value, STACKED)
     asked = every.asked[: len(is_open)]
     plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
@@ -258,7 +258,7 @@ def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_quer
         columns[UNCERTAIN[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
     else:
         columns |= {"difference": columns["value"], "exact": beside == 0}
-        columns, rows = of_pairs(columns, rows, every.index, baseline)
+        columns, rows = rows_of_pairs(columns, rows, every.index, baseline)
     return replace(rows, columns={name: columns[name] for name in names})
 
 

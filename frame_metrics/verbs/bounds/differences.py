@@ -23,7 +23,7 @@ from frame_metrics.inputs import Array, FullConfusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
+from frame_metrics.measuring.pairs import all_filled, number_if_any, pair_systems
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -57,20 +57,20 @@ def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
             raise NotComputableError(f"{name} is an average, and the differences are those of the values of queries")
 
 
-def of_differences(log: Log, measured: Values, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
+def of_differences(log: Log, all_values: Values, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
     """Return the four stacked values of differences from a baseline, see ``STACKED`` in bounds.py.
 
     Parameters
     ----------
     log : the log.
-    measured : the values of every ranking.
+    all_values : the values of every ranking.
     max_grade : the highest grade.
     baseline : the system that is the baseline.
     ends : the bounds of the values. They give bounds of differences, which are exact if one of the two systems has no
         uncertain value.
     """
-    asked, base = measured.asked, of_base(log.index, baseline)
-    values, (lower, upper) = np.array(all_filled(measured)), ends
+    asked, base = all_values.asked, of_base(log.index, baseline)
+    values, (lower, upper) = np.array(all_filled(all_values)), ends
     least, greatest = lower - upper[:, base], upper - lower[:, base]
     loose = (lower < upper) & (lower < upper)[:, base]
     exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.columns, log.conventions)]
@@ -79,7 +79,7 @@ def of_differences(log: Log, measured: Values, max_grade: float | None, baseline
     def take(one: Shared) -> None:
         least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
 
-    each_shared(log, [asked[i] for i in exact], max_grade, place_of(log.index, baseline), take)
+    each_shared(log, [asked[i] for i in exact], max_grade, number_of_baseline(log.index, baseline), take)
     now = values - values[:, base]
     # The bounds include the difference by the present judgments, to the last bit.
     return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
@@ -87,12 +87,15 @@ def of_differences(log: Log, measured: Values, max_grade: float | None, baseline
 
 def of_base(index: Index, baseline: Any) -> Array:
     """Return, for each ranking, the number of the baseline's ranking of the same (segment, query) pair."""
-    mine, of_pair = np.flatnonzero(index.system == place_of(index, baseline)), np.zeros(index.n_pairs, np.int64)
+    mine, of_pair = (
+        np.flatnonzero(index.system == number_of_baseline(index, baseline)),
+        np.zeros(index.n_pairs, np.int64),
+    )
     of_pair[index.pair[mine]] = mine
     return of_pair[index.pair]
 
 
-def of_pairs(
+def rows_of_pairs(
     columns: dict[str, pl.Series], rows: Answer, index: Index, baseline: Any
 ) -> tuple[dict[str, pl.Series], Answer]:
     """Leave out the rows of the baseline itself, and add the column "can_turn" and the key "baseline".
@@ -291,10 +294,10 @@ def n_unjudged_elsewhere(log: Log) -> Array:
 def system_of(index: Index, baseline: Any) -> int:
     """Return the number of the baseline; raise if it is no system, or the only one."""
     names = index.system_names
-    return pairs_of(range(len(names)), names, baseline, str(index.columns.system))[0][1]
+    return pair_systems(range(len(names)), names, baseline, str(index.columns.system))[0][1]
 
 
-def place_of(index: Index, baseline: Any) -> int:
+def number_of_baseline(index: Index, baseline: Any) -> int:
     """Return the number of the baseline; in a piece without it, that of the system that stands for all others."""
     if not (index.systems.row == NONE).any():
         return system_of(index, baseline)
@@ -302,7 +305,7 @@ def place_of(index: Index, baseline: Any) -> int:
     return len(names) if at is None else at  # whether the baseline exists is checked for all pieces later
 
 
-def keys_of(log: Log) -> list[str]:
+def keys_of_judgments(log: Log) -> list[str]:
     """Return the inside names of the columns that a judgment belongs to: the query, and ``by`` that judgments have."""
     _, by, query = log.columns.key_names
     return [*by, *query] if log.separate_judgments is None else log.separate_judgments.keys
@@ -311,5 +314,5 @@ def keys_of(log: Log) -> list[str]:
 def number_documents(log: Log) -> Array:
     """Return the number of each row's document, equal for one document of one query in all systems."""
     if "doc" in log.table.columns:
-        return codes(log.table, [*keys_of(log), "doc"])[0]
+        return codes(log.table, [*keys_of_judgments(log), "doc"])[0]
     return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.shape.per_system), 1), 1)

@@ -31,7 +31,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.plan.call import Call, bound
-from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.checks import check_asked, single_metric
 from frame_metrics.plan.declared import TO_JUDGE
 from frame_metrics.plan.needs import RANKED, Needs, needs_of
 from frame_metrics.plan.plan import Plan
@@ -47,7 +47,7 @@ from frame_metrics.verbs.bounds.differences import (
     check_baseline,
     each_shared,
     is_exact,
-    keys_of,
+    keys_of_judgments,
     number_documents,
     system_of,
 )
@@ -70,7 +70,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
         check_whole("n", n, 1)
     if way == "depth" and (metric, baseline, max_grade) != (DEFAULT, None, None):
         raise BadValueError("way='depth' looks at ranks alone; leave metric=, baseline= and max_grade= out")
-    asked: Asked = [] if way == "depth" else one_of(read([metric]))
+    asked: Asked = [] if way == "depth" else single_metric(read([metric]))
     if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
     needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, judgments_optional=True)
@@ -176,7 +176,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
 
 
 def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
-    """Return a row for each unjudged document of a query (and segment, if judgments have it), see ``keys_of``."""
+    """Return a row for each unjudged document of a query (and of its segment, see ``keys_of_judgments``)."""
     grid, n, names = log.grid, len(log.table), judging(log.table)
     ranking, rank = np.zeros(n, np.int64), np.full(n, np.nan)
 
@@ -194,7 +194,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)
-    cells = {"of": codes(log.table, keys_of(log))[0], "document": number_documents(log), "row": np.arange(n)}
+    cells = {"of": codes(log.table, keys_of_judgments(log))[0], "document": number_documents(log), "row": np.arange(n)}
     cells |= {"ranking": ranking, "rank": rank, "system": grid.system[ranking]}
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
     each = pl.DataFrame(cells, nan_to_null=True).filter(unjudged).group_by("of", "document", maintain_order=True)
@@ -250,7 +250,7 @@ def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
 
 def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> Summed:
     """Return the function that sums values of unjudged documents over rankings, see ``choices.Summed``."""
-    keys, base = keys_of(log), None if baseline is None else system_of(log.index, baseline)
+    keys, base = keys_of_judgments(log), None if baseline is None else system_of(log.index, baseline)
     share, names = _shares(log, base), log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
     query = log.index.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import check_key_names
-from frame_metrics.measuring.baseline import call_of
-from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.baseline import saved_call
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.compared import TESTS
 from frame_metrics.plan.declared import VERBS
@@ -20,14 +20,14 @@ from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
 from frame_metrics.verbs.compare.mix import OF_PARTS, TOTAL_AND_METRIC, changes_by_part, schema_of_parts
-from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions, check_compared, kind_of
+from frame_metrics.verbs.compare.options import ArmOptions, ChangeOptions, check_compared, kind_of_comparison
 from frame_metrics.verbs.compare.strata import with_strata
 
 
 def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeOptions) -> Any:
     """Implement ``irm.ab_test`` and ``irm.change``, whose docstrings have the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=VERBS[options.verb]))
-    options = replace(options, of=kind_of(call, arms=True))
+    options = replace(options, of=kind_of_comparison(call, arms=True))
     if isinstance(options, ChangeOptions) and call.columns.segments:
         options = replace(options, by=call.columns.segments)
     check_compared(options.of, call, asked or (), options)
@@ -42,7 +42,7 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     call = replace(call, columns=with_strata(columns, available, options.strata))
     of_queries = options.of == "arms"
     own = replace(call, columns=call.columns.without_arm())
-    saved = call_of(options.baseline, own, asked) if options.saved else None
+    saved = saved_call(options.baseline, own, asked) if options.saved else None
     if of_queries and options.looks is None:
         options = replace(options, test=options.test or next(iter(TESTS[options.of])))
 
@@ -50,7 +50,7 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
         if not of_queries:
             return arm_rows_compared(source, asked or (), options)
         if isinstance(options, ChangeOptions) and options.by:
-            return changes_by_part(measured_of(source, asked), options, saved)
-        return arms_compared(measured_of(source, asked), options, saved)
+            return changes_by_part(values_of_source(source, asked), options, saved)
+        return arms_compared(values_of_source(source, asked), options, saved)
 
     return answer_of(call, compute, schema, in_pieces=True)

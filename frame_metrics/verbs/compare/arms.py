@@ -24,7 +24,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import compared, effect_size
-from frame_metrics.stats.averages import means_of, numbered, within
+from frame_metrics.stats.averages import cluster_numbers, means_of, within
 from frame_metrics.stats.margins import of_arms
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
@@ -32,7 +32,7 @@ from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
-from frame_metrics.verbs.compare.groups import range_of
+from frame_metrics.verbs.compare.groups import range_of_metric
 from frame_metrics.verbs.compare.joint_arms import ArmsJoint, BlockOfArms, families_of_arms, permute_families
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns, margins_of
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
@@ -84,26 +84,26 @@ class ArmValues:
     named: pl.DataFrame | None = None  # the values of segments, also of those that only saved numbers have; None: none
 
     @classmethod
-    def of(cls, measured: Values) -> ArmValues:
+    def of(cls, all_values: Values) -> ArmValues:
         """Lay out the measured values in the order of random draws."""
-        index, cells, columns = measured.index, measured.index.cells, measured.columns
+        index, cells, columns = all_values.index, all_values.index.cells, all_values.columns
         order, arms = cells.sort_ranks(), [columns.arm] if columns.arm else []
         systems, segments = cells.segments_by(arms, order), cells.segments_by(columns.segments, order)
         arm, segment = systems.place[index.cell], segments.place[index.cell]
-        some = measured.evaluated & (segment >= 0) & (arm >= 0)
+        some = all_values.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[index.drawing_order(some)]
         at = at[np.argsort(segment[at], kind="stable")]
         edges = np.searchsorted(segment[at], np.arange(len(segments) + 1))
-        values = np.array([filled(measured, i)[at] for i in range(len(measured.asked))])
-        weight = np.ones(len(at)) if measured.weight is None else measured.weight[at]
-        unit = (index.query if measured.cluster is None else measured.cluster)[at]
-        covariate = None if measured.covariate is None else measured.covariate[at]
-        _check_constant(columns, None if measured.cluster is None else unit, covariate)
-        undefined = np.isnan(measured.value[:, at])
+        values = np.array([filled(all_values, i)[at] for i in range(len(all_values.asked))])
+        weight = np.ones(len(at)) if all_values.weight is None else all_values.weight[at]
+        unit = (index.query if all_values.cluster is None else all_values.cluster)[at]
+        covariate = None if all_values.covariate is None else all_values.covariate[at]
+        _check_constant(columns, None if all_values.cluster is None else unit, covariate)
+        undefined = np.isnan(all_values.value[:, at])
         named = cells.segments_by(columns.strata, order) if columns.strata else None
         strata = None if named is None else StrataOfQueries.of(named, named.place[index.cell][at], unit)
         each = (arm[at], values, undefined, weight, unit, covariate)
-        return cls(index, measured.asked, systems, segments, edges, *each, strata)
+        return cls(index, all_values.asked, systems, segments, edges, *each, strata)
 
     def with_saved(self, saved: Call, *, gone: bool = False) -> ArmValues:
         """Return the same with saved numbers as one more arm, the last; a query of both is one unit, as in two arms.
@@ -281,7 +281,7 @@ class ArmValues:
         ``at``: the positions of the queries; ``mine``: whether each is of the first arm.
         """
         held, weight = self._summed(at, mine, metrics), self.weight[at]
-        limits = [range_of(self.asked[metric][1], self.values[metric, at]) for metric in metrics]
+        limits = [range_of_metric(self.asked[metric][1], self.values[metric, at]) for metric in metrics]
         some, first = held.size > 0, held.first  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         unit = self.unit[at][first][some]
@@ -303,7 +303,7 @@ class ArmValues:
         values = [self.values[metric, at] for metric in metrics]
         offset = [offsets(own) for own in values]
         held = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
-        row = numbered((len(self.systems) + 2) * unit + side)
+        row = cluster_numbers((len(self.systems) + 2) * unit + side)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
         *sums, size = [*held, weight] if row is None else within(row, len(first), [*held, weight])
         return SummedUnits(np.array(sums), size, first, np.array(offset), clustered=row is not None)
@@ -333,12 +333,12 @@ def _check_constant(columns: Columns, cluster: Array | None, covariate: Array | 
         )
 
 
-def arms_compared(measured: Values, options: CompareOptions, saved: Call | None = None) -> Answer:
+def arms_compared(values: Values, options: CompareOptions, saved: Call | None = None) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms; ``saved``: numbers that are the baseline."""
-    arms = ArmValues.of(measured)
+    arms = ArmValues.of(values)
     arms = arms if saved is None else arms.with_saved(saved)
     pairs = arms.pairs(options)
-    splits = (splits_of_queries if saved is None else splits_with_saved)(measured, arms.segments, arms.systems, options)
+    splits = (splits_of_queries if saved is None else splits_with_saved)(values, arms.segments, arms.systems, options)
     families = families_of_arms([*arms.blocks(pairs)], options) if options.tests_families and len(pairs) else []
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     rounds = draws * len(arms.segments) + options.permutations * sum(map(len, families))

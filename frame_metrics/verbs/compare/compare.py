@@ -8,7 +8,7 @@ from typing import Any
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import check_key_names
-from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.compared import COMPARE, TESTS
@@ -19,8 +19,8 @@ from frame_metrics.roles.list_columns import unused
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
-from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
-from frame_metrics.verbs.compare.paired import each_query, paired_by, pairs_tested
+from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of_comparison
+from frame_metrics.verbs.compare.paired import paired_by, pairs_tested, query_differences
 from frame_metrics.verbs.compare.proxied import proxied
 from frame_metrics.verbs.compare.rows import rows_compared
 
@@ -30,7 +30,7 @@ OF_SOURCE = {"rows": rows_compared, "proxies": proxied}
 def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Implement ``irm.compare``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=COMPARE))
-    kind = kind_of(call, arms=False)
+    kind = kind_of_comparison(call, arms=False)
     call = paired_by_row(call) if kind == "rows" and options.against is None else call
     check_compared(kind, call, asked or (), options)
     options = replace(options, of=kind)
@@ -44,8 +44,8 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     def compute(source: Source) -> Answer:
         if kind in OF_SOURCE:
             return OF_SOURCE[kind](source, asked or (), options)
-        pairing = paired(measured_of(source, asked))
-        return each_query(pairing) if options.per_query else pairs_tested(pairing, options)
+        pairing = paired(values_of_source(source, asked))
+        return query_differences(pairing) if options.per_query else pairs_tested(pairing, options)
 
     by_document = kind == "rows" and options.against is None
     schema = schema_of(call.columns, options)

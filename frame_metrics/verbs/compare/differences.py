@@ -12,8 +12,8 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments
-from frame_metrics.measuring.pairs import pairs_of
-from frame_metrics.measuring.results import UNANSWERED, labels, number, whole
+from frame_metrics.measuring.pairs import pair_systems
+from frame_metrics.measuring.results import UNANSWERED, float_column, integer_column, labels
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -97,7 +97,7 @@ def schema_of(
     return schema
 
 
-def places(n: int, metrics: int, pairs: int, each: int = 1) -> tuple[Array, Array, Array]:
+def numbers_of_rows(n: int, metrics: int, pairs: int, each: int = 1) -> tuple[Array, Array, Array]:
     """Return the numbers of segment, metric and pair of each of ``n`` rows; ``each``: rows for one comparison."""
     at = np.arange(n) // each
     return at // (metrics * pairs), at // pairs % metrics, at % pairs
@@ -108,13 +108,13 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
 
     The rows are by segment, then metric, then pair of systems.
     """
-    segment, metric, _ = places(len(rows), metrics, pairs)
+    segment, metric, _ = numbers_of_rows(len(rows), metrics, pairs)
     family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
     schema = columns_of(options)
     known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in schema if schema[name] != pl.String}
     if "relative" in known:
         known["relative"] = relative(known["difference"], known["baseline_value"])
-    columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
+    columns = {name: float_column(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, options.corrected_by, columns.get("p_adjusted"))
     if options.margin is not None:
         columns |= corrected_for_candidates(columns, segment * metrics + metric, options.corrected_by)
@@ -237,7 +237,7 @@ def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
     names = systems.values(column)[: None if systems.n.any() else 0]
-    return pairs_of(range(len(names)), names, options.baseline, column, options.one)
+    return pair_systems(range(len(names)), names, options.baseline, column, options.one)
 
 
 def pairs_compared(
@@ -255,7 +255,9 @@ def pairs_compared(
     """
     rows = sorted_rows(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
-    return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs, saved)
+    return answer_with(
+        columns, numbers_of_rows(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs, saved
+    )
 
 
 def answer_with(
@@ -269,7 +271,8 @@ def answer_with(
 ) -> Answer:
     """Return columns as an answer, with the keys of each row.
 
-    ``places``: its segment, metric and pair of systems. ``saved``: the name of a baseline that is no system of the log.
+    ``places``: its segment, metric and pair of systems. ``saved``: the name of a baseline that is no system of
+    the log.
     """
     at, metric, pair = places
     mine, base = np.array(pairs).T
@@ -294,7 +297,7 @@ def corrected_for_candidates(
     family : the number of the segment and metric of each row.
     """
     each = {name: columns[name].fill_null(np.nan).to_numpy() for name in OF_MARGIN}
-    return {name: number(of_candidates(p, family, correction)) for name, p in each.items()}
+    return {name: float_column(of_candidates(p, family, correction)) for name, p in each.items()}
 
 
 def corrected(
@@ -321,4 +324,4 @@ def corrected(
     n_tests = np.bincount(family, ~np.isnan(p), minlength=1)[family]
     named = np.where(joint[family], MAX_T, correction)
     by = pl.Series(named, dtype=pl.String).set(pl.Series(n_tests < 2), None)
-    return dict(zip(CORRECTED, (number(out), whole(n_tests), by), strict=True))
+    return dict(zip(CORRECTED, (float_column(out), integer_column(n_tests), by), strict=True))

@@ -11,10 +11,10 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.measured import measured_of, planned
-from frame_metrics.measuring.pairs import Pairing, number_of
-from frame_metrics.measuring.results import number
+from frame_metrics.measuring.pairs import Pairing, number_of_system
+from frame_metrics.measuring.results import float_column
 from frame_metrics.measuring.values import Values, filled
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.declared import EVALUATE
 from frame_metrics.plan.needs import Needs
@@ -23,7 +23,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import tally
 from frame_metrics.stats.intervals import intervals
 from frame_metrics.stats.outstanding import ALPHA, outstanding
-from frame_metrics.verbs.compare.groups import range_of
+from frame_metrics.verbs.compare.groups import range_of_metric
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.paired import paired_by
 
@@ -56,26 +56,28 @@ def farthest(
     paired = None if options is None else paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, asked)
-        at = next(i for i, (own, _) in enumerate(measured.asked) if own == name)
+        all_values = values_of_source(source, asked)
+        at = next(i for i, (own, _) in enumerate(all_values.asked) if own == name)
         if paired is None:
-            values, segment, cluster = _of_values(measured, at, system)
+            values, segment, cluster = _of_values(all_values, at, system)
         else:
-            values, segment, cluster = _of_differences(paired(measured), at, system)
+            values, segment, cluster = _of_differences(paired(all_values), at, system)
         found = outstanding(values, segment, cluster)
         here = segment == found.segment
         mean = [float(some.mean()) if len(some) else np.nan for some in (values[here], values)]
         ends = (np.nan, np.nan)
         if ci is not None and found.p < ALPHA:
-            between = range_of(measured.asked[at][1], values) if paired is None else (-np.inf, np.inf)
+            between = range_of_metric(all_values.asked[at][1], values) if paired is None else (-np.inf, np.inf)
             ends = _interval(values, here, cluster, 1 - (1 - ci) / found.n, found.n, between)
         figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n)
         columns = {
-            column: number(np.array([one])).cast(kind)
+            column: float_column(np.array([one])).cast(kind)
             for (column, kind), one in zip(COLUMNS.items(), figures, strict=True)
         }
         return Answer(
-            measured.index.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.index.key_table
+            all_values.index.key_rows(segment=np.array([max(found.segment, 0)])),
+            columns,
+            table=all_values.index.key_table,
         )
 
     return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=True)
@@ -93,32 +95,32 @@ def _interval(
     return min(float(low[0, 0]), mean), max(float(high[0, 0]), mean)
 
 
-def _of_values(measured: Values, at: int, system: Any) -> tuple[Array, Array, Array | None]:
+def _of_values(all_values: Values, at: int, system: Any) -> tuple[Array, Array, Array | None]:
     """Return the values of a system, with the numbers of their segments and clusters; undefined ones are left out."""
-    segment, values = measured.index.segment, filled(measured, at)
-    some = measured.evaluated & np.isfinite(values) & _is_of(system, measured.index)
-    some &= True if measured.absent is None else ~measured.absent[at]
-    return values[some], segment[some], None if measured.cluster is None else measured.cluster[some]
+    segment, values = all_values.index.segment, filled(all_values, at)
+    some = all_values.evaluated & np.isfinite(values) & _is_of(system, all_values.index)
+    some &= True if all_values.without_number is None else ~all_values.without_number[at]
+    return values[some], segment[some], None if all_values.cluster is None else all_values.cluster[some]
 
 
 def _is_of(system: Any, index: Index) -> Array:
     """Mark the rankings of a system, or of an arm, which segments are of, shape (rankings,)."""
     arm, column = index.columns.arm, index.columns.system
     if arm is None:
-        own = 0 if column is None else number_of(system, index.system_names, column, "system=")
+        own = 0 if column is None else number_of_system(system, index.system_names, column, "system=")
         return np.asarray(index.system == own)
     names = index.segments.values[index.columns.key_names[1][0]]  # of each segment
-    name = names[number_of(system, names, arm, "arm=")]
+    name = names[number_of_system(system, names, arm, "arm=")]
     return names.eq_missing(pl.Series([name], dtype=names.dtype)).to_numpy()[index.segment]
 
 
 def _of_differences(pairing: Pairing, at: int, system: Any) -> tuple[Array, Array, Array | None]:
     """Return the differences of a system from its only baseline, as ``_of_values``."""
-    index, values, segments, clusters = pairing.measured.index, list[Array](), list[Array](), list[Array]()
+    index, values, segments, clusters = pairing.all_values.index, list[Array](), list[Array](), list[Array]()
     name = index.columns.system
     one = pairing.pairs[0][0]
     if system is not None and name is not None:
-        one = number_of(system, index.system_names, name, "system=")
+        one = number_of_system(system, index.system_names, name, "system=")
     pair = next(two for two in pairing.pairs if two[0] == one)
     for segment in pairing.segments.tolist():
         here = pairing.laid(segment)
@@ -127,5 +129,5 @@ def _of_differences(pairing: Pairing, at: int, system: Any) -> tuple[Array, Arra
         values.append(both[:, pair[0]] - both[:, pair[1]])
         segments.append(np.full(len(both), segment))
         clusters.append(np.zeros(len(both)) if here.cluster is None else here.cluster[use])
-    clustered = pairing.measured.cluster is not None
+    clustered = pairing.all_values.cluster is not None
     return np.concatenate(values), np.concatenate(segments), np.concatenate(clusters) if clustered else None

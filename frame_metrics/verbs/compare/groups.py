@@ -17,7 +17,7 @@ from frame_metrics.verbs.compare.differences import Pair, Row
 SOME = 64  # columns whose values are laid side by side at a time
 
 
-def range_of(metric: Metric, values: Array) -> tuple[float, float]:
+def range_of_metric(metric: Metric, values: Array) -> tuple[float, float]:
     """Return the range of a metric; NaN where some values are outside, as they are of another metric of that name."""
     least, most = metric.range
     inside = not len(values) or (least <= values.min() and values.max() <= most)

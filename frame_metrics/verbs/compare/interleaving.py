@@ -11,10 +11,10 @@ import numpy as np
 from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, paired_systems
-from frame_metrics.measuring.results import whole
+from frame_metrics.measuring.results import integer_column
 from frame_metrics.measuring.values import without
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.compared import INTERLEAVING
 from frame_metrics.plan.needs import RANKED, Needs
@@ -22,14 +22,14 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.resolve import absent
-from frame_metrics.verbs.compare.differences import columns_of, places, schema_of
+from frame_metrics.verbs.compare.differences import columns_of, numbers_of_rows, schema_of
 from frame_metrics.verbs.compare.options import (
     CHOICES,
     CompareOptions,
     check_correction,
     check_units,
 )
-from frame_metrics.verbs.compare.paired import each_query, pairs_tested
+from frame_metrics.verbs.compare.paired import pairs_tested, query_differences
 from frame_metrics.verbs.compare.splits import without_judgment
 
 Preference = Literal["randomization", "sign", "bootstrap"]
@@ -66,13 +66,13 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
     options = replace(options, test=options.test or next(iter(TESTS)))
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, asked)
+        measured = values_of_source(source, asked)
         # A list without rows of one team compares nothing.
         unjudged = without_judgment(measured)
         measured = without(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
         pairing = paired_systems(measured, options.baseline, options.one)
         if options.per_query:
-            return each_query(pairing)
+            return query_differences(pairing)
         return _with_unjudged(pairs_tested(pairing, options), pairing, unjudged)
 
     return answer_of(call, compute, schema_of(call.columns, options), in_pieces=True)
@@ -80,15 +80,15 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
 
 def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
     """Return the answer with the numbers of lists of both teams whose rows have no judgment; ``unjudged``: marks."""
-    index, columns = pairing.measured.index, answer.columns
+    index, columns = pairing.all_values.index, answer.columns
     of_pair = np.zeros((index.n_pairs, len(index.systems)), bool)
     of_pair[index.pair[unjudged], index.system[unjudged]] = True
     segment = np.zeros(index.n_pairs, np.int64)
     segment[index.pair] = index.segment
     n = max(len(index.segments), 1)
     each = [np.bincount(segment[of_pair[:, pair].all(axis=1)], minlength=n) for pair in pairing.pairs]
-    at, _, pair = places(len(columns["n"]), len(pairing.measured.asked), len(pairing.pairs))
-    return replace(answer, columns=columns | {"n_unjudged": whole(np.array(each)[pair, pairing.segments[at]])})
+    at, _, pair = numbers_of_rows(len(columns["n"]), len(pairing.all_values.asked), len(pairing.pairs))
+    return replace(answer, columns=columns | {"n_unjudged": integer_column(np.array(each)[pair, pairing.segments[at]])})
 
 
 def _check_roles(plan: Plan) -> None:

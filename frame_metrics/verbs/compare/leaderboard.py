@@ -15,10 +15,10 @@ from frame_metrics.backends.progress import progress
 from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import groups_of
-from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, QueryValues
-from frame_metrics.measuring.results import EvaluateOptions, averaged, number
+from frame_metrics.measuring.results import EvaluateOptions, averaged, float_column
 from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.compared import LEADERBOARD
@@ -32,7 +32,7 @@ from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import flip_families
-from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of
+from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of_flips
 
 ENDS = ("value", "ci_low", "ci_high")
 RANKS = ("rank", "rank_low", "rank_high")
@@ -63,9 +63,9 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
     paired = paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, asked)
-        pairing = paired(measured) if len(measured.index.systems) > 1 else None
-        return _ranked(measured if pairing is None else pairing.measured, pairing, options)
+        values = values_of_source(source, asked)
+        pairing = paired(values) if len(values.index.systems) > 1 else None
+        return _ranked(values if pairing is None else pairing.all_values, pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         return {name: types[name] for name in call.columns.groups} | COLUMNS
@@ -94,11 +94,11 @@ class Standing:
     reliability: Array  # shape (metrics,)
 
 
-def _ranked(measured: Values, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
+def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
     """Return the answer: a row for each segment, metric and system, the best system first."""
     given = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
-    answer = averaged(measured, given, systems=True)
-    index, asked = measured.index, measured.asked
+    answer = averaged(values, given, systems=True)
+    index, asked = values.index, values.asked
     groups, m = groups_of(index.cells, margins=False).each[0], len(asked)
     segment, system = np.zeros((2, len(groups)), np.int64)
     place = groups.place[index.cell]
@@ -125,7 +125,7 @@ def _ranked(measured: Values, pairing: Pairing | None, options: LeaderboardOptio
     columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
     turns = [np.argsort(names.by_value) for names in (index.systems, index.segments)]
     order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
-    every = answer.columns | {name: number(values) for name, values in columns.items()}
+    every = answer.columns | {name: float_column(values) for name, values in columns.items()}
     keys = {name: rows[order] for name, rows in answer.keys.items()}
     return replace(answer, keys=keys, columns={name: every[name].cast(kind)[order] for name, kind in COLUMNS.items()})
 
@@ -147,9 +147,9 @@ def _ranks(value: Array, board: Array) -> tuple[Array, Array]:
 
 def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Standing]:
     """Return what all pairs say of the systems, for each segment."""
-    asked, pairs = pairing.measured.asked, pairing.pairs
+    asked, pairs = pairing.all_values.asked, pairing.pairs
     shares, found = values_of_shares(pairing, options), {}
-    with progress(*work_of(pairing, options, 0)) as tick:
+    with progress(*work_of_flips(pairing, options, 0)) as tick:
         for segment in pairing.segments.tolist():
             here = pairing.laid(segment)
             rows, groups = described_pairs(here, asked, pairs, shares, options)
@@ -196,5 +196,5 @@ def _reliability(here: QueryValues, metric: int) -> float:
     """Return the reliability of a metric's means in a segment, NaN if it is not known."""
     if here.weight is not None or here.cluster is not None:
         return np.nan
-    values = np.where(here.absent[metric], np.nan, here.values[metric])
+    values = np.where(here.without_number[metric], np.nan, here.values[metric])
     return reliability(values[~np.isnan(values).all(axis=1)])

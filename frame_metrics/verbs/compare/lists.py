@@ -11,7 +11,7 @@ from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.lists import EVERY
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.metrics.names import Asked
-from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.flips import exchanged
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -37,7 +37,7 @@ def lists_compared(
     The p-value is that of Fisher's randomization test: if the systems do not differ, either could have returned each of
     the two lists of a query. Each draw exchanges the lists of some queries, or clusters, and computes the metric anew.
     """
-    measured, shown = pairing.measured, pairing.measured.results
+    measured, shown = pairing.all_values, pairing.all_values.results
     index, asked, n_queries = measured.index, [measured.asked[i][1] for i in metrics], pairing.n_queries
     side = np.select([index.system == system for system in pair], [0, 1], -1)
     there, drops = (side >= 0) & (index.segment == segment), measured.conventions.unanswered == "drop"
@@ -75,10 +75,10 @@ def lists_compared(
 
 def _units(pairing: Pairing, used: Array) -> Array:
     """Return the number of each query's unit, a query or a cluster, in the order of random draws."""
-    drawn, cluster, unit = pairing.drawn[used[pairing.drawn]], pairing.measured.cluster, np.zeros(len(used), np.int64)
+    drawn, cluster, unit = pairing.drawn[used[pairing.drawn]], pairing.all_values.cluster, np.zeros(len(used), np.int64)
     of_query = np.zeros(len(used))
     if cluster is not None:
-        of_query[pairing.measured.index.pair] = cluster
-    own = None if cluster is None else numbered(of_query[drawn])
+        of_query[pairing.all_values.index.pair] = cluster
+    own = None if cluster is None else cluster_numbers(of_query[drawn])
     unit[drawn] = np.arange(len(drawn)) if own is None else own
     return unit

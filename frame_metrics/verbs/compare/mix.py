@@ -15,7 +15,7 @@ from frame_metrics.backends.progress import Tick, progress
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Segments
-from frame_metrics.measuring.results import labels, number, whole
+from frame_metrics.measuring.results import float_column, integer_column, labels
 from frame_metrics.measuring.values import Values
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
@@ -23,7 +23,7 @@ from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes
 from frame_metrics.verbs.compare.arms import ArmValues
 from frame_metrics.verbs.compare.differences import Pair
 from frame_metrics.verbs.compare.options import ChangeOptions
-from frame_metrics.verbs.compare.splits import check_asked_apart
+from frame_metrics.verbs.compare.splits import check_not_pairs
 
 OF_PARTS: dict[str, Any] = dict.fromkeys(("share", "baseline_share", "value", "baseline_value"), pl.Float64)
 OF_PARTS |= dict.fromkeys((f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")), pl.Float64)
@@ -110,11 +110,11 @@ def two_mixes(arms: ArmValues, pair: Pair, metric: int) -> TwoMixes:
     return TwoMixes(*each, segments)
 
 
-def changes_by_part(measured: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
+def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
     """Return the answer: a row for each pair of arms, segment or total, and metric; ``saved``: as in other changes."""
-    arms = ArmValues.of(measured)
+    arms = ArmValues.of(values)
     if saved is None:
-        check_asked_apart(measured, arms.segments, arms.systems, options)
+        check_not_pairs(values, arms.segments, arms.systems, options)
     else:
         arms = arms.with_saved(saved, gone=True)
     own = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
@@ -122,27 +122,27 @@ def changes_by_part(measured: Values, options: ChangeOptions, saved: Call | None
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
     rounds = options.resamples * len(pairs) * len(metrics)
     with progress(rounds, "draw", work=rounds * len(arms.arm)) as tick:
-        told = [[_told(two_mixes(arms, pair, metric), given, tick) for metric in metrics] for pair in pairs]
+        told = [[_numbers_of(two_mixes(arms, pair, metric), given, tick) for metric in metrics] for pair in pairs]
     return _answer(arms, pairs, totals, told)
 
 
-def _told(mixes: TwoMixes, given: tuple[Sequence[Grouping], float, int, int], tick: Tick) -> Mapping[str, Array]:
+def _numbers_of(mixes: TwoMixes, given: tuple[Sequence[Grouping], float, int, int], tick: Tick) -> Mapping[str, Array]:
     """Return the numbers of two arms as columns; ``given``: groupings, and what intervals need."""
-    found = mixes.told(*given)
+    found = mixes.columns_of(*given)
     tick(given[2])
     return found
 
 
 def _answer(
-    arms: ArmValues, pairs: Sequence[Pair], totals: Totals, told: Sequence[Sequence[Mapping[str, Array]]]
+    arms: ArmValues, pairs: Sequence[Pair], totals: Totals, numbers: Sequence[Sequence[Mapping[str, Array]]]
 ) -> Answer:
-    """Return the columns with their keys; ``told``: those of each pair and metric, a number for each group."""
+    """Return the columns with their keys; ``numbers``: those of each pair and metric, a number for each group."""
     groups, metrics = sum(grouping.n for grouping in totals.groupings), len(arms.asked)
     columns: dict[str, pl.Series] = {}
     for name, kind in OF_PARTS.items():
-        laid = np.array([[own[name] for own in of_pair] for of_pair in told]).reshape(-1, metrics, groups)
+        laid = np.array([[own[name] for own in of_pair] for of_pair in numbers]).reshape(-1, metrics, groups)
         flat = laid.transpose(0, 2, 1).ravel()
-        columns[name] = whole(flat) if kind == pl.Int64 else number(flat)
+        columns[name] = integer_column(flat) if kind == pl.Int64 else float_column(flat)
     pair, group = (one.repeat(metrics) for one in np.divmod(np.arange(len(pairs) * groups), groups))
     beside = {"total_over": totals.total_over().gather(group)}
     beside |= labels(arms.asked, np.tile(np.arange(metrics), len(pairs) * groups))

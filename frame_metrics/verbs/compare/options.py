@@ -192,7 +192,7 @@ class ChangeOptions(CompareOptions):
         return "period"
 
 
-def kind_of(call: Call, *, arms: bool) -> Compared:
+def kind_of_comparison(call: Call, *, arms: bool) -> Compared:
     """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
     if call.proxy is not None:
         return "proxies"

@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.backends.progress import Tick
 from frame_metrics.inputs import Array
-from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.families import Flipped, OfSides, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
@@ -76,7 +76,7 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
         segments[-1].append(i)
     used = [np.any([groups[i].use for i in own], axis=0) for own in segments]
     ids = np.concatenate([groups[own[0]].values.unit[use] for own, use in zip(segments, used, strict=True)])
-    several = numbered(ids)
+    several = cluster_numbers(ids)
     number = np.arange(len(ids)) if several is None else several
     each = np.split(number, np.cumsum([np.count_nonzero(use) for use in used])[:-1])
     blocks = []

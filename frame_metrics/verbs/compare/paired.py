@@ -12,9 +12,9 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import progress
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Lists
-from frame_metrics.measuring.baseline import call_of, paired_with
+from frame_metrics.measuring.baseline import paired_with, saved_call
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
-from frame_metrics.measuring.results import number
+from frame_metrics.measuring.results import float_column
 from frame_metrics.measuring.values import Values, without
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -23,9 +23,9 @@ from frame_metrics.plan.compared import MID_P
 from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.paired_shares import table_of
-from frame_metrics.verbs.compare.differences import EACH, Pair, Row, places, tabled
-from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of
+from frame_metrics.stats.paired_shares import table_of_pairs
+from frame_metrics.verbs.compare.differences import EACH, Pair, Row, numbers_of_rows, tabled
+from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of_metric
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.margin_tests import hold
@@ -38,34 +38,34 @@ ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 def paired_by(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Values], Pairing]:
     """Return a function that pairs the values of systems; a saved baseline is checked before anything is read."""
-    beside = call_of(options.baseline, call, asked) if options.saved and asked else None
+    beside = saved_call(options.baseline, call, asked) if options.saved and asked else None
 
-    def paired(measured: Values) -> Pairing:
-        if measured.conventions.unanswered == "drop":
-            judged = measured.evaluated | (measured.unanswered > 0)
-            check_shared(measured.index, paired=not options.saved)
-            measured = replace(without(measured, ~measured.evaluated), evaluated=judged)
+    def paired(values: Values) -> Pairing:
+        if values.conventions.unanswered == "drop":
+            judged = values.evaluated | (values.unanswered > 0)
+            check_shared(values.index, paired=not options.saved)
+            values = replace(without(values, ~values.evaluated), evaluated=judged)
         if options.saved:
-            return paired_with(measured, beside or call_of(options.baseline, call, measured.asked))
-        return paired_systems(measured, options.baseline)
+            return paired_with(values, beside or saved_call(options.baseline, call, values.asked))
+        return paired_systems(values, options.baseline)
 
     return paired
 
 
 def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of systems."""
-    m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
+    m, segments, pairs = len(pairing.all_values.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
     groups: list[PairGroup] = []
     of_lists, shares = (
-        [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))],
+        [*product(by_cutoff(pairing.all_values.asked), enumerate(pairs))],
         values_of_shares(pairing, options),
     )
-    margins = margins_of(options.margin, pairing.measured.asked)
+    margins = margins_of(options.margin, pairing.all_values.asked)
     others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
-    with progress(*work_of(pairing, options, len(of_lists))) as tick:
+    with progress(*work_of_flips(pairing, options, len(of_lists))) as tick:
         for segment in segments:
-            described, own = described_pairs(pairing.laid(segment), pairing.measured.asked, pairs, shares, options)
+            described, own = described_pairs(pairing.laid(segment), pairing.all_values.asked, pairs, shares, options)
             tested = dict(enumerate(described))
             for metrics, (at, two) in of_lists:
                 found = lists_compared(pairing, segment, metrics, two, options, tick)
@@ -77,19 +77,19 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
                 infer(groups, options, tick)
                 groups = []
         infer(groups, options, tick, others=others)
-    if pairing.measured.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
+    if pairing.all_values.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
-    segment, metric, pair = places(len(rows), m, len(pairs))
+    segment, metric, pair = numbers_of_rows(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
 def values_of_shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
     """Return for each metric whether all its values are 0 or 1, of queries that are independent and weigh alike."""
-    measured = pairing.measured
-    if options.of_wins or measured.weight is not None or measured.cluster is not None:
-        return [False] * len(measured.asked)
-    shares = [bool(np.isin(own[measured.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.values]
-    others = [name for (name, _), share in zip(measured.asked, shares, strict=True) if not share]
+    values = pairing.all_values
+    if options.of_wins or values.weight is not None or values.cluster is not None:
+        return [False] * len(values.asked)
+    shares = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.values]
+    others = [name for (name, _), share in zip(values.asked, shares, strict=True) if not share]
     if options.test == MID_P and others:
         raise NotComputableError(
             f"test={MID_P!r} applies to values of 0 and 1, and {others[0]} has others; pass test='randomization'"
@@ -97,16 +97,16 @@ def values_of_shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
     return shares
 
 
-def work_of(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
+def work_of_flips(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
     """Return the number of queries, the word for them in the progress bar, and the work, in sign flips of a query.
 
     ``exchanges``: the number of exchange tests of lists in each segment.
     """
     flipped = options.test == "randomization"  # whether signs are flipped, beside the resampling
-    alone = any(metric.input is not Lists for _, metric in pairing.measured.asked)
+    alone = any(metric.input is not Lists for _, metric in pairing.all_values.asked)
     queries = alone * (1 + flipped) * pairing.n_queries
     work = queries * (options.permutations if flipped else options.resamples)
-    results = pairing.measured.results.ranking.size if exchanges else 0
+    results = pairing.all_values.results.ranking.size if exchanges else 0
     work += HEAVIER * options.permutations * exchanges * results
     return queries + exchanges * pairing.n_queries, "query", work
 
@@ -128,7 +128,7 @@ def described_pairs(
             row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
             row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
-            counted = ~values.left_out(i, pair)
+            counted = ~values.not_compared(i, pair)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
             rows.append(row)
             if use.any() and (weight is None or weight.any()):
@@ -152,9 +152,9 @@ def _column(
     if options.of_wins:
         moved = np.sign(difference) * metric.sign / 2
         return Column(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
-    least, most = range_of(metric, np.concatenate([value, base]))
+    least, most = range_of_metric(metric, np.concatenate([value, base]))
     wide = np.inf if np.isnan(most - least) else most - least
-    table = table_of(value, base) if share else None
+    table = table_of_pairs(value, base) if share else None
     size = float(np.abs(value).max(initial=0))
     return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
 
@@ -178,7 +178,7 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
     return row
 
 
-def each_query(pairing: Pairing) -> Answer:
+def query_differences(pairing: Pairing) -> Answer:
     """Return the answer with ``per_query=True``: a row for each comparison and query, greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
@@ -190,5 +190,5 @@ def each_query(pairing: Pairing) -> Answer:
         values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)
-    columns = dict(zip(EACH, map(number, (value, base, _rounded_difference(value, base))), strict=True))
+    columns = dict(zip(EACH, map(float_column, (value, base, _rounded_difference(value, base))), strict=True))
     return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))

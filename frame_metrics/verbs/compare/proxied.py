@@ -16,9 +16,9 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable
 from frame_metrics.stats.margins import above, normally_above
-from frame_metrics.stats.proxies import Powered, powered
+from frame_metrics.stats.proxies import Powered, ppi_mean
 from frame_metrics.stats.units import FEW
-from frame_metrics.verbs.compare.differences import Pair, Row, places, tabled
+from frame_metrics.verbs.compare.differences import Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -26,7 +26,7 @@ from frame_metrics.verbs.compare.options import CompareOptions
 def paired_both(source: Source, asked: Asked, options: CompareOptions) -> Pairing:
     """Pair systems query by query, with values by the machine and by people."""
     both = both_of(source, asked)
-    return replace(paired_systems(both.measured, options.baseline), people=both.people)
+    return replace(paired_systems(both.all_values, options.baseline), people=both.people)
 
 
 def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
@@ -35,7 +35,7 @@ def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     m, n_pairs, rows, margins = len(asked), len(pairing.pairs), list[Row](), margins_of(options.margin, asked)
     for here, (_, number, i), _ in pairing.each():
         rows.append(_row(here, number, pairing.pairs[i], options, (asked[number][1], margins[number])))
-    segment, metric, of = places(len(rows), m, n_pairs)
+    segment, metric, of = numbers_of_rows(len(rows), m, n_pairs)
     return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
 
 
@@ -55,7 +55,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, ma
     both = people[:, 0] - people[:, 1]
 
     def mean(human: Array, proxy: Array, tuned: float | None = None) -> Powered:
-        return powered(human, proxy, here.weights(use), chance, here.clusters(use), tuned=tuned)
+        return ppi_mean(human, proxy, here.weights(use), chance, here.clusters(use), tuned=tuned)
 
     found = mean(both, machine[:, 0] - machine[:, 1])
     row: Row = {"difference": found.value, "lambda": found.tuned, "proxy_difference": found.proxy, "test": options.test}

@@ -28,7 +28,7 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import of_shares
-from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of
+from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of_pairs
 from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import (
@@ -36,9 +36,9 @@ from frame_metrics.verbs.compare.differences import (
     Row,
     by_area,
     by_draws,
+    numbers_of_rows,
     pairs_among,
     pairs_compared,
-    places,
     sorted_rows,
     tabled,
 )
@@ -83,7 +83,7 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
         return RowComparison(_opposed(cases, mine, asked, options), options).rows(asked)
 
     rows = sorted_rows(len(segments), range(len(systems)), compared)
-    at, metric, system = places(len(rows), len(asked), len(systems))
+    at, metric, system = numbers_of_rows(len(rows), len(asked), len(systems))
     baseline = {"baseline": pl.Series([options.against], dtype=pl.String).new_from_index(0, len(rows))}
     columns_of_rows = baseline | labels(asked, metric) | tabled(rows, len(asked), len(systems), options)
     keys = segments.rows_of_keys(at) | systems.rows_of_keys(system)
@@ -214,7 +214,7 @@ class RowComparison:
         tied = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
         wins, ties, losses = (int(times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
-        row["table"] = table_of(mine[about], other[about], times[about])
+        row["table"] = table_of_pairs(mine[about], other[about], times[about])
         heavy = (each * times)[about]
         if heavy.sum() > 0:
             (spread,) = deviation(differs[about, None], each[about], times[about])

@@ -21,10 +21,10 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.split import EQUAL, check_split, shares_of
 from frame_metrics.measuring.values import Values
+from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.compared import SAMPLE_SIZE, Compared
@@ -34,7 +34,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import CLOSE, in_clusters
-from frame_metrics.stats.size import Proxied, fewest, fewest_of_arm, needed, seen_by, spreads
+from frame_metrics.stats.size import Proxied, fewest, fewest_of_arm, seen_by, spreads, units_needed
 from frame_metrics.stats.units import few_differ
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.differences import (
@@ -43,12 +43,12 @@ from frame_metrics.verbs.compare.differences import (
     UNJUDGED,
     Row,
     answer_with,
+    numbers_of_rows,
     pairs_among,
-    places,
     schema_of,
     sorted_rows,
 )
-from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of
+from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of_comparison
 from frame_metrics.verbs.compare.paired import paired_by
 from frame_metrics.verbs.compare.proxied import paired_both
 from frame_metrics.verbs.compare.splits import splits_of_queries
@@ -135,8 +135,10 @@ class SizeOptions(CompareOptions):
         least = [fewest(self.ci), 0] if self.of == "queries" else least
         rows: list[Row] = []
         for detect, power in self.cases:
-            n = np.maximum(needed(seen, len(sums), detect, power, self.level, proxied, share), least[0])
-            base = np.maximum(needed(seen[:1], len(sums), detect, power, self.level, proxied, 1 - share), least[1])
+            n = np.maximum(units_needed(seen, len(sums), detect, power, self.level, proxied, share), least[0])
+            base = np.maximum(
+                units_needed(seen[:1], len(sums), detect, power, self.level, proxied, 1 - share), least[1]
+            )
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
             high = np.ceil(high) if known else np.inf
@@ -189,7 +191,7 @@ def _few_vary(sums: Array, sizes: Array) -> bool:
 def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
     """Implement ``irm.sample_size``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=SAMPLE_SIZE))
-    kind = kind_of(call, arms=call.columns.arm is not None)
+    kind = kind_of_comparison(call, arms=call.columns.arm is not None)
     options = replace(options, of=kind)
     options.check_reach(asked or ())
     if options.split is not None:
@@ -215,14 +217,16 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
         if kind == "proxies":
             pairing = paired_both(source, asked or (), options)
         else:
-            measured = measured_of(source, asked)
+            values = values_of_source(source, asked)
             if asked is None:  # numbers from elsewhere, whose names are known now
-                options.check_reach(measured.asked)
+                options.check_reach(values.asked)
             if kind == "arms":
-                return _of_arms(measured, options, schema)
-            pairing = paired(measured)
+                return _of_arms(values, options, schema)
+            pairing = paired(values)
         rows = [*_of_pairs(pairing, options)]
-        segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
+        segment, metric, pair = numbers_of_rows(
+            len(rows), len(pairing.all_values.asked), len(pairing.pairs), len(options.cases)
+        )
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
     return answer_of(call, compute, schema_of(call.columns, options, schema), in_pieces=True)
@@ -253,10 +257,10 @@ def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 
-def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
+def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
-    arms = ArmValues.of(measured)
-    columns, names = measured.columns, arms.systems.values(str(measured.columns.arm))
+    arms = ArmValues.of(values)
+    columns, names = values.columns, arms.systems.values(str(values.columns.arm))
     if len(names) == 1:
         unit = columns.cluster or columns.query[0]
         raise NotComputableError(
@@ -264,7 +268,7 @@ def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
             f"random, as with arm=(pl.col({unit!r}).hash() % 2).alias('half') of polars"
         )
     pairs = pairs_among(arms.systems, options)
-    splits = splits_of_queries(measured, arms.segments, arms.systems, options)
+    splits = splits_of_queries(values, arms.segments, arms.systems, options)
     asked, shares = shares_of(EQUAL if options.split is None else options.split, names, columns)
     planned = shares[np.argsort(asked)]
 
@@ -280,7 +284,7 @@ def _of_arms(measured: Values, options: SizeOptions, schema: Row) -> Answer:
         return [rows[metric] for metric in range(len(arms.asked))]
 
     rows = [row for each in sorted_rows(len(arms.segments), pairs, between) for row in each]
-    at = places(len(rows), len(arms.asked), len(pairs), len(options.cases))
+    at = numbers_of_rows(len(rows), len(arms.asked), len(pairs), len(options.cases))
     return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
 
 

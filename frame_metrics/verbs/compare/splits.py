@@ -105,7 +105,7 @@ def splits_of_rows(
     return Splits.of(_counted(units_of_rows(rows, columns), columns, segments, arms), arms, columns, options)
 
 
-def splits_of_queries(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_of_queries(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the units of a log, clusters or else queries; ``segments``, ``arms``: those of the result.
 
     Raises
@@ -113,15 +113,13 @@ def splits_of_queries(measured: Values, segments: Segments, arms: Segments, opti
     NotComputableError
         The units are queries, and all of them are in every arm.
     """
-    counted = check_asked_apart(measured, segments, arms, options)
-    return Splits.of(counted, arms, measured.columns, options, unjudged_of(measured, segments, arms))
+    counted = check_not_pairs(values, segments, arms, options)
+    return Splits.of(counted, arms, values.columns, options, unjudged_of(values, segments, arms))
 
 
-def check_asked_apart(
-    measured: Values, segments: Segments, arms: Segments, options: CompareOptions
-) -> tuple[Array, int]:
+def check_not_pairs(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> tuple[Array, int]:
     """Return the numbers of units; raise if they are queries, and all of them are in every arm."""
-    columns, table = measured.columns, units_of_queries(measured.index, measured.cluster)
+    columns, table = values.columns, units_of_queries(values.index, values.cluster)
     units, several = _counted(table.drop_nulls("unit"), columns, segments, arms)
     alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
     if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
@@ -134,13 +132,13 @@ def check_asked_apart(
     return units, several
 
 
-def splits_with_saved(measured: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_with_saved(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
-    columns, nothing = measured.columns, np.full(len(segments), np.nan)
-    return Splits(columns, options.one, None, unjudged_of(measured, segments, arms), 0, nothing)
+    columns, nothing = values.columns, np.full(len(segments), np.nan)
+    return Splits(columns, options.one, None, unjudged_of(values, segments, arms), 0, nothing)
 
 
-def without_judgment(measured: Values) -> Array:
+def without_judgment(values: Values) -> Array:
     """Mark the rankings that have rows and no judgment, and so are left out, shape (rankings,).
 
     Raises
@@ -148,9 +146,9 @@ def without_judgment(measured: Values) -> Array:
     BadValueError
         No judgment of the log is 0, so that null seems to say what 0 does.
     """
-    index, columns = measured.index, measured.columns
-    marked = index.answered & ~measured.evaluated
-    if marked.any() and (columns.grade or columns.label) and not measured.zeros:
+    index, columns = values.index, values.columns
+    marked = index.answered & ~values.evaluated
+    if marked.any() and (columns.grade or columns.label) and not values.zeros:
         n, of = (len(np.unique(index.query[some])) for some in (marked, index.answered))
         raise BadValueError(
             f"{columns.grade or columns.label}: no row has a 0, and in {n:,} of {of:,} queries every row is null, "
@@ -160,11 +158,11 @@ def without_judgment(measured: Values) -> Array:
     return marked
 
 
-def unjudged_of(measured: Values, segments: Segments, arms: Segments) -> Array:
+def unjudged_of(values: Values, segments: Segments, arms: Segments) -> Array:
     """Count the queries of each arm that have rows and no judgment, shape (segments, arms)."""
-    index, counts = measured.index, np.zeros((len(segments), len(arms)), np.int64)
+    index, counts = values.index, np.zeros((len(segments), len(arms)), np.int64)
     at, arm = segments.place[index.cell], arms.place[index.cell]
-    some = without_judgment(measured) & (at >= 0) & (arm >= 0)
+    some = without_judgment(values) & (at >= 0) & (arm >= 0)
     np.add.at(counts, (at[some], arm[some]), 1)
     return counts
 

@@ -39,7 +39,7 @@ def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, 
     return call, asked
 
 
-def measured_of(
+def values_of_source(
     source: Source,
     asked: Asked | None,
     averages: Averages = (None,),
@@ -60,7 +60,7 @@ def measured_of(
     totals : see ``read_log``.
     """
     if asked is None or source.call.of_values:
-        return values.measured(source, asked, averages, queries=queries)
+        return values.saved_values_of(source, asked, averages, queries=queries)
     large = isinstance(source, InPieces) or len(source.table) > BLOCK
     sums = large and not queries and need_sums_alone(source.call.conventions, asked, averages)
     if not isinstance(source, InPieces):
