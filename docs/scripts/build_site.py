@@ -80,7 +80,15 @@ SECTIONS = {
     "Metrics": ["metrics.md", "conventions.md"],
     "Results": ["pictures.md", "report.md", "command.md", "errors.md"],
     "API": [f"api/{name}.md" for name in API],
-    "About": ["performance.md", "measured.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
+    "About": [
+        "performance.md",
+        "measured.md",
+        "design.md",
+        "architecture.md",
+        "contributing.md",
+        "vocabulary.md",
+        "changelog.md",
+    ],
 }
 
 FORMULA = re.compile(r"^(- Formula: )(.*)$", re.MULTILINE)
