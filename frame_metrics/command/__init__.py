@@ -17,9 +17,9 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``frame-metrics`` with arguments, by default those of the process, and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments == ["--version"]:
+    if arguments in (["--version"], ["-V"]):
         return printed(version("frame_metrics"))
-    if arguments in (["--help"], ["-h"]):
+    if arguments in (["--help"], ["-h"], ["help"]):
         return printed(front(argparse.ArgumentParser).format_help())
     from frame_metrics.command.run import run
 

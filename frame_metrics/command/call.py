@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -10,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from frame_metrics.command import gates, reading, writing
-from frame_metrics.command.commands import options_of
+from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
@@ -21,6 +22,9 @@ from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
 OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
+FILE = "file"  # the column of the files' names, where each file is a system
+WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
+PAGE = "report.html"  # what a report is written to, if nothing is said
 SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name saved numbers
 
 
@@ -64,13 +68,22 @@ class CommandLine:
     @property
     def metrics(self) -> list[str]:
         """The named metrics or curves: those of arguments and flags, or else those of the settings."""
+        if self.name == "metrics":  # whose arguments are words to look for
+            return []
         return [*self.arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
 
     @property
     def roles(self) -> dict[str, Any]:
         """The roles and conventions of the log; with ``--qrels``, grade and label are columns of the judgments."""
         judged = ("grade", "label") if "qrels" in self.said else ()
-        return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
+        roles = {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
+        return roles | ({"system": FILE} if self.file_column else {})
+
+    @property
+    def file_column(self) -> str | None:
+        """The column of the files' names, if several are compared and nothing else says which system a row is of."""
+        others = any(self.said.get(name) for name in ("system", "arm", *SAVED))
+        return FILE if self.name == "compare" and len(self.arguments[0]) > 1 and not others else None
 
     @property
     def frames(self) -> dict[str, str]:
@@ -83,16 +96,18 @@ class CommandLine:
         said, (inputs, named) = self.said, self.arguments
         self._check_written()
         self.junit = said.get("junit")
-        if not inputs:
+        if not inputs and self.name != "metrics":
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
-        if named and "metric" not in options_of(self.name):
+        if named and "metric" not in options_of(self.name) and self.name != "metrics":
             told = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             raise BadValueError(f"{told}; name files with --input")
+        self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
         if "digits" in said:
             check_whole("digits", said["digits"], 1)
-        self.outputs = {name: self._format(name) for name in said.get("output") or [None]}
+        page = [PAGE] if self.name == "report" and "format" not in said else [None]
+        self.outputs = {name: self._format(name) for name in said.get("output") or page}
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
                 raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
@@ -105,6 +120,24 @@ class CommandLine:
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
+
+    def _check_arguments(self, inputs: list[str]) -> None:
+        """Raise for a metric, or an option, that is required and lacks, and for a file to write among those to read."""
+        taken = metrics_taken(self.name)
+        if taken is not None and taken.name == "metric":
+            if len(self.metrics) > 1:
+                raise BadValueError(f"{self.name} takes one metric, and {len(self.metrics)} are named")
+            if taken.default is taken.empty and not self.metrics:
+                raise BadValueError(f"{self.name} requires a metric; name one behind the input, as ndcg@10")
+        for option in options_of(self.name).values():
+            if option.required and option.name not in self.said:
+                what = re.split(r"[;.] ", option.help)[0].rstrip(".")
+                raise BadValueError(f"{self.name} requires {option.flag}: {what}")
+        *before, last = [*inputs, *self.metrics] or [""]
+        written = last.endswith(WRITTEN_TO) or (self.name == "convert" and len(inputs) > 1)
+        if "output" not in self.said and before and written and not os.path.exists(last) and "*" not in last:
+            way = f"{PROGRAM} {self.name} {' '.join(before)} -o {last}"
+            raise BadValueError(f"{last}: there is no such file; if it is to be written, {way}")
 
     def _format(self, name: str | None) -> str:
         """Return the format of a file, or of standard output; raise if it is unknown."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import Parameter
 from textwrap import fill as fill_lines
+from typing import Any
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import trec_eval
@@ -17,6 +19,7 @@ from frame_metrics.command.options import (
     ROLES,
     VERB,
     Option,
+    metrics_of,
     options_in,
     role_options,
     verb_options,
@@ -30,8 +33,14 @@ OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that c
 FILES_OF: dict[str, tuple[type, ...]] = {
     "report": (Input, Reported),
     "convert": (Input, Output, Run),
+    "metrics": (Output, Shown),
 }  # of others: Shown
 HELP = argparse.RawDescriptionHelpFormatter
+# The gates on values and on saved numbers, with what these need.
+GATED = (
+    *("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than"),
+    *("margin", "saved_system", "alpha", "junit"),
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ COMMANDS: dict[str, Command] = {
   frame-metrics evaluate log.parquet ndcg@10 --fail-if-worse-than last_week.parquet
   frame-metrics evaluate log.parquet ndcg@10 --not-worse-than last_week.parquet --margin ndcg@10=0.01
   zcat log.csv.gz | frame-metrics evaluate - ndcg@10 --from csv""",
-        ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than", "margin", "saved_system", "alpha", "junit"),
+        GATED,
     ),
     "per-query": Command(
         """
@@ -109,11 +118,83 @@ COMMANDS: dict[str, Command] = {
   frame-metrics curve log.parquet ndcg@k --cutoffs 20 --system ranker""",
         usage="[INPUT ...] [CURVE ...] [options]",
     ),
+    "explain": Command(
+        """
+  frame-metrics explain log.parquet ndcg@10 --query-id q17
+  frame-metrics explain bm25.run ndcg@10 --qrels web.qrels --query-id 301 --columns rank,doc,contribution""",
+        usage="[INPUT ...] METRIC --query-id ID [options]",
+    ),
+    "bounds": Command(
+        """
+  frame-metrics bounds log.parquet ndcg@10 --of judgments
+  frame-metrics bounds log.parquet ap --of ties --per-query""",
+        ("baseline",),
+    ),
+    "confusion": Command(
+        """
+  frame-metrics confusion cases.parquet --label species --predicted guess
+  frame-metrics confusion cases.parquet --label ill --score risk --threshold 0.5 --margins""",
+        usage="[INPUT ...] [options]",
+    ),
+    "per-class": Command(
+        """
+  frame-metrics per-class cases.parquet precision recall f1 --label species --predicted guess"""
+    ),
+    "thresholds": Command(
+        """
+  frame-metrics thresholds cases.parquet precision recall --label ill --score risk -o thresholds.csv"""
+    ),
+    "best-threshold": Command(
+        """
+  frame-metrics best-threshold cases.parquet f1 --label ill --score risk
+  frame-metrics best-threshold cases.parquet recall --label ill --score risk --subject-to precision=0.9""",
+        usage="[INPUT ...] METRIC [options]",
+    ),
+    "sample-size": Command(
+        """
+  frame-metrics sample-size log.parquet ndcg@10 --detect 0.02 --system ranker
+  frame-metrics sample-size log.parquet rr --detect 0.01 --detect 0.02 --arm variant --cluster user""",
+        ("baseline", "split"),
+    ),
+    "agreement": Command(
+        """
+  frame-metrics agreement log.parquet --qrels judgments.parquet --annotator who""",
+        usage="[INPUT ...] --qrels FILE --annotator COLUMN [options]",
+    ),
+    "disagreements": Command(
+        """
+  frame-metrics disagreements log.parquet --qrels judgments.parquet --annotator who -o talk_about.csv""",
+        usage="[INPUT ...] --qrels FILE --annotator COLUMN [options]",
+    ),
+    "to-judge": Command(
+        """
+  frame-metrics to-judge bm25.run --qrels web.qrels --n 50 -o next.csv
+  frame-metrics to-judge bm25.run dense.run --system run --n 10 --way depth""",
+        ("baseline",),
+        "[INPUT ...] [METRIC] [options]",
+    ),
+    "click-judgments": Command(
+        """
+  frame-metrics click-judgments log.parquet --label click --rank position -o judgments.parquet""",
+        usage="[INPUT ...] [options]",
+    ),
+    "propensities": Command(
+        """
+  frame-metrics propensities log.parquet --label click --rank position -o propensities.parquet""",
+        usage="[INPUT ...] [options]",
+    ),
+    "summary": Command(
+        """
+  frame-metrics summary log.parquet ndcg@10 --system ranker --baseline bm25
+  frame-metrics summary log.parquet ndcg@10 --saved last_week.parquet --columns sentence""",
+        ("baseline", "split", "margin", "saved", "saved_system"),
+    ),
     "report": Command(
         """
-  frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
-  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
-        ("baseline", "split", "margin", "saved", "saved_system"),
+  frame-metrics report log.parquet ndcg@10 map --system ranker
+  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md
+  frame-metrics report log.parquet ndcg@10 -o week.html --not-worse-than last_week.parquet --margin ndcg@10=0.01""",
+        ("baseline", "split", "saved", *GATED),
     ),
     "convert": Command(
         """
@@ -127,20 +208,47 @@ COMMANDS: dict[str, Command] = {
   frame-metrics trec_eval -q -c -m ndcg_cut.5,10 -m map web.qrels bm25.run""",
         usage="[-q] [-c] [-n] [-J] [-l NUMBER] [-M NUMBER] [-N NUMBER] [-m MEASURE] qrels run",
     ),
+    "metrics": Command(
+        """
+  frame-metrics metrics
+  frame-metrics metrics discounted --columns name,about""",
+        usage="[WORD ...] [options]",
+    ),
 }
 
 
-# Options that there were, and the way now.
+# Options that there were, or that readers try first, and the way now.
 RETIRED = {
+    "out": "pass --output FILE, or -o",
+    "format": "pass --to FORMAT, as --to json",
+    "json": "pass --to json",
+    "q": "pass --query COLUMN, the column of queries; values of each query are the command per-query",
+    "k": "a cutoff stands behind the name of a metric, as ndcg@10",
+    "group-by": "pass --by COLUMN",
+    "groupby": "pass --by COLUMN",
+    "segment": "pass --by COLUMN",
+    "model": "pass --system COLUMN",
+    "metrics": "metrics stand behind the input, as ndcg@10 map, or each after -m",
     "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
-    "change compare them"
+    "change compare them",
 }
 
 
 def verb_of(name: str) -> list[Option]:
     """Return the plain options of the verb behind a command; none where there is no verb."""
-    verb = getattr(IRM, name.replace("-", "_"), None)
+    verb = _method(name)
     return verb_options(verb) if verb else []
+
+
+def _method(name: str) -> Callable[..., Any] | None:
+    """Return the verb behind a command; None where there is none."""
+    return getattr(IRM, name.replace("-", "_"), None)
+
+
+def metrics_taken(name: str) -> Parameter | None:
+    """Return the parameter of a command's verb that takes metrics, or curves; None if there is none."""
+    verb = _method(name)
+    return metrics_of(verb) if verb else None
 
 
 @cache
@@ -149,13 +257,15 @@ def options_of(name: str) -> dict[str, Option]:
     if name == "trec_eval":
         return {}
     files = [one for group in FILES_OF.get(name, (Input, Output, Shown)) for one in options_in(group, FILES)]
-    if name == "convert":
+    if name == "metrics":
+        options = files
+    elif name == "convert":
         options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
         unused = refused(name.replace("-", "_"))  # their flags say why, and help does not offer them
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
         own = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
-        own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and name != "audit")]
+        own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and metrics_taken(name))]
         roles = [replace(one, help=argparse.SUPPRESS) if one.name in unused else one for one in role_options()]
         options = [*roles, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *own]
     return {option.name: option for option in options}
@@ -177,7 +287,7 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
     if only is not None:
         common = parser.add_argument_group("common options")
         for option in options_of(name).values():
-            if option.name in only:
+            if option.name in only or option.required:
                 option.add(common)
         return
     titles = {title: parser.add_argument_group(title, fill_lines(told.get(title, ""), 76)) for title in GROUPS}

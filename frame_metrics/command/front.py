@@ -7,15 +7,16 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import fill
 from typing import TypeVar
 
 from frame_metrics.errors import FrameMetricsError
 
 PROGRAM = "frame-metrics"
 OK, FAILED, WRONG, BROKEN, UNDECIDED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143  # exit codes
-CODES = (
-    f"exit codes: {OK} success; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} an internal error; "
-    f"{UNDECIDED} too few data for a gate to decide"
+EXIT_CODES = (
+    f"exit codes: {OK} success; {FAILED} a gate failed; {WRONG} a wrong call or bad data;\n"
+    f"{BROKEN} an internal error; {UNDECIDED} too few data for a gate to decide"
 )
 SHELLS = ("bash", "zsh", "tcsh")
 TOLD = {
@@ -29,9 +30,23 @@ TOLD = {
     "similarity": "compare the rankings of systems with each other, without judgments",
     "audit": "report errors and oddities in the data, and what was not counted",
     "curve": "print the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
+    "explain": "take a metric apart for one query: what each result adds, and what was missed",
+    "bounds": "print what ties, or missing judgments, leave open",
+    "confusion": "count pairs of true and predicted classes",
+    "per-class": "compute precision, recall and others of each class",
+    "thresholds": "print the 2x2 table, and metrics, at each threshold of the score",
+    "best-threshold": "choose a threshold of the score",
+    "sample-size": "tell how many queries, or users, are needed to see a difference",
+    "agreement": "compare annotators: how far they agree",
+    "disagreements": "print the documents that annotators judge differently",
+    "to-judge": "print the documents whose judgments would tell most",
+    "click-judgments": "make judgments of clicks",
+    "propensities": "estimate from clicks how often each rank is examined",
+    "summary": "print the findings as sentences: what is best, by how much, since when, where",
     "report": "write a page with numbers, comparisons, curves and the audit",
     "convert": "write a frame in another format, as it is",
     "trec_eval": "print what trec_eval 9 prints",
+    "metrics": "list all metrics, or those with some words in their name or text",
 }
 Parser = TypeVar("Parser", bound=argparse.ArgumentParser)
 
@@ -57,15 +72,18 @@ def printed(text: str) -> int:
 
 def front(kind: type[Parser]) -> Parser:
     """Return the parser of the program itself, without a command; its help lists the commands."""
-    lines = "".join(f"  {name:<12}  {told}\n" for name, told in TOLD.items())
+    lines = "".join(
+        f"{fill(told, 79, initial_indent=f'  {name:<15} ', subsequent_indent=' ' * 18)}\n"
+        for name, told in TOLD.items()
+    )
     parser = kind(
         PROGRAM,
         f"{PROGRAM} COMMAND [options]",
         "Metrics of ranked retrieval and of classification, for logs in files.",
-        f"commands:\n{lines}\n{PROGRAM} COMMAND --help shows its options, with examples\n{CODES}",
+        f"commands:\n{lines}\n{PROGRAM} COMMAND --help shows its options, with examples\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("-V", "--version", action="store_true", help="print the version")
     parser.add_argument("--completion", choices=SHELLS, help="print the completion script for a shell")
     return parser

@@ -16,8 +16,8 @@ import polars.selectors as cs
 from frame_metrics.accessor import IRM
 from frame_metrics.backends.display import DIGITS
 from frame_metrics.command import ci_formats, gates, reading, writing
-from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
-from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
+from frame_metrics.command.call import OF_DOCS, OF_RANKS, PAGE, SAVED, CommandLine
+from frame_metrics.command.commands import OF_JUDGE, metrics_taken, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
@@ -43,7 +43,8 @@ class Job(CommandLine):
         try:
             with self.stack, self._files_told():
                 self.check()
-                return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
+                own = {"convert": self._convert, "report": self._report, "metrics": self._metrics}
+                return own.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
             if self.junit:
                 ci_formats.junit(self.junit, [], in_words(error, options_of(self.name)))
@@ -94,11 +95,11 @@ class Job(CommandLine):
     # reading
 
     def _input(
-        self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
+        self, names: Sequence[str], option: str, otherwise: str | None = None, called: str | None = None, **roles: Any
     ) -> reading.InputFiles:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.name == "convert"
-        files = reading.InputFiles(names, said, option, self._folder, self.roles | roles, otherwise, handed_on)
+        files = reading.InputFiles(names, said, option, self._folder, self.roles | roles, otherwise, handed_on, called)
         self.inputs.append(files)
         return files
 
@@ -110,7 +111,7 @@ class Job(CommandLine):
     @cached_property
     def _log(self) -> pl.LazyFrame:
         others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
-        return as_texts(self._input(self.arguments[0], "--from").frame(), others)
+        return as_texts(self._input(self.arguments[0], "--from", called=self.file_column).frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
@@ -145,7 +146,9 @@ class Job(CommandLine):
         if "qrels" not in self.said:
             return pl.DataFrame(), {}
         columns = self._qrels_columns
-        ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
+        ids: dict[str, Any] = {
+            role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()
+        }
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._input(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
@@ -199,11 +202,13 @@ class Job(CommandLine):
 
     def _of_verb(self) -> dict[str, Any]:
         """Return the options of the verb that are set."""
-        own, baseline, split = (
-            {option.name for option in verb_of(self.name)},
-            *map(self.said.get, ("baseline", "split")),
+        own, split = {option.name: option.parameter for option in verb_of(self.name)}, self.said.get("split")
+        baseline = self.said.get("baseline") or (
+            reading.file_names(self.arguments[0])[:1] if self.file_column else None
         )
-        given = {name: value for name, value in self.said.items() if name in own}
+        given = {own[name]: value for name, value in self.said.items() if name in own}
+        if "query_id" in own:
+            given["query"] = self._query(reading.each(self.said["query_id"]))
         if baseline:
             given["baseline"] = alone(self._in_column_type(reading.each(baseline)))
         if "margin" in self.said:
@@ -219,25 +224,37 @@ class Job(CommandLine):
             raise BadValueError(f"--split: {listed(twice)} are one arm; say it once")
         return dict(zip(arms, split.values(), strict=True))
 
+    def _query(self, ids: Sequence[str]) -> Any:
+        """Return the value of a query, or of several, in the type of its column; a tuple if several columns make it."""
+        columns, types = reading.each(self.roles.get("query", "query")), self._log.collect_schema()
+        if len(columns) > 1:
+            return tuple(_in_type(one, types.get(column)) for one, column in zip(ids, columns, strict=False))
+        return alone([_in_type(one, types.get(columns[0])) for one in ids])
+
     def _in_column_type(self, systems: Iterable[Any]) -> list[Any]:
         """Return names of systems, or arms, in the type of their column: the texts may be numbers and truth values."""
         column = next((name for role in ("arm", "team", "system") if (name := self.roles.get(role))), None)
-        kind = self._log.collect_schema().get(str(column), pl.String)
-        return [literal(str(one)) if kind.is_numeric() or kind == pl.Boolean else one for one in systems]
+        kind = self._log.collect_schema().get(str(column))
+        return [_in_type(one, kind) for one in systems]
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """Call the verb, and return its result and the outcomes of gates."""
         gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
         if self.name in gated:
             return gated[self.name]()
-        verb = getattr(self.irm, self.name.replace("-", "_"))
+        verb, taken = getattr(self.irm, self.name.replace("-", "_")), metrics_taken(self.name)
+        one = taken is not None and taken.name == "metric"
+        options = self._of_verb() | ({"metric": self.metrics[0]} if one and self.metrics else {})
         with self._baseline() as baseline:
-            return verb(*self.metrics, **self._of_verb(), **baseline).collect(), []
+            return verb(*([] if one else self.metrics), **options, **baseline).collect(), []
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
         options = self._of_verb()
-        margin = options.pop("margin", None)
+        return self._gated(options.pop("margin", None), options)
+
+    def _gated(self, margin: Any, options: Mapping[str, Any]) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
+        least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
         gated = [*least, *most, *(margin if isinstance(margin, dict) else ())]
         metrics = gates.with_gated(self.metrics, gated, all_there="value" in self.roles)
         result = self.irm.evaluate(*metrics, **options).collect()
@@ -328,6 +345,25 @@ class Job(CommandLine):
                 continue
             with quiet_pipe():
                 writing.put(data)
+        return self._judged_report()
+
+    def _judged_report(self) -> int:
+        """Say where a report was written that was given no name, check the gates, and return the exit code."""
+        if "output" not in self.said and PAGE in self.outputs:
+            say(f"the report is in {PAGE}")
+        if not any(self.said.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")):
+            return OK
+        return self._judged(*self._gated(self.said.get("margin"), {}))
+
+    def _metrics(self) -> int:
+        """Print the list of metrics, or of those with each of some words in their names or their texts."""
+        from frame_metrics.backends.catalogue import list_metrics
+
+        found = list_metrics()
+        for word in self.given["arguments"]:
+            texts = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True)
+            found = found.filter(texts.str.to_lowercase().str.contains(word.lower(), literal=True))
+        self._write(found, DIGITS)
         return OK
 
     def _convert(self) -> int:
@@ -376,3 +412,8 @@ class Job(CommandLine):
         if any(not one.undecided for one in failed):
             return FAILED
         return UNDECIDED if failed else OK
+
+
+def _in_type(text: Any, kind: Any) -> Any:
+    """Return a value of the command line in the type of a column: texts may be numbers and truth values."""
+    return literal(str(text)) if kind is not None and (kind.is_numeric() or kind == pl.Boolean) else text

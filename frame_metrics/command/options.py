@@ -20,7 +20,8 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
 JUDGMENTS, VERB = "judgments in a separate file", "options"
 # Parameters of verbs that are no plain options here.
-ELSEWHERE = ("baseline", "split", "margin", "fail_on", "kind", "path", "metrics")
+ELSEWHERE = ("baseline", "split", "margin", "fail_on", "kind", "path", "metrics", "metric")
+RENAMED = {"query": "query_id"}  # parameters of verbs that are called as a role is, which a command has too
 
 _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 before its point, as .5
 
@@ -66,6 +67,8 @@ class Option:
     help: str
     group: str
     kind: Kind
+    parameter: str = ""  # of the verb, where it has another name
+    required: bool = False
 
     @property
     def flag(self) -> str:
@@ -152,6 +155,14 @@ def pairs(texts: Sequence[str], read: Callable[[str], Any] = str) -> dict[Any, s
 def shares(texts: Sequence[str]) -> dict[str, float]:
     """Return the numbers of texts of the form NAME=NUMBER, by name."""
     return {name: number(value) for name, value in pairs(texts).items()}
+
+
+def limits(texts: Sequence[str]) -> dict[str, float]:
+    """Return the limits of metrics, by name."""
+    for text in texts:
+        if "=" not in text:
+            raise BadValueError(f"{text!r} is no limit of a metric; name the metric, as ndcg@10={text}")
+    return shares(texts)
 
 
 def split_shares(texts: Sequence[str]) -> Any:
@@ -246,13 +257,23 @@ def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     told, options = described(verb), []
     for name, parameter in signature(verb).parameters.items():
         if name not in ("self", *ELSEWHERE) and parameter.kind is not Parameter.VAR_POSITIONAL:
-            options.append(Option(name, told.get(name, ""), group, _of_parameter(parameter)))
+            required = parameter.default is Parameter.empty
+            named = RENAMED.get(name, name)
+            options.append(Option(named, told.get(name, ""), group, _of_parameter(parameter), name, required))
     return options
+
+
+def metrics_of(verb: Callable[..., Any]) -> Parameter | None:
+    """Return the parameter with which a verb takes metrics, or curves; None if it takes none."""
+    parameters = signature(verb).parameters
+    return next((parameters[name] for name in ("metrics", "metric", "measures", "kind") if name in parameters), None)
 
 
 def _of_parameter(parameter: Parameter) -> Kind:
     """Return the kind of a parameter, by its annotation, which is a text."""
     said = str(parameter.annotation)
+    if parameter.name in RENAMED:
+        return Kind("ID", texts=False, many=True, read=alone)
     if said == "bool":
         return ON if parameter.default is True else SWITCH
     read = literal if re.search(r"\b(int|float)\b", said) else str

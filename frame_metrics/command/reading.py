@@ -75,11 +75,13 @@ class InputFiles:
     roles: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str | None = None  # the format of a file whose name has no known ending
     handed_on: bool = False  # True if rows are only converted; then texts in every column stay as they are written
+    called: str | None = None  # a column to add, with the name of the file that a row is of
     files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
 
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
-        self.files.extend(file for name in self.names for file in self._of_name(name))
+        for name, short in zip(self.names, file_names(self.names), strict=True):
+            self.files.extend(self._named(file, short) for file in self._of_name(name))
         return self.files[0].plan if len(self.files) == 1 else read_all([*self._of_one_type()])
 
     def _of_one_type(self) -> Iterator[File]:
@@ -90,6 +92,16 @@ class InputFiles:
         for file, its in zip(self.files, types, strict=True):
             numbers = [key for key in texts if key in its and its[key].is_integer()]
             yield replace(file, plan=file.plan.with_columns(pl.col(numbers).cast(pl.String)))
+
+    def _named(self, file: File, name: str) -> File:
+        """Return a file with a column of its name, if one is asked for."""
+        if self.called is None:
+            return file
+        if self.called in file.plan.collect_schema():
+            raise FrameMetricsError(
+                f"{file.name}: it has a column {self.called!r}; pass --system, the column of systems"
+            )
+        return replace(file, plan=file.plan.with_columns(pl.lit(name).alias(self.called)))
 
     def _of_name(self, name: str) -> Iterator[File]:
         if name == "-":
@@ -224,6 +236,12 @@ class InputFiles:
         """Return the columns of some roles; without a flag, a role's column has the role's name."""
         said = [self.roles.get(role, role) for role in roles]
         return [*dict.fromkeys(str(column) for one in said for column in each(one))]
+
+
+def file_names(names: Sequence[str]) -> list[str]:
+    """Return names of files without folders and endings, or as they are, if these are equal otherwise."""
+    short = [re.sub(r"(\.\w+)?(\.gz)?$", "", os.path.basename(name.rstrip("/"))) for name in names]
+    return short if len({*short}) == len(short) else [*names]
 
 
 def _separated(text: PlainText) -> PlainText:

@@ -11,6 +11,8 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import fill as fill_lines
+from textwrap import wrap
 from typing import Any
 
 import polars as pl
@@ -19,7 +21,7 @@ from frame_metrics.command import ci_formats, reading, trec_eval
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, RETIRED, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
-    CODES,
+    EXIT_CODES,
     INTERRUPTED,
     OK,
     PROGRAM,
@@ -33,6 +35,8 @@ from frame_metrics.command.front import (
 from frame_metrics.command.job import Job
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
 from frame_metrics.errors import BadValueError, FrameMetricsError, closest, import_needed, nearest
+
+LINE = 79  # characters of a line of help
 
 
 class _Parser(argparse.ArgumentParser):
@@ -54,9 +58,9 @@ class _Parser(argparse.ArgumentParser):
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
             its = [command for command in COMMANDS if name.replace("-", "_") in options_of(command)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
-            way = f"it is an option of {', '.join(its)}" if its else RETIRED.get(name.removeprefix("no-"), hint)
+            way = RETIRED.get(name.removeprefix("no-")) or (f"it is an option of {', '.join(its)}" if its else hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
-            told.append(f"{self.prog}: there is no option {flag}; {way}")
+            told.append(f"{self.prog.removeprefix(PROGRAM).strip() or PROGRAM}: there is no option {flag}; {way}")
         return "\n".join(told)
 
 
@@ -105,12 +109,15 @@ def _terminating() -> Iterator[None]:
 
 def _command(arguments: list[str]) -> int:
     """Run the command that the first argument names."""
+    if len(arguments) > 1 and arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] not in COMMANDS:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
     command = COMMANDS[name]
-    told, usage = f"{TOLD[name][0].upper()}{TOLD[name][1:]}.", f"{PROGRAM} {name} {command.usage}"
-    epilog = f"examples:{command.examples}\n\n{CODES}"
+    told = fill_lines(f"{TOLD[name][0].upper()}{TOLD[name][1:]}.", LINE)
+    usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
+    epilog = f"examples:{_in_lines(command.examples)}\n\n{EXIT_CODES}"
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
     common = COMMON if asked and "--all" not in rest else None
     if common:
@@ -124,6 +131,12 @@ def _command(arguments: list[str]) -> int:
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()
+
+
+def _in_lines(examples: str) -> str:
+    """Return examples in lines of at most 80 characters, as a shell reads them."""
+    wrapped = (wrap(one, LINE - 2, subsequent_indent=" " * 6, break_on_hyphens=False) for one in examples.split("\n"))
+    return "\n".join(" \\\n".join([*one]) if len(one) > 1 else "".join(one) for one in wrapped)
 
 
 def _without_dashes(arguments: Sequence[str]) -> list[str]:

@@ -35,7 +35,13 @@ def say(message: str) -> None:
     """Print a message on standard error; a mark before each line shows that it is from this program."""
     shown = in_lines(message)
     first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
-    print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
+    print(f"{_coloured(PROGRAM)}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
+
+
+def _coloured(text: str) -> str:
+    """Return a text in yellow on a terminal, unless NO_COLOR is set; else as it is."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty()
+    return text if plain else f"\033[33m{text}\033[0m"
 
 
 def no_formula(text: str) -> str:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 import polars as pl
@@ -19,7 +20,7 @@ from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
-from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
+from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github
 from frame_metrics.errors import ColumnError, FrameMetricsError, listed, no_column
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "html": (".html",)}
@@ -112,10 +113,13 @@ def is_packed(name: str) -> bool:
 def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = None) -> bytes:
     """Return a frame as the bytes of a format; ``width``: characters of a line of the terminal, None without one."""
     if kind == "table":
+        left: list[str] = []
         if look.brief and is_comparison(frame):
             width = width or NARROW
-            frame = _fitted(frame, look, width)
-        return f"{text_of(frame, digits=look.digits, width=width, header=look.header)}\n".encode()
+            frame, left = _fitted(frame, look, width)
+        text = text_of(frame, digits=look.digits, width=width, header=look.header)
+        note = fill(f"left out, as lines are narrow: {', '.join(left)}; --to csv has all", width or NARROW)
+        return f"{text}\n{note}\n".encode() if left else f"{text}\n".encode()
     if kind in FOR_PEOPLE:
         text = PAGE.format(in_html(table_of(frame, look.digits))) if kind == "html" else markdown(frame, look.digits)
         return text.encode()
@@ -134,8 +138,8 @@ def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = Non
     return file.getvalue()
 
 
-def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
-    """Return a comparison with few digits, without columns that do not fit; a note names those left out."""
+def _fitted(frame: pl.DataFrame, look: Look, width: int) -> tuple[pl.DataFrame, list[str]]:
+    """Return a comparison with few digits, without columns that do not fit, and the names of those left out."""
     from frame_metrics.report.cells import P_VALUES, p_text
 
     if look.digits is not None:
@@ -151,9 +155,7 @@ def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
             break
         left += [name] if name in frame.columns else []
         frame = frame.drop(name, strict=False)
-    if left:
-        say(f"left out, as lines are narrow: {', '.join(left)}; --columns names columns, --to csv has all")
-    return frame
+    return frame, left
 
 
 def write(frame: pl.DataFrame, name: str, kind: str, look: Look) -> None:

@@ -18,74 +18,19 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_metrics
+from command_line import NAMES, error, log, named, out, read, write
 from frame_metrics import IRM
 from frame_metrics.command import main
 from helpers import Terminal, made_log
 
 pytestmark = pytest.mark.usefixtures("alone")
 ROLES = ["--query", "qid", "--score", "bm25", "--grade", "rating"]
-NAMES = {"query": "qid", "score": "bm25", "grade": "rating"}
 METRICS = ("ndcg@10", "rr")
-
-
-def log() -> pl.DataFrame:
-    """Four queries of two devices and two days, called otherwise than roles."""
-    rows = [
-        (f"q{q}", f"d{d}", 1 / (d + 1 + q % 2), (q + 2 * d) % 3, ("mobile", "desktop")[q % 2], f"2026-01-0{q // 2 + 1}")
-        for q in range(4)
-        for d in range(5)
-    ]
-    return pl.DataFrame(rows, schema=["qid", "docid", "bm25", "rating", "device", "day"], orient="row")
-
-
-def named() -> pl.DataFrame:
-    """The same log, whose columns are called as roles."""
-    return log().rename({new: old for old, new in NAMES.items()})
 
 
 def evaluated(frame: pl.DataFrame | None = None, **roles: Any) -> pl.DataFrame:
     """The result in Python."""
     return IRM(log() if frame is None else frame, **(NAMES | roles)).evaluate(*METRICS)
-
-
-def out(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    """What a call prints, that ends with a code."""
-    got = main(list(arguments))
-    printed = capsys.readouterr()
-    assert (got, printed.err if code == 0 else "") == (code, "")
-    return printed.out
-
-
-def error(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
-    """What a call that fails prints on standard error."""
-    assert main(list(arguments)) == code
-    printed = capsys.readouterr()
-    assert "Traceback" not in printed.err
-    return printed.err
-
-
-def read(text: str) -> pl.DataFrame:
-    """A result that was printed as CSV, with the types of ours."""
-    frame = pl.read_csv(io.StringIO(text))
-    whole = {name: pl.Int64 for name in ("k",) if name in frame.columns}
-    return frame.cast(whole)
-
-
-def write(frame: pl.DataFrame, name: str) -> str:
-    """Write a frame in the format of a name, and return the name."""
-    path, plain = Path(name), name.removesuffix(".gz")
-    file = io.BytesIO()
-    if plain.endswith((".csv", ".tsv")):
-        frame.write_csv(file, separator="\t" if plain.endswith(".tsv") else ",")
-    elif plain.endswith(".jsonl"):
-        frame.write_ndjson(file)
-    elif plain.endswith(".json"):
-        frame.write_json(file)
-    else:
-        {".parquet": frame.write_parquet, ".arrow": frame.write_ipc, ".ipc": frame.write_ipc_stream}[path.suffix](file)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(file.getvalue()) if name.endswith(".gz") else file.getvalue())
-    return name
 
 
 # files
@@ -366,7 +311,7 @@ def test_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert text == out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "markdown")
     page = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "html")
-    assert "<tr><td>rr</td>" in page
+    assert '<th scope="row" dir="auto">rr</th>' in page
     assert page.startswith("<!doctype html>")
 
 
@@ -816,7 +761,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "--qury=qid"], "evaluate: there is no option --qury; did you mean --query?"),
         (
             ["evaluate", "log.parquet", "rr", "--split", "a"],
-            "no option --split; it is an option of ab-test, audit, report",
+            "no option --split; it is an option of ab-test, audit, sample-size, summary, report",
         ),
         (["evaluate", "log.parquet", "rr", "--ties", "none"], "argument --ties: invalid choice: 'none'"),
         (["evaluate", "log.parquet", "rr", "--ci", "2"], "--ci 2 is not a level between 0 and 1, as 0.95"),
@@ -824,7 +769,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             ["evaluate", "log.parquet", "rr", "--annotator", "who"],
             "--annotator is about judgments in a separate file",
         ),
-        (["evaluate", "log.parquet", "rr", "--fail-under", "rr"], "--fail-under: 'rr' does not read as NAME=VALUE"),
+        (["evaluate", "log.parquet", "rr", "--fail-under", "rr"], "--fail-under: 'rr' is no limit of a metric"),
         (["evaluate", "log.parquet", "rr", "--fail-under", "rr=x"], "--fail-under: 'x' is not a number"),
         (["evaluate", "log.parquet", "rr", "--layout", "wide", "--fail-under", "rr=1"], "leave out --layout wide"),
         (
@@ -920,7 +865,7 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
 
 def test_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Without arguments the help goes to standard error, and the call is wrong."""
-    assert "per-query     compute metrics for every query" in error(capsys)
+    assert "per-query       compute metrics for every query" in error(capsys)
 
 
 def test_a_fault_of_the_program_is_no_failed_gate(
@@ -993,11 +938,13 @@ def test_a_comparison_fits_in_a_line(capsys: pytest.CaptureFixture[str]) -> None
     frame = pl.DataFrame(rows, ["system", "query", "doc", "score", "grade"], orient="row")
     frame.with_columns(pl.col("doc").cast(pl.String)).write_parquet("runs.parquet")
     assert main(["compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table"]) == 0
-    printed, said = capsys.readouterr()
+    printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
     assert "<0.001" in printed
     assert {"difference", "ci_low", "ci_high", "p_adjusted"} <= {*printed.split()}
-    assert "--columns names columns" in said
+    *_, above, note = printed.split("left out")  # below the table
+    assert above
+    assert note.endswith("--to csv has all\n")
     text = out(capsys, "compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table", "--columns", "mde")
     assert text.split()[0] == "mde"
 

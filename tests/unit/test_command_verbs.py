@@ -1,0 +1,180 @@
+"""The command line: each verb is a command, and what readers type first works, or its error has what they mean."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from command_line import error, named, out, read, write
+from frame_metrics import IRM, list_metrics
+from frame_metrics.command.commands import COMMANDS
+from frame_metrics.command.front import TOLD
+from frame_metrics.command.texts import say
+from helpers import VERBS, Terminal
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+HALF = named().rename({"docid": "doc"}).with_columns(grade=pl.when(pl.col("grade") > 0).then("grade"))
+CASES = pl.DataFrame({"score": [0.1, 0.4, 0.6, 0.8, 0.9, 0.2], "label": [0, 1, 0, 1, 1, 0]})
+GUESSES = pl.DataFrame({"label": ["a", "b", "c", "a"], "predicted": ["a", "b", "a", "c"]})
+PEOPLE = pl.DataFrame(
+    {"query": ["q0", "q0"] * 2, "doc": ["d0", "d1"] * 2, "grade": [0, 1, 1, 1], "who": ["a", "a", "b", "b"]}
+)
+CLICKS = pl.DataFrame(
+    {"query": [1, 1, 2, 2], "text": ["q"] * 4, "doc": ["a", "b"] * 2, "rank": [1, 2] * 2, "label": [1, 0, 0, 1]}
+)
+
+# A command, the frame of its input, and what gives the same in Python.
+SAME: dict[str, tuple[pl.DataFrame, Any]] = {
+    "explain ndcg@3 --query-id q1": (named(), lambda irm: irm.explain("ndcg@3", query="q1")),
+    "explain rr --query-id q1 --query-id q2": (named(), lambda irm: irm.explain("rr", query=["q1", "q2"])),
+    "explain rr --query query --query device --query-id q1 --query-id desktop": (
+        named(),
+        lambda irm: irm(query=["query", "device"]).explain("rr", query=("q1", "desktop")),
+    ),
+    "bounds ap --of ties": (named(), lambda irm: irm.bounds("ap", of="ties")),
+    "confusion --threshold 0.5": (CASES, lambda irm: irm(threshold=0.5).confusion()),
+    "thresholds precision": (CASES, lambda irm: irm.thresholds("precision")),
+    "best-threshold f1": (CASES, lambda irm: irm.best_threshold("f1")),
+    "per-class f1": (GUESSES, lambda irm: irm.per_class("f1")),
+    "to-judge precision@2 --n 2": (HALF, lambda irm: irm.to_judge(2, "precision@2")),
+    "to-judge --n 2 --way depth": (HALF, lambda irm: irm.to_judge(2, way="depth")),
+    "click-judgments --query-text text": (CLICKS, lambda irm: irm.click_judgments(query_text="text")),
+    "summary rr": (named(), lambda irm: irm.summary("rr")),
+}
+
+
+@pytest.mark.parametrize("call", SAME)
+def test_a_command_is_the_verb(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command prints what the verb returns."""
+    frame, verb = SAME[call]
+    name, *rest = call.split()
+    printed = out(capsys, name, write(frame, "log.parquet"), *rest)
+    assert_frame_equal(read(printed), read(verb(IRM(frame)).write_csv()), check_dtypes=False)
+
+
+def test_annotators(capsys: pytest.CaptureFixture[str]) -> None:
+    """Judgments of several people in a file of their own are compared, and those that differ are listed."""
+    frame, judged = named().rename({"docid": "doc"}).select("query", "doc", "score"), PEOPLE
+    irm = IRM(frame).judge(judged, annotator="who")
+    log, qrels = write(frame, "log.parquet"), ["--qrels", write(judged, "people.csv"), "--annotator", "who"]
+    for name, found in (("agreement", irm.agreement()), ("disagreements", irm.disagreements())):
+        printed = read(out(capsys, name, log, *qrels, "--qrels-from", "csv"))
+        assert_frame_equal(printed, read(found.write_csv()), check_dtypes=False)
+
+
+def test_every_verb_is_a_command() -> None:
+    """Each verb that returns a frame, and what writes files, has a command with its line in the help."""
+    assert {*COMMANDS} == {*TOLD}
+    assert {name.replace("_", "-") for name in VERBS if " " not in name} <= {*COMMANDS}
+
+
+def test_two_files_are_two_systems(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two files of one log are compared, the second with the first; a column of systems is taken where it is named."""
+    new = named().with_columns(score=-pl.col("score"))
+    files = write(named(), "old.csv"), write(new, "new.csv")
+    both = pl.concat([named().with_columns(file=pl.lit("old")), new.with_columns(file=pl.lit("new"))])
+    options = {"permutations": 100, "resamples": 50}
+    found = IRM(both, system="file").compare("rr", baseline="old", **options)
+    flags = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    assert_frame_equal(read(out(capsys, "compare", *files, "rr", *flags)), read(found.write_csv()), check_dtypes=False)
+    write(named().with_columns(file=pl.lit("x")), "old.csv")
+    assert "it has a column 'file'; pass --system" in error(capsys, "compare", *files, "rr")
+
+
+def test_files_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """Files that are called alike in two folders are told by their folders."""
+    files = [write(named(), f"{day}/log.csv") for day in ("monday", "tuesday")]
+    assert "tuesday/log.csv,monday/log.csv,rr" in out(capsys, "compare", *files, "rr", "--resamples", "50")
+
+
+def test_the_list_of_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    """All metrics are listed, or those that have each of some words."""
+    assert len(read(out(capsys, "metrics"))) == len(list_metrics())
+    assert read(out(capsys, "metrics", "discounted", "Novelty"))["name"].to_list() == ["alpha_dcg", "alpha_ndcg"]
+
+
+def test_a_report_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """A report is written to report.html, which is said; with a format it is printed."""
+    log = write(named(), "log.parquet")
+    assert main_says(capsys, "report", log, "rr") == "frame-metrics: the report is in report.html\n"
+    assert Path("report.html").read_text().startswith("<!doctype html>")
+    assert out(capsys, "report", log, "rr", "--format", "md").startswith("#")
+
+
+def test_a_report_has_gates(capsys: pytest.CaptureFixture[str]) -> None:
+    """The page is written, and the exit code is that of the gates."""
+    log = write(named(), "log.parquet")
+    told = error(capsys, "report", log, "rr", "-o", "page.html", "--fail-under", "rr=1", code=1)
+    assert told.startswith("frame-metrics: gate failed: rr is ")
+    assert Path("page.html").exists()
+    out(capsys, "report", log, "rr", "-o", "page.html", "--fail-under", "rr=0")
+    saved = write(IRM(named()).per_query("rr"), "saved.parquet")
+    told = error(capsys, "report", log, "rr", "-o", "page.html", "--not-worse-than", saved, code=2)
+    assert "pass --margin" in told
+
+
+def main_says(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a call that succeeds prints on standard error."""
+    return error(capsys, *arguments, code=0)
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """The help is a command too, and fits lines of 80 characters."""
+    assert out(capsys, "help") == out(capsys, "--help")
+    assert out(capsys, "-V") == out(capsys, "--version")
+    for name in COMMANDS:
+        shown = out(capsys, "help", name)
+        assert shown == out(capsys, name, "--help")
+        assert max(map(len, shown.split("\n"))) <= 80, name
+
+
+# What is typed first, and a part of the error that leads on.
+GUESSED = {
+    "evaluate log.csv -q": "pass --query COLUMN",
+    "evaluate log.csv rr --out x.csv": "pass --output FILE, or -o",
+    "evaluate log.csv rr --format json": "pass --to FORMAT, as --to json",
+    "evaluate log.csv rr --json": "pass --to json",
+    "evaluate log.csv ndcg -k 10": "as ndcg@10",
+    "evaluate log.csv rr --fail-under 0.99": "name the metric, as ndcg@10=0.99",
+    "evaluate log.csv rr --group-by device": "pass --by COLUMN",
+    "convert log.csv log.parquet": "frame-metrics convert log.csv -o log.parquet",
+    "report log.csv page.html": "frame-metrics report log.csv -o page.html",
+    "report log.csv rr page.html": "frame-metrics report log.csv rr -o page.html",
+    "explain log.csv rr": "explain requires --query-id",
+    "explain log.csv --query-id q1": "explain requires a metric; name one behind the input",
+    "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named",
+    "bounds log.csv rr": "bounds requires --of",
+    "sample-size log.csv rr": "sample-size requires --detect",
+    "threshold log.csv f1": "did you mean 'thresholds'?",
+    "list": "there are evaluate,",
+}
+
+
+@pytest.mark.parametrize("call", GUESSED)
+def test_guesses(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What readers type first leads to what they mean."""
+    write(named(), "log.csv")
+    assert GUESSED[call] in error(capsys, *call.split())
+
+
+def test_warnings_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program's name is yellow on a terminal, unless NO_COLOR is set."""
+    for unset in ("NO_COLOR", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(unset, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for colour in (True, False):
+        file = io.BytesIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", terminal := Terminal(file))
+            say("few queries")
+            terminal.flush()
+        shown = file.getvalue().decode()
+        assert shown == ("\033[33mframe-metrics\033[0m: few queries\n" if colour else "frame-metrics: few queries\n")
+        monkeypatch.setenv("NO_COLOR", "1")
