@@ -7,6 +7,7 @@ import platform
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
+from datetime import datetime, time
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +20,7 @@ from frame_metrics.backends.frames import here
 from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 
 INDENT = " " * 4
+MIDNIGHT = time()
 DIGITS = 6  # significant digits of numbers
 FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", "sentence"}  # columns of these results
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a caller may drop the example
@@ -158,7 +160,12 @@ def show_versions() -> None:
 
 
 def value_text(value: Any) -> str:
-    """Return a value of a key as text; intervals and periods, which are structs, as pandas writes them."""
+    """Return a value of a key as text; intervals and periods, which are structs, as pandas writes them.
+
+    The beginning of a day is the day.
+    """
+    if isinstance(value, datetime) and value.time() == MIDNIGHT and not getattr(value, "nanosecond", 0):
+        return value.date().isoformat()
     names = [*value] if isinstance(value, dict) else []
     if names and names[0].startswith("period["):
         from frame_metrics.backends.pandas import period_text

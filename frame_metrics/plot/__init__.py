@@ -19,6 +19,7 @@ from frame_metrics.plot.by_query import differences, queries
 from frame_metrics.plot.charts import png, svg
 from frame_metrics.plot.curves import gain, pr, roc
 from frame_metrics.plot.decisions import confusion, scores, thresholds
+from frame_metrics.plot.periods import over_time
 from frame_metrics.plot.probabilities import calibration
 from frame_metrics.plot.sizes import sample_size
 from frame_metrics.plot.surfaces import f_beta, f_surface
@@ -35,6 +36,7 @@ __all__ = [
     "gain",
     "leaderboard",
     "metrics",
+    "over_time",
     "png",
     "pr",
     "queries",

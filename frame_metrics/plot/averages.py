@@ -67,14 +67,14 @@ def metrics(
     said = "metrics draws what evaluate() and per_class() return in the long layout"
     also = (*OF_EVALUATE, *ENDS)
     check_bool("whole", whole)
-    bars = _bars(ci)
+    bars = level_note(ci)
     tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
     ends = ENDS if "ci_low" in tidy.table.columns else None
     tidy = tidy.said("" if ends is None else bars)
     return _in_rows(tidy.said("" if whole else "axes show the part of the scale in which values lie"), ends, whole)
 
 
-def _bars(ci: float | None) -> str:
+def level_note(ci: float | None) -> str:
     """Return a note that bars are intervals, with their level if it is given; raise for a wrong level."""
     if ci is not None:
         check_ci(ci)
@@ -93,7 +93,7 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     color : the key columns that have a row for each value; by default that of the systems.
     """
     backend = backend_of(frame)
-    bars, names = _bars(ci), backend.names()
+    bars, names = level_note(ci), backend.names()
     if {*JOINT} <= {*names} and (joint := simultaneous_words(backend.read(JOINT))):
         bars += f", which {joint}"
     preferred = "preference" in names
@@ -131,7 +131,7 @@ def leaderboard(frame: Any, *, ci: float | None = None, color: Names = None, fac
     color, facet : as in ``metrics``.
     """
     said, needs = "leaderboard draws what leaderboard() returns", ("metric", "value", *ENDS, *RANKS, LEADS)
-    bars, also = _bars(ci), (*OF_EVALUATE, "reliability")
+    bars, also = level_note(ci), (*OF_EVALUATE, "reliability")
     tidy = named(read_tidy(frame, said, needs, also, color=color, facet=facet))
     return _in_rows(tidy.said(f"{bars} of means; in bold: may be the best; in brackets: possible ranks"), ENDS)
 
@@ -225,7 +225,7 @@ def _in_rows(
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:
     """Return the names of the rows of a panel, from top to bottom; the best is first if the metric has a direction."""
-    if metric.higher is None or key.columns == METRIC:
+    if metric.higher is None or key.columns == METRIC or key.ordered:
         return key.values
     means = table.group_by("color", maintain_order=True).agg((pl.col("value") * metric.sign).mean())
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
@@ -264,8 +264,8 @@ def _row_panel(
     if zero:
         metric = replace(metric, range=(-math.inf, math.inf))
     drawn = [part.table[column] for column in ("value", *(ends or ()))]
-    scale = metric_scale(metric) if whole else _near([*drawn, pl.Series([0.0])] if zero else drawn, metric)
-    shared = {"y": y, "tooltip": _tooltip(part, name, ends)}
+    scale = metric_scale(metric) if whole else near([*drawn, pl.Series([0.0])] if zero else drawn, metric)
+    shared = {"y": y, "tooltip": tooltip_of(part, name, ends)}
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
     point = alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)
     layers = [point]
@@ -282,7 +282,7 @@ def _row_panel(
     return multiplied(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
 
 
-def _near(drawn: list[pl.Series], metric: Metric) -> Any:
+def near(drawn: list[pl.Series], metric: Metric) -> Any:
     """Return a scale that covers the drawn values, and at least a tenth of the metric's range.
 
     So small differences do not look large. If the range has no ends, the greatest absolute value stands for it.
@@ -350,7 +350,7 @@ def _written(value: float | None, summed: bool, form: str) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or (summed and value == round(value)) else f"{value:.3f}"
 
 
-def _tooltip(part: Tidy, name: str, ends: Ends) -> list[Any]:
+def tooltip_of(part: Tidy, name: str, ends: Ends) -> list[Any]:
     """Return the texts that are shown for the value under the pointer."""
     columns = {"value": name, "k": "k"} | ({} if ends is None else {ends[0]: "from", ends[1]: "to"}) | {"n": "rests on"}
     return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
@@ -385,22 +385,29 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
     channels = colored(key, dashes=True, legend=several and part.facet is not None)
     line = line_mark(key, name, point=alt.OverlayMarkDef(size=25) if in_colour else False)
     y = alt.Y("value:Q", title=title, scale=scale)
-    layers = [line.encode(x=x, y=y, **channels, tooltip=_tooltip(part, name, None))]
+    layers = [line.encode(x=x, y=y, **channels, tooltip=tooltip_of(part, name, None))]
     if "ci_low" in part.table.columns and in_colour:
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         band = alt.Chart().mark_area(opacity=0.15)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
     last = last.filter(pl.col("color").is_in([*(key.lit or key.values)]))
     if several and part.facet is None and len(last):
-        layers.append(_names_at_ends(last, x, y, metric, channels["color"]))
+        layers.append(names_at_ends(last, x, y, metric, channels["color"]))
     return multiplied(part, layers, width=width, height=HEIGHT)
 
 
-def _names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any) -> Any:
-    """Return a layer with the names of lines, to the right of their last points; names do not overlap."""
+def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any, high: float = HEIGHT) -> Any:
+    """Return a layer with the names of lines, to the right of their last points; names do not overlap.
+
+    Parameters
+    ----------
+    last : the last point of each line, with its place in the column that ``x`` shows.
+    high : how high the picture is, if all values of the metric are shown.
+    """
     heights = last["value"].to_list()
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
-    ends = last.select("color", k=pl.col("k").max(), height=pl.Series(spread(heights, span * LINE / HEIGHT)))
+    place = str(x.shorthand).partition(":")[0]
+    ends = last.select("color", pl.col(place).max(), height=pl.Series(spread(heights, span * LINE / high)))
     text = alt.Chart(values(ends)).mark_text(align="left", dx=8, limit=LIMIT)
     height = y.copy()
     height.shorthand = "height:Q"

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, no_such_verb
 from frame_metrics.metrics.docstrings import docstring
-from frame_metrics.plot import averages, by_query, curves, decisions, probabilities, sizes, surfaces
+from frame_metrics.plot import averages, by_query, curves, decisions, periods, probabilities, sizes, surfaces
 from frame_metrics.plot.called import not_called
 from frame_metrics.plot.tidy import POINTS
 
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
 
 
+SURE = {"ci": 0.95}
 OF_ROLES = {"arm": "ab_test", "team": "interleaving"}  # the verbs that compare, where a role says what is compared
 
 
@@ -35,17 +36,20 @@ class Drawing:
     # Returns more options of the function, from the irm, the frame, and the caller's arguments and options.
     further: Further = lambda irm, frame, args, options: {}
     by_role: Mapping[str, str] = field(default_factory=dict)  # the verbs of irms in which some roles are named
+    roles: tuple[str, ...] = ()  # the roles that the picture takes as options
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
         if pictures is None:
             return self
         roles = pictures.irm.roles
         named = next((verb for role, verb in self.by_role.items() if roles.get(role) is not None), self.verb)
-        verb, own = getattr(pictures.irm, named), list(signature(self.draw).parameters.values())[1:]
-        of_verb = signature(verb).parameters
+        own = list(signature(self.draw).parameters.values())[1:]
+        of_verb = signature(getattr(pictures.irm, named)).parameters
 
         @wraps(self.draw)
         def drawn(*args: Any, **options: Any) -> Any:
+            played = {name: options.pop(name) for name in self.roles if name in options}
+            verb = getattr(pictures.irm(**played) if played else pictures.irm, named)
             drawing = {p.name: options[p.name] for p in own if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
             frame = verb(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
@@ -53,6 +57,7 @@ class Drawing:
 
         theirs = list(of_verb.values())[len(self.given) :]
         shown = [*theirs, *(p for p in own if p.name not in of_verb)]
+        shown += [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in self.roles]
         drawn.__signature__ = Signature(sorted(shown, key=lambda p: p.kind is Parameter.KEYWORD_ONLY))  # type: ignore[attr-defined]
         return drawn
 
@@ -131,6 +136,11 @@ def _level(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     return {"ci": options.get("ci", signature(irm.compare).parameters["ci"].default)}
 
 
+def _sure(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the option ``ci``: the caller's, or else that of pictures over time."""
+    return {"ci": options.get("ci", SURE["ci"])}
+
+
 @dataclass(frozen=True)
 class Pictures:
     """The pictures of an irm, ``df.irm(...).plot``: each method calls a verb, and draws what it returns.
@@ -163,6 +173,7 @@ class Pictures:
 
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
+    over_time = Drawing(periods.over_time, "evaluate", defaults=SURE, further=_sure, roles=("by",))
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
     pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
     roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95))

@@ -12,6 +12,7 @@ import polars as pl
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.forked import check_threads
 from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.times import in_order
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
@@ -40,6 +41,7 @@ class Key:
     columns: tuple[str, ...]
     values: list[str]
     lit: tuple[str, ...] | None = None  # the texts in colour, while the others are grey; None for all
+    ordered: bool = False  # whether the texts stand in the order of time, or that of a category
 
     @property
     def title(self) -> str:
@@ -143,7 +145,7 @@ def column_of(frame: Any, name: str) -> pl.Series:
     return backend_of(frame).read([name])[name]
 
 
-def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
+def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MANY) -> Tidy:
     """Return the same with only some lines in colour, if there are too many lines or some are chosen.
 
     The lines in colour are the best one and the chosen ones or, if none is chosen, the best ones. Their rows come last,
@@ -153,6 +155,7 @@ def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
     ----------
     best : the lines, the best first; None if that is unknown, and then the first lines are taken.
     chosen : the lines that the caller chose.
+    most : how many lines are not too many.
     """
     key = tidy.color
     named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
@@ -160,7 +163,7 @@ def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
         if key is None or one not in key.values:
             there = key.values if key else []
             raise BadValueError(f"chosen={one!r} is none of the lines; there are {listed(there)}{closest(one, there)}")
-    if key is None or (len(key.values) <= MANY and not named):
+    if key is None or (len(key.values) <= most and not named):
         return tidy
     first = [*(best or [])][:1]
     lit = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:LIT]))
@@ -200,7 +203,28 @@ def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | 
     texts = [", ".join(row) for row in rows]
     if len({*texts}) < len({*rows}):  # a value holds the comma that stands between two
         texts = [", ".join(map(repr, row)) for row in rows]
-    return Key(tuple(names), list(dict.fromkeys(texts))), pl.Series(texts, dtype=pl.String)
+    places = [_places(table[name], column) for name, column in zip(names, columns, strict=True)]
+    found = list(dict.fromkeys(texts))
+    ordered = any(place is not None for place in places)
+    if ordered:  # as without an order the first stands first
+        plain = [dict(zip(dict.fromkeys(column), range(len(column)), strict=False)) for column in columns]
+        used = [one if place is None else place for one, place in zip(plain, places, strict=True)]
+        rank = {
+            text: [one[part] for one, part in zip(used, row, strict=True)]
+            for text, row in zip(texts, rows, strict=True)
+        }
+        found.sort(key=rank.__getitem__)
+    return Key(tuple(names), found, ordered=ordered), pl.Series(texts, dtype=pl.String)
+
+
+def _places(values: pl.Series, texts: Sequence[str]) -> dict[str, int] | None:
+    """Return the place of each text of a key column in its own order, totals last; None if it has none."""
+    order = in_order(values)
+    if order is None:
+        return None
+    there = dict(zip(values.to_list(), texts, strict=True))
+    found = [there[value] for value in order]
+    return {text: at for at, text in enumerate(dict.fromkeys([*found, *texts]))}
 
 
 def _is_over(name: str, total: str | None) -> bool:

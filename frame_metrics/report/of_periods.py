@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -12,52 +10,29 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.backends.display import value_text
+from frame_metrics.backends.times import time_of, unit_of
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
-from frame_metrics.stats.periods import LEAST, LEAST_OF_BREAK, LEAST_OF_DAYS, WEEK, Course, Periods, course
+from frame_metrics.stats.periods import (
+    LEAST,
+    LEAST_OF_BREAK,
+    LEAST_OF_DAYS,
+    WEEK,
+    Course,
+    Periods,
+    course,
+    in_days,
+    well_filled,
+)
 
-# Times as text: 2026-01-05, 2026-01-05 10:00, 2026-01-05/2026-01-11, 2026-W02, 2026-W02-3, 2026-01, 2026Q1.
-WEEKS = re.compile(r"(\d{4})-?W(\d\d)(?:-(\d))?")
-MONTHS = re.compile(r"(\d{4})-(\d\d)")
-QUARTERS = re.compile(r"(\d{4})-?Q([1-4])")
-FILLED = 0.5  # share of the median number of queries that the first and the last period need
-MIDNIGHT = " 00:00:00"
 ABOUT = {"trend": "trend", "break": "break", "either": "trend or break"}
-
-
-def time_of(text: str) -> tuple[str, float] | None:
-    """Return the unit of a time that is written as text, and its number in this unit; None for another text."""
-    if found := WEEKS.fullmatch(text):
-        year, week, day = (int(one or 1) for one in found.groups())
-        return _in_days(lambda: date.fromisocalendar(year, week, day))
-    if found := MONTHS.fullmatch(text):
-        year, month = map(int, found.groups())
-        return ("month", 12.0 * year + month) if 1 <= month <= 12 else None
-    if found := QUARTERS.fullmatch(text):
-        return "quarter", 4.0 * int(found[1]) + int(found[2])
-    return _in_days(lambda: datetime.fromisoformat(text.split("/")[0]))
-
-
-def _in_days(made: Any) -> tuple[str, float] | None:
-    try:
-        when = made()
-    except ValueError:
-        return None
-    seconds = 0.0 if not isinstance(when, datetime) else when.hour * 3600 + when.minute * 60 + when.second
-    return "day", when.toordinal() + seconds / 86400
 
 
 def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     """Return True if a column of segments has times of one unit, two or more."""
     values = {*(value_text(row[name]) for row in rows if row[name] is not None)}
     return len(values) > 1 and unit_of(map(time_of, values)) is not None
-
-
-def unit_of(times: Iterable[tuple[str, float] | None]) -> str | None:
-    """Return the unit that all times have; None if they have several, or some is no time, or there are none."""
-    units = {None if time is None else time[0] for time in times}
-    return units.pop() if len(units) == 1 else None
 
 
 class OfPeriods(Stated):
@@ -80,8 +55,7 @@ class OfPeriods(Stated):
 
     def _are_days(self, time: Any) -> bool:
         """Return True for times of most days, one after the other; months and quarters are counted by ones too."""
-        whole = len(time) > 1 and self._timed[0][0][0] == "day" and bool((time % 1 == 0).all())
-        return whole and float(np.median(np.diff(time))) == 1
+        return self._timed[0][0][0] == "day" and in_days(time)
 
     def periods(self, nothing: list[str]) -> Iterator[Said]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
@@ -89,7 +63,8 @@ class OfPeriods(Stated):
         ``nothing``: takes what was looked for and is not there.
         """
         every = [one for one in self.rows if one[1]["value"] is not None]
-        filled = _filled(every)
+        some = well_filled(np.array([row["n"] for _, row in every]))
+        filled = [one for one, is_filled in zip(every, some, strict=True) if is_filled]
         time = np.array([when for when, _ in filled])
         days = self._are_days(time)
         n = len(filled)
@@ -115,8 +90,8 @@ class OfPeriods(Stated):
             yield self._changed(found, [row for _, row in filled], days=days)
 
     def _at(self, row: Mapping[str, Any]) -> str:
-        """Return the period of a row as text; the beginning of a day is the day."""
-        return self._of(row).removesuffix(MIDNIGHT)
+        """Return the period of a row as text."""
+        return self._of(row)
 
     def _usual(self, rows: Sequence[tuple[float, Mapping[str, Any]]]) -> int:
         return int(np.median([row["n"] for _, row in rows]))
@@ -144,19 +119,10 @@ class OfPeriods(Stated):
         lower = sum(new < old for old, new in zip(before, after, strict=True))
         higher = sum(new > old for old, new in zip(before, after, strict=True))
         side = f"lower on {lower}" if lower >= higher else f"higher on {higher}"
-        begin = plain_text(rows[-WEEK][self.content.by[0]], 60).removesuffix(MIDNIGHT)
+        begin = plain_text(rows[-WEEK][self.content.by[0]], 60)
         new, old = (number_text(float(np.mean(some))) for some in (after, before))
         of = (
             f"In the last {WEEK} days, from {begin}, {self.content.first} is {new} on average over days, {side} of "
             f"{WEEK} weekdays than in the {WEEK} days before: {old}"
         )
         yield self._sentence("absent", {}, of=of)
-
-
-def _filled(rows: Sequence[tuple[float, Mapping[str, Any]]]) -> list[tuple[float, Mapping[str, Any]]]:
-    """Return periods without the first and the last one, where these have far fewer queries than others."""
-    if len(rows) < 3:
-        return [*rows]
-    least = FILLED * float(np.median([row["n"] for _, row in rows]))
-    first, last = (int(rows[end][1]["n"] < least) for end in (0, -1))
-    return [*rows[first : len(rows) - last]]

@@ -17,6 +17,7 @@ Kind = Literal["trend", "break", "either", "together", "none"]
 LEAST, LEAST_OF_BREAK, LEAST_OF_DAYS = 4, 9, 14  # periods of a trend, of a break, and of either for days
 LEAST_SIDE = 3  # the least periods on either side of a break
 WEEK = 7  # days
+FILLED = 0.5  # share of the median number of queries that the first and the last period need
 DRAWS, AT_ONCE, CUTS = 2000, 10_000_000, 400  # permutations, numbers that are held at once, places that are tried
 ALPHA = 0.05
 LOWERED, MOST = 4, 0.9  # by how much fitting lowers the correlation of neighbours, in 1 / periods; and the most
@@ -93,6 +94,22 @@ class Periods:
             at = np.flatnonzero(kinds == one)
             order[:, at] = at[random.random((draws, len(at))).argsort(axis=1)]
         return self.residuals[order]
+
+
+def well_filled(n: Array) -> Array:
+    """Return False for the first and the last period if these have far fewer queries than others, shape (periods,).
+
+    ``n``: the number of queries of each period, in the order of time.
+    """
+    filled = np.ones(len(n), bool)
+    if len(n) > 2:
+        filled[[0, -1]] = n[[0, -1]] >= FILLED * float(np.median(n))
+    return filled
+
+
+def in_days(time: Array) -> bool:
+    """Return True for times of most days, one after the other; ``time``: in days, ascending."""
+    return len(time) > 1 and bool((time % 1 == 0).all()) and float(np.median(np.diff(time))) == 1
 
 
 def _of_length_1(rows: Array) -> Array:

@@ -134,24 +134,24 @@ def by_change(mixes: TwoMixes) -> pl.DataFrame:
 
 
 def parts_of_change(rows: Any, trials: int) -> Iterator[Line]:
-    """Count intervals that hold the part of a segment, or of all; those that are null are left out."""
+    """Count intervals that hold the part of a segment, or of all."""
     del rows
     for at, setting in enumerate(SETTINGS):
-        true = true_parts(setting)
-        held, given = np.zeros(true.shape, int), np.zeros(true.shape, int)
-        for trial in range(trials):
-            mixes = drawn(setting, np.random.default_rng([52, at, trial]))
-            ends = found(mixes, again=trial < AGREE)
-            known = ~np.isnan(ends).any(axis=1)
-            held += known & (ends[:, 0] <= true) & (true <= ends[:, 1])
-            given += known
-        for part, name in enumerate(PARTS):
-            yield Line(f"coverage of {name}, total", setting.name, *_cell(given, held, part, -1), setting.totals)
-            often = given[part, :-1] >= trials / 2
-            least = np.where(often, held[part, :-1] / np.maximum(given[part, :-1], 1), 1).argmin()
-            cell = _cell(given, held, part, least if often.any() else -1)
-            yield Line(f"coverage of {name}, the segment of the lowest", setting.name, *cell, OF_SEGMENTS)
+        yield from of_setting(at, setting, trials)
 
 
-def _cell(given: Any, held: Any, part: int, at: Any) -> tuple[int, int]:
-    return int(given[part, at]), int(held[part, at])
+def of_setting(at: int, setting: Setting, trials: int) -> Iterator[Line]:
+    """Count those of a setting; of segments, those that have an interval in every trial, the one with the fewest."""
+    true = true_parts(setting)
+    held, given = np.zeros(true.shape, int), np.zeros(true.shape, int)
+    for trial in range(trials):
+        mixes = drawn(setting, np.random.default_rng([52, at, trial]))
+        ends = found(mixes, again=trial < AGREE)
+        known = ~np.isnan(ends).any(axis=1)
+        held += known & (ends[:, 0] <= true) & (true <= ends[:, 1])
+        given += known
+    for part, name in enumerate(PARTS):
+        yield Line(f"coverage of {name}, total", setting.name, trials, int(held[part, -1]), setting.totals)
+        every = held[part, :-1][given[part, :-1] == trials]
+        if len(every):
+            yield Line(f"coverage of {name}, the lowest segment", setting.name, trials, int(every.min()), OF_SEGMENTS)

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from frame_metrics import IRM
-from frame_metrics.report.of_periods import time_of
+from frame_metrics.backends.times import time_of
 from frame_metrics.stats.periods import Periods, course
 from helpers import as_polars
 

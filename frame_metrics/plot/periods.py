@@ -1,0 +1,259 @@
+"""The picture of metrics over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from frame_metrics.backends.display import value_text
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.times import in_order, time_of, times_of, unit_of, with_gaps
+from frame_metrics.errors import ColumnError, listed
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.plot.averages import ENDS, level_note, names_at_ends, near
+from frame_metrics.plot.charts import (
+    HEIGHT,
+    INK,
+    NEITHER,
+    colored,
+    line_mark,
+    metric_title,
+    multiplied,
+    tooltip,
+    values,
+)
+from frame_metrics.plot.panels import in_panels, metric_under, named
+from frame_metrics.plot.tidy import (
+    LIT,
+    OF_EVALUATE,
+    Key,
+    Names,
+    Tidy,
+    column_of,
+    lighted,
+    n_text,
+    named_keys,
+    read_tidy,
+)
+from frame_metrics.stats.periods import Periods, course, in_days, well_filled
+
+WIDTH, BARS = 600, 45  # of the picture, and the height of the bars of numbers, in pixels
+LABEL = 75  # pixels of the axis for each label
+POINTS = 31  # the most periods whose points are drawn; of more, only those that are partly filled
+LATE = 0.75  # share of the axis behind which the text of a break stands to its left
+CLEAR = 3  # the most bands that are as clear as one
+WHEN = "when"  # the column of periods, as texts
+SAID = "over_time draws what evaluate() returns with a column of times in by="
+
+
+def over_time(
+    frame: Any,
+    *,
+    ci: float | None = None,
+    time: str | None = None,
+    chosen: Names = None,
+    color: Names = None,
+    facet: Names = None,
+) -> alt.Chart:
+    """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
+
+    A period that is not there, or has no value, is a gap. The first and the last period are hollow where they have less
+    than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the best line.
+
+    Parameters
+    ----------
+    frame : the result of ``evaluate`` with a column of days, weeks, months, quarters or times of the day among its
+        segments, or of the names of weekdays or months; of any kind. Its ``ci=`` gives bands.
+    ci : the level of those intervals, shown in the subtitle; the frame does not record it.
+    time : the column of times, if there are several.
+    chosen : lines in colour, besides the best one; all others are grey. By default the best 6 have a colour.
+    color : the key columns whose values have different colours; by default the first one that is not the time.
+    facet : the key columns of small multiples; by default all others.
+    """
+    bars, also = level_note(ci).replace("bars", "bands"), ("metric", *OF_EVALUATE, *ENDS)
+    name = _time_in(frame, ("metric", "value"), also, time)
+    tidy = named(read_tidy(frame, SAID, ("metric", "value"), also, color=color, facet=facet, ignored=[name]))
+    axis = Axis.of(name, column_of(frame, name))
+    tidy = axis.placed(tidy, column_of(frame, name))
+    tidy = tidy.said(
+        bars if "ci_low" in tidy.table.columns else "", "axes show the part of the scale in which values lie"
+    )
+    tidy = lighted(tidy, _best_first(tidy), chosen, LIT)
+    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(_numbers(tidy))}")
+
+
+def _numbers(tidy: Tidy) -> pl.Series:
+    return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
+
+
+def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:
+    """Return the key column of times; raise if there is none, or several and none is named."""
+    names = backend_of(frame).names()
+    keys = [name for name in names if name not in (*needs, *also)]
+    if time is not None:
+        named_keys("time", time, keys)
+    found = [name for name in keys if times_of(column_of(frame, name).drop_nulls().to_list()) is not None]
+    some = [name for name in found if time in (None, name)]
+    if len(some) == 1:
+        return some[0]
+    if time is not None:
+        raise ColumnError(
+            f"time={time!r} holds no times, as days, weeks or months; pass time= as one of {listed(found or keys)}"
+        )
+    if some:
+        raise ColumnError(f"{listed(some)} hold times; pass time= as one of them")
+    raise ColumnError(f"{SAID}; there are no times in {listed(keys)}, as days, weeks or months")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The periods of a picture."""
+
+    name: str
+    texts: list[str]  # in the order of time, with those that are not there
+
+    @classmethod
+    def of(cls, name: str, column: pl.Series) -> Axis:
+        """Return the periods of a column."""
+        order = [value for value in in_order(column) or column.unique(maintain_order=True) if value is not None]
+        return cls(name, with_gaps([value_text(value) for value in order]))
+
+    def placed(self, tidy: Tidy, column: pl.Series) -> Tidy:
+        """Return the same with a row for each line and period, of which those that are not there are null."""
+        texts = pl.Series(WHEN, [None if value is None else value_text(value) for value in column], dtype=pl.String)
+        table = tidy.table.with_columns(texts)
+        lacking = table.filter(pl.col(WHEN).is_null())
+        if "total_over" in table.columns:
+            lacking = lacking.filter(pl.col("total_over").is_null())
+        table, lines = table.drop_nulls(WHEN), ["what", *tidy.series]
+        every = table.select("metric", *lines).unique(lines, maintain_order=True)
+        every = every.join(pl.DataFrame({WHEN: self.texts}).with_row_index("at"), how="cross")
+        table = every.join(table.drop("metric"), on=[*lines, WHEN], how="left", nulls_equal=True, maintain_order="left")
+        note = f"{len(lacking):,} values without a {self.name} are not drawn" if len(lacking) else ""
+        table = _with_alone(_with_filled(table, lines), lines)
+        few = "hollow: fewer than half of the usual queries" if not table["filled"].all() else ""
+        return replace(tidy, table=table).said(note, few)
+
+    def channel(self, *, labels: bool = True) -> Any:
+        """Return the horizontal axis."""
+        step = math.ceil(len(self.texts) * LABEL / WIDTH)
+        shown = alt.Axis(values=self.texts[::step], labelAngle=0, labels=labels, ticks=labels)
+        scale = alt.Scale(type="band", domain=self.texts, padding=0.2)
+        return alt.X(f"{WHEN}:O", title=self.name if labels else None, scale=scale, axis=shown)
+
+    def break_of(self, table: pl.DataFrame) -> str | None:
+        """Return the period at which the level of a line breaks, as in a summary; None if nothing says so."""
+        table = table.drop_nulls("value").filter("filled")
+        times = [time_of(text) for text in table[WHEN]]
+        if (unit := unit_of(times)) is None:
+            return None
+        time = np.array([one.number for one in times if one is not None])
+        days = unit == "day" and in_days(time)
+        found = course(Periods(table["value"].to_numpy(), time, time % 7 if days else None))
+        return table[WHEN][found.cut] if found.kind == "break" else None
+
+
+def _with_filled(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
+    """Add whether each period is filled: the first and the last one of a line may not be."""
+    if "n" not in table.columns:
+        return table.with_columns(filled=pl.lit(True))
+    parts = []
+    for part in table.partition_by(lines, maintain_order=True):
+        there = part["value"].is_not_null().to_numpy()
+        filled = np.ones(len(part), bool)
+        filled[there] = well_filled(part["n"].to_numpy()[there])
+        parts.append(part.with_columns(filled=pl.Series(filled)))
+    return pl.concat(parts)
+
+
+def _with_alone(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
+    """Add whether each period stands between gaps, so that no line goes to it."""
+    there = pl.col("value").is_not_null()
+    beside = there.shift(1).fill_null(False) | there.shift(-1).fill_null(False)
+    return table.with_columns(alone=(there & ~beside).over(lines))
+
+
+def _best_first(tidy: Tidy) -> list[str]:
+    """Return the lines by their mean over all periods, by the first metric, the best first."""
+    if tidy.color is None:
+        return []
+    first = tidy.table["what"][0]
+    sign = metric_under(tidy.table, first).sign or 1
+    weight = pl.col("n") if "n" in tidy.table.columns else pl.lit(1.0)
+    mean = (pl.col("value") * weight).sum() / weight.filter(pl.col("value").is_not_null()).sum()
+    means = tidy.table.filter(pl.col("what") == first).group_by("color", maintain_order=True).agg(mean * sign)
+    return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
+
+
+def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> Any:
+    """Return a panel with a line for each series, its band and its name, the break, and bars of numbers."""
+    lit, several = [*(key.lit or key.values)], len(key.values) > 1
+    drawn = [part.table[column] for column in ("value", *ENDS) if column in part.table.columns]
+    scale, title, x = near(drawn, metric), metric_title(name, metric), axis.channel()
+    y = alt.Y("value:Q", title=title, scale=scale)
+    channels = colored(key, dashes=True, legend=several and part.facet is not None)
+    told = {"value": name, WHEN: axis.name, "ci_low": "from", "ci_high": "to", "n": "rests on"}
+    shown = tooltip(part, {column: said for column, said in told.items() if column in part.table.columns})
+    layers = [line_mark(key, name).encode(x=x, y=y, **channels, tooltip=shown)]
+    if "ci_low" in part.table.columns:
+        band = (
+            alt.Chart()
+            .mark_area(opacity=0.15 if len(lit) <= CLEAR else 0.06)
+            .transform_filter(alt.FieldOneOfPredicate("color", lit))
+        )
+        low = alt.Y("ci_low:Q", title=title, scale=scale)
+        layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
+    layers += _points(axis, x, y, channels["color"], shown, lit)
+    if part.facet is None:
+        best = next(iter(lit), None)
+        layers += _break(axis, part.table if best is None else part.table.filter(color=best), x)
+        last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
+        last = last.filter(pl.col("color").is_in(lit)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
+        if several and len(last):
+            layers.append(names_at_ends(last, x, y, metric, channels["color"]))
+    lines = multiplied(part, layers, width=WIDTH, height=HEIGHT)
+    return (
+        lines
+        if part.facet is not None or "n" not in part.table.columns
+        else alt.vconcat(lines, _bars_of(part, axis), spacing=8)
+    )
+
+
+def _points(axis: Axis, x: Any, y: Any, color: Any, shown: Any, lit: Sequence[str]) -> list[Any]:
+    """Return layers of points: those of periods that are partly filled are hollow."""
+    chosen = alt.Chart().transform_filter(alt.FieldOneOfPredicate("color", [*lit]))
+    drawn = "datum.filled && datum.value !== null" if len(axis.texts) <= POINTS else "datum.filled && datum.alone"
+    full = chosen.transform_filter(drawn).mark_point(filled=True, size=25, opacity=1)
+    hollow = chosen.transform_filter("!datum.filled && datum.value !== null")
+    hollow = hollow.mark_point(size=55, strokeWidth=2, fill="#ffffff", opacity=1)
+    return [layer.encode(x=x, y=y, color=color, tooltip=shown) for layer in (full, hollow)]
+
+
+def _break(axis: Axis, table: pl.DataFrame, x: Any) -> list[Any]:
+    """Return layers that mark the break of a line with its date; none without a break."""
+    at = axis.break_of(table)
+    if at is None:
+        return []
+    data = values(pl.DataFrame({WHEN: [at], "label": [f"break at or near {at}"]}))
+    rule = alt.Chart(data).mark_rule(strokeDash=[4, 4], opacity=0.6, color=INK).encode(x=x)
+    late = axis.texts.index(at) > len(axis.texts) * LATE
+    side: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
+    text = alt.Chart(data).mark_text(**side, baseline="top", dy=3, color=INK)
+    return [rule, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]
+
+
+def _bars_of(part: Tidy, axis: Axis) -> Any:
+    """Return bars of how many queries the values of each period rest on; of several systems the most."""
+    most = part.table.group_by(WHEN, maintain_order=True).agg(pl.col("n").max())
+    y = alt.Y("n:Q", title="n", axis=alt.Axis(tickCount=2, format="~s", tickMinStep=1))
+    bar = alt.Chart(values(most)).mark_bar(color=NEITHER, opacity=0.6)
+    return bar.encode(
+        x=axis.channel(labels=False), y=y, tooltip=[alt.Tooltip(f"{WHEN}:N", title=axis.name), alt.Tooltip("n:Q")]
+    ).properties(width=WIDTH, height=BARS)
