@@ -17,6 +17,7 @@ from frame_metrics.report.cells import ALPHA, BETTER, cell_of, corrections, coun
 from frame_metrics.report.chosen_rows import sorted_by
 from frame_metrics.report.comparison_tables import comparison_tables, leaderboard_tables, rank_moves
 from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
+from frame_metrics.report.of_breaks import lost_across
 from frame_metrics.report.result_tables import (
     CALLED,
     EFFECTIVE,
@@ -87,6 +88,7 @@ def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the averages of the metrics."""
     keys = [content.system] if content.system else []
+    yield from _drawn(pictures, "over time")
     yield wide_table(content, content.results, keys, "The metrics") if keys else long_table(content)
     if keys and EFFECTIVE in content.results.columns:
         of = content.results.with_columns(pl.col(EFFECTIVE).alias("value"))
@@ -193,6 +195,8 @@ def _curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
 
 def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the queries to look at."""
+    lost = lost_across(content)
+    yield from [lost] if lost is not None else []
     yield from _drawn(pictures, "queries")
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over queries"

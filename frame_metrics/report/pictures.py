@@ -12,6 +12,7 @@ from frame_metrics import plot
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
+from frame_metrics.report.of_breaks import time_of_segments
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 MOST = 30  # the most systems, or segments, of a picture; more cannot be told apart
@@ -36,6 +37,10 @@ def drawn(content: Content) -> dict[str, Picture]:
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the place, the title and the charts of each picture that has data, and not too many series."""
     level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
+    if content.segments is not None and (time := time_of_segments(content)):
+        periods, of = _of_the_best(content, content.of_first(content.segments))
+        if periods["value"].count():
+            yield "over time", f"{content.first} by {time}{level}{of}", [plot.over_time(periods, ci=content.ci)]
     results, of = _of_the_best(content, content.results)
     if content.system and _few(results, content.keys):  # of one system they would show what the table says
         parts = [part for part in _by_metric(results) if part["value"].n_unique() > 1]

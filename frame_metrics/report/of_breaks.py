@@ -1,0 +1,57 @@
+"""A report over time: its column of times, and the queries that lost most across a break."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_metrics.backends.tables import Table
+from frame_metrics.backends.times import in_order, times_of
+from frame_metrics.report.cells import cell_of, plain_text, sign_of
+from frame_metrics.report.content import Content
+from frame_metrics.report.result_tables import LONGEST
+
+MOST = 10  # queries that are listed
+
+
+def time_of_segments(content: Content) -> str | None:
+    """Return the column of segments if it is the only one, and has times; else None."""
+    if content.segments is None or len(content.by) != 1:
+        return None
+    values = content.segments[content.by[0]].drop_nulls().unique(maintain_order=True).to_list()
+    return content.by[0] if len(values) > 1 and times_of(values) is not None else None
+
+
+def lost_across(content: Content) -> Table | None:
+    """Return the queries of the best system that lost most of the first metric across the break of the summary.
+
+    They are those that were asked before it and from then on. None without a break, and if there are no such queries.
+    """
+    name, said = time_of_segments(content), content.summary.filter(pl.col("about") == "break")
+    sign = sign_of(content.first)
+    if name is None or said.is_empty() or content.values is None or not sign:
+        return None
+    order = in_order(content.values[name]) or []
+    texts = [f"{plain_text(name)} = {plain_text(value, 60)}" for value in order]
+    if said["of"][0] not in texts:
+        return None
+    later = order[texts.index(said["of"][0]) :]
+    values = content.values.drop_nulls(["value", name])
+    if content.system:
+        values = values.filter(pl.col(content.system).eq_missing(said[content.system][0]))
+    is_later, keys = pl.col(name).is_in(pl.Series(later, dtype=values.schema[name]).implode()), [*content.query]
+    sides = {
+        "before": pl.col("value").filter(~is_later).mean(),
+        "from then on": pl.col("value").filter(is_later).mean(),
+    }
+    found = values.group_by(keys, maintain_order=True).agg(**sides).drop_nulls([*sides])
+    found = found.with_columns(change=pl.col("from then on") - pl.col("before"))
+    found = found.filter(pl.col("change") * sign < 0).sort(pl.col("change") * sign, maintain_order=True).head(MOST)
+    if found.is_empty():
+        return None
+    names = [*sides, "change"]
+    rows = [
+        [*(cell_of(key, row[key], longest=LONGEST) for key in keys), *(cell_of("value", row[one]) for one in names)]
+        for row in found.iter_rows(named=True)
+    ]
+    caption = f"Queries that lost most of {content.first} across the break at or near {plain_text(later[0], 60)}"
+    return Table([*map(plain_text, keys), *names], rows, [*[False] * len(keys), *[True] * len(names)], caption)
