@@ -71,7 +71,7 @@ def times_of(values: Iterable[Any]) -> list[float] | None:
     return None if names is None else [float(names[text.lower()]) for text in texts]
 
 
-def in_order(values: pl.Series) -> list[Any] | None:
+def ordered_distinct(values: pl.Series) -> list[Any] | None:
     """Return the distinct values of a column in the order of time, null last; None if they are no times.
 
     An ordered category keeps its own order.

@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.backends.times import in_order, time_of, times_of, unit_of, with_gaps
+from frame_metrics.backends.times import ordered_distinct, time_of, times_of, unit_of, with_gaps
 from frame_metrics.errors import ColumnError, listed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.averages import ENDS, level_note, names_at_ends, near
@@ -122,7 +122,7 @@ class Axis:
     @classmethod
     def of(cls, name: str, column: pl.Series) -> Axis:
         """Return the periods of a column."""
-        order = [value for value in in_order(column) or column.unique(maintain_order=True) if value is not None]
+        order = [value for value in ordered_distinct(column) or column.unique(maintain_order=True) if value is not None]
         return cls(name, with_gaps([value_text(value) for value in order]))
 
     def placed(self, tidy: Tidy, column: pl.Series) -> Tidy:

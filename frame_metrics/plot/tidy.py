@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.forked import check_threads
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.backends.times import in_order
+from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
@@ -219,7 +219,7 @@ def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | 
 
 def _places(values: pl.Series, texts: Sequence[str]) -> dict[str, int] | None:
     """Return the place of each text of a key column in its own order, totals last; None if it has none."""
-    order = in_order(values)
+    order = ordered_distinct(values)
     if order is None:
         return None
     there = dict(zip(values.to_list(), texts, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_metrics.backends.tables import Table
-from frame_metrics.backends.times import in_order, times_of
+from frame_metrics.backends.times import ordered_distinct, times_of
 from frame_metrics.report.cells import cell_of, plain_text, sign_of
 from frame_metrics.report.content import Content
 from frame_metrics.report.result_tables import LONGEST
@@ -30,7 +30,7 @@ def lost_across(content: Content) -> Table | None:
     sign = sign_of(content.first)
     if name is None or said.is_empty() or content.values is None or not sign:
         return None
-    order = in_order(content.values[name]) or []
+    order = ordered_distinct(content.values[name]) or []
     texts = [f"{plain_text(name)} = {plain_text(value, 60)}" for value in order]
     if said["of"][0] not in texts:
         return None

@@ -13,7 +13,7 @@ import pytest
 
 from frame_metrics import IRM, ColumnError, plot
 from frame_metrics.backends.display import value_text
-from frame_metrics.backends.times import in_order, with_gaps
+from frame_metrics.backends.times import ordered_distinct, with_gaps
 from helpers import KINDS, as_kind, error
 
 DAY = timedelta(days=1)
@@ -70,13 +70,13 @@ ORDERS: list[tuple[list[Any], list[Any] | None]] = [
 @pytest.mark.parametrize(("values", "order"), ORDERS)
 def test_values_in_the_order_of_time(values: list[Any], order: list[Any] | None) -> None:
     """Days, weeks, months, quarters, and names of weekdays and months; others have no order."""
-    assert in_order(pl.Series(values)) == order
+    assert ordered_distinct(pl.Series(values)) == order
 
 
 def test_an_ordered_category_keeps_its_own_order() -> None:
     """Also where its values are names of weekdays."""
     own = pl.Series(["Tue", "Sun", "Mon"], dtype=pl.Enum(["Sun", "Mon", "Tue"]))
-    assert in_order(own) == ["Sun", "Mon", "Tue"]
+    assert ordered_distinct(own) == ["Sun", "Mon", "Tue"]
 
 
 @pytest.mark.parametrize(

@@ -557,7 +557,7 @@ def test_pictures_are_listed() -> None:
     """The repr of irm.plot has a line for each picture."""
     told = repr(runs(a=0.0).irm.plot).splitlines()
     assert [line.split()[0] for line in told[1:3]] == ["metrics", "bounds"]
-    assert len(told) == 18
+    assert len(told) == 19
 
 
 def test_an_online_test_says_how_its_units_are_split() -> None:
