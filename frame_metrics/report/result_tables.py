@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
+from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.report.cells import best_cells, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
@@ -155,8 +156,18 @@ def crossed_table(
 
 
 def rows_together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the rows sorted so that those with equal values in the named columns stand together."""
-    return pl.concat(frame.partition_by(names, maintain_order=True)) if len(frame) else frame
+    """Return the rows sorted so that those with equal values in the named columns stand together, times in order."""
+    if not len(frame):
+        return frame
+    orders = [ordered_distinct(frame[name]) for name in names]
+    each = [
+        frame[name].unique(maintain_order=True).to_list() if order is None else order
+        for name, order in zip(names, orders, strict=True)
+    ]
+    parts = frame.partition_by(names, maintain_order=True)
+    if any(order is not None for order in orders):
+        parts.sort(key=lambda part: [order.index(part[name][0]) for name, order in zip(names, each, strict=True)])
+    return pl.concat(parts)
 
 
 def decided_note(content: Content) -> str:

@@ -44,3 +44,13 @@ def test_nothing_is_listed_without_a_break_or_without_queries_on_both_sides() ->
     text = page(fall=99)
     assert "lost most" not in text
     assert "rr by day" in text[: text.index("<table")]
+
+
+def test_weekdays_stand_in_their_order() -> None:
+    """In the table of segments and in the picture."""
+    rows = [(f"{day}{q}", day, q / 10) for day in ("Wed", "Mon", "Sun") for q in range(6)]
+    irm = pl.DataFrame(rows, schema=["query", "day", "rr"], orient="row").irm(query="query", value="rr", by="day")
+    text = str(irm.report(format="html"))
+    table = text[text.index('id="segments"') :]
+    places = [table.index(f">{day}<") for day in ("Mon", "Wed", "Sun")]
+    assert places == sorted(places)
