@@ -135,7 +135,7 @@ class Log(Facts):
         return used
 
     def known_values(self, role: str) -> Array | None:
-        """Return the same, NaN where neither the log nor the judgments have a value."""
+        """Return the value of a role for each ranking's query, NaN where neither log nor judgments have one."""
         column, grid = self.columns.single.get(role), self.grid
         if column is None:
             return None

@@ -208,7 +208,7 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 def _reached_by_two_sorts(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:
-    """Return the same by sorting all scores, and separately the scores of relevant rows."""
+    """Count as ``reached`` does, by two sorts: of all scores, and of those of relevant rows."""
     falling, mine = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
     end = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
     tp: Array = np.append(0, np.searchsorted(-mine, -falling[end], side="right")).astype(kind)

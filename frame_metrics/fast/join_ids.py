@@ -62,7 +62,7 @@ def joined_few(ours: pl.DataFrame, theirs: pl.DataFrame, keys: list[str]) -> tup
 
 
 def joined(ours: pl.DataFrame, theirs: pl.DataFrame, by_query: ByQuery) -> tuple[Array, Array]:
-    """Return the same, in any order, for tables of many rows, in which "hash" is the hash of each document."""
+    """Return pairs of rows with equal ids, in any order, of large tables with the hash of each document ("hash")."""
     keys, order, lengths = by_query.names.columns, by_query.order, by_query.lengths
     hashes, others = (table["hash"] for table in (ours, theirs))
     query = _queries(ours, by_query)

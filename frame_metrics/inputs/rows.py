@@ -213,7 +213,7 @@ class Rows(Segmented):
         make_read_only(self)
 
     def with_values(self, value: Array) -> Rows:
-        """Return the same rows with other values."""
+        """Return these rows with other values."""
         order: dict[str, bool] = {"in_turn": self.in_turn, "one_by_one": self.one_by_one}
         return Rows(self.query, self.rank, value, self.n_queries, cutoffs=self.cutoffs, **order, same=self)
 

@@ -359,5 +359,5 @@ class DrawnRows:
 
     @cached_array
     def order_scores(self) -> FullScores:
-        """The same for measures of the order alone: successive scores of other rows are one."""
+        """Counts for measures of the order alone: scores between which only other rows stand are one."""
         return self.merged.drawn(self.weight)

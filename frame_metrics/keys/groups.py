@@ -93,7 +93,7 @@ class Segments:
         return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
 
     def rows_of_keys(self, at: Array | slice = slice(None)) -> dict[str, Array]:
-        """Return the same without the totalled columns."""
+        """Return the key rows of an answer without the totalled columns; ``at``: as for ``key_rows``."""
         return {name: rows for name, rows in self.key_rows(at).items() if name in self.keys}
 
     def values(self, key: str) -> pl.Series:

@@ -106,7 +106,7 @@ class AnnotatorPairs:
     repeats: int = 1  # how often all judgments are here, one after the other, as for so many resamples
 
     def of_class(self, one: float) -> AnnotatorPairs:
-        """Return the same with judgments of two classes: 1 for the class ``one``, 0 for any other."""
+        """Return these pairs with judgments of two classes: 1 for the class ``one``, 0 for any other."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
         together = replace(self.all_judgments, value=(self.all_judgments.value == one).astype(float), graded=False)
         return replace(self, pairs=replace(self.pairs, **sides), all_judgments=together, rel=1.0)
@@ -133,7 +133,7 @@ class AnnotatorPairs:
         return np.append(n, len(np.unique(self.query[several])))
 
     def repeated(self, m: int) -> AnnotatorPairs:
-        """Return the same judgments m times, of as many times as many queries, documents and pairs."""
+        """Return these judgments m times, each time as those of other queries, documents and pairs."""
         pairs, together, at = self.pairs, self.all_judgments, np.arange(m)[:, None]
 
         def numbered(values: Array, n: int) -> Array:

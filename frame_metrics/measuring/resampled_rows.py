@@ -129,7 +129,7 @@ class RowDraws:
 
     @cached_property
     def _rarest(self) -> Array:
-        """The same number of the rarest class in each segment, shape (segments,)."""
+        """Number of rows, or clusters, of the rarest class of each segment, as ``_sizes`` counts them, (segments,)."""
         cases, n, k = self.inputs.cases, len(self.inputs.segments), max(self.inputs.cases.k, 1)
         return effective_counts(cases, class_cells(cases, self.inputs.segments), n * k).reshape(n, k).min(axis=1)
 

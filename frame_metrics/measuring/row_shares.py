@@ -72,7 +72,10 @@ def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Arra
 
 
 def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
-    """Return the same of rows with weights, or in clusters; a cluster of each row is none."""
+    """Return a share of rows with weights or in clusters, and the ends of its interval, shape (3, segments).
+
+    Clusters of one row each are no clusters.
+    """
     cases, size = inputs.cases, len(inputs.segments)
     place = inputs.segments.of(cases.rows)
     told = _marks_of_share(inputs, place, marks, c)

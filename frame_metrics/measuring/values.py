@@ -66,7 +66,7 @@ class Values:
     zeros: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
 
     def some(self, at: slice | Array) -> Values:
-        """Return the same of some rankings, without values of metrics."""
+        """Return what is known of some rankings, without values of metrics."""
         each: Any = {name: held[at] for name in RANKING_FIELDS if (held := getattr(self, name)) is not None}
         return replace(self, index=self.index.some(at), **each)
 

@@ -31,7 +31,7 @@ def _novel(rows: Rows, k: int | None, alpha: float, weight: Weight) -> Array:
 
 
 def _of_all(run: FullRanking, k: int | None, alpha: float, weight: Weight) -> Array:
-    """The same sum where every document is relevant to all subtopics, and there are k, shape (queries,)."""
+    """Sum what k documents would gain if each was relevant to all subtopics, shape (queries,)."""
     places = run.retrieved() if k is None else np.full(run.n_queries, k)
     most = int(places.max(initial=0))
     most = min(most, int(80 / alpha)) if alpha > 80 / LONGEST else most  # (1 - alpha)^(80 / alpha) adds nothing

@@ -46,7 +46,7 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
 
 def share_marks(metric: Metric, *, binary: bool) -> Array | None:
-    """Return the same for any share of rows, also where predictions say which rows are looked at, as for precision."""
+    """Return what ``share_of`` returns, also for shares of rows that predictions choose, as precision."""
     own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
     if own is None or own.input not in (FullConfusion, Classes) or own.summed:
         return None

@@ -362,7 +362,7 @@ def _at_ends(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
-    """Return the same with only some lines in colour, if there are too many lines or some are chosen.
+    """Return data with only some lines in colour, if there are too many lines or some are chosen.
 
     All panels have the same lines in colour. The best lines are those at the last cutoff, by the first metric.
     """

@@ -310,7 +310,7 @@ def drawn_means(arms: Arms | Strata, resamples: int, seed: int) -> list[Array]:
 
 
 def _drawn(arms: Arms, resamples: int, seeds: list[int]) -> list[Array]:
-    """Return the same of one stratum."""
+    """Return the means of both arms over the resampled units of one stratum, as ``drawn_means`` does."""
     if arms.shared.size:
         both = arms.side_by_side(np.column_stack([arms.summed_columns, np.ones(len(arms.mine))]))
         drawn = [resampled(arm.T, resamples, seeds).T for arm in both]

@@ -228,7 +228,7 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
-    """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them.
+    """Return tallies whose queries are groups of queries; ``numbers``: as ``numbers_within`` returned them.
 
     What only intervals read is left out.
     """

@@ -226,7 +226,7 @@ def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
 
 
 def wilson(p: Any, n: Any, z: Any) -> tuple[Any, Any]:
-    """Return the same with ends that are z standard errors away."""
+    """Return the ends of Wilson's interval of a share p of n rows, at z standard errors."""
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2) ** 0.5
     return centre - half, centre + half

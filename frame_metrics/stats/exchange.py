@@ -42,7 +42,7 @@ class Layer:
         return less, len(self.seen) - less
 
     def of(self, columns: Sequence[int]) -> Layer:
-        """Return the same with some columns."""
+        """Return this layer with some of its columns."""
         return replace(self, each=[self.each[column] for column in columns])
 
     def rows(self, of: Sequence[Array] | None = None) -> tuple[Array, list[Array]]:

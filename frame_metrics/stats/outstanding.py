@@ -166,7 +166,7 @@ class LabelledUnits:
         return far(np.add.reduceat(high, self.starts, dtype=np.int64)), draw, len(self.n)
 
     def permuted(self, seed: int) -> tuple[Array, Draw, int]:
-        """Return the same for means, in standard errors, as whole rows are permuted."""
+        """Return what ``counted`` returns, for means: distances are in standard errors, and whole rows are permuted."""
         parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n, seed)
         total, own = parts.sum(axis=1)[:, None], self.n[self.some]
         n = len(self.place)
@@ -194,7 +194,7 @@ class LabelledUnits:
         return far(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
 
     def flipped(self, seed: int) -> tuple[Array, Draw, int]:
-        """Return the same where what clusters in several segments add to the differences of means is flipped.
+        """Return what ``counted`` returns, for clusters in several segments: what they add to differences is flipped.
 
         A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
         queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.

@@ -201,7 +201,7 @@ def percentiles(values: Array, level: float) -> Array:
 
 
 def ends_drawn(values: Array, level: float) -> Array:
-    """Return the same for a measure of few units; NaN too where no resample differs from another, but for rounding.
+    """Return the percentile interval of resampled values, NaN too where no resample differs, but for rounding.
 
     What never varies does not say how far it is from the truth: of rows that are all right each resample is all right.
     """

@@ -71,7 +71,7 @@ class ArmSums:
 
     @property
     def xi(self) -> Array:
-        """The same of the mean covariate."""
+        """The factors of y, w, 1 and x in what a row adds to the error of the mean covariate, shaped as ``psi``."""
         nothing = np.zeros_like(self.n)
         return np.stack([nothing, nothing, -self.products[..., 3, 2] / self.n**2, 1 / self.n], axis=-1)
 

@@ -58,11 +58,11 @@ class Strata:
         return all(part.even for part in self.parts)
 
     def without_weights(self) -> Strata:
-        """Return the same, with weights as sizes of units."""
+        """Return these arms with each weight read as the size of its unit."""
         return Strata([part.without_weights() for part in self.parts])
 
     def raised(self, by: Array) -> Strata:
-        """Return the same with greater values in the first arm; ``by``: by how much, shape (columns,)."""
+        """Return these arms with ``by`` added to every value of the first arm; ``by``: shape (columns,)."""
         return Strata([part.raised(by) for part in self.parts])
 
     @property

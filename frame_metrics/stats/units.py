@@ -59,11 +59,11 @@ class Arms:
         return self.n[0] == self.n[1]
 
     def without_weights(self) -> Arms:
-        """Return the same, with weights as sizes of units."""
+        """Return these arms with each weight read as the size of its unit."""
         return replace(self, weighted=False)
 
     def raised(self, by: Array) -> Arms:
-        """Return the same with greater values in the first arm; ``by``: by how much, shape (columns,)."""
+        """Return these arms with ``by`` added to every value of the first arm; ``by``: shape (columns,)."""
         return replace(self, sums=self.sums + self.mine[:, None] * self.size[:, None] * by)
 
     @property
@@ -87,12 +87,12 @@ class Arms:
 
     @cached_property
     def n_free(self) -> tuple[float, ...]:
-        """The same by Kish for queries with unlike weights; NaN if one arm has too few to say anything."""
+        """The numbers of ``n_parts`` for degrees of freedom: Kish's if weights differ, NaN if an arm has too few."""
         return (np.nan,) * 3 if self.weighted and (self.kish < LEAST).any() else self.n_effective
 
     @cached_property
     def n_effective(self) -> tuple[float, ...]:
-        """The same, also of arms with too few."""
+        """The numbers of ``n_parts``, those of Kish if weights differ, however few they are."""
         if not self.weighted:
             return self.n_parts
         alone = [kish(self.size[arm & self.alone]) for arm in (self.mine, ~self.mine)]
@@ -191,7 +191,7 @@ class Arms:
 
     @cached_property
     def _means(self) -> Array:
-        """The same less the offset."""
+        """The means of both arms less the offset, with which sums are computed, shape (2, columns)."""
         each = zip((self.mine, ~self.mine), self.n, strict=True)
         means = np.array([self.mean(self.summed_columns[arm].sum(axis=0), n) for arm, n in each])
         size = np.array([self._size_of(arm) for arm in (self.mine, ~self.mine)])

@@ -352,7 +352,7 @@ class Gains:
         return total, ideal
 
     def judged(self, at: Array, given: Array, n: Array, tops: Array) -> Gains:
-        """Return the same for some queries, after some documents of each are judged: no gain, or the highest.
+        """Return the gains of some queries after some documents of each are judged: no gain, or the highest.
 
         Parameters
         ----------

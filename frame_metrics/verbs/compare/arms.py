@@ -106,7 +106,7 @@ class ArmValues:
         return cls(index, all_values.asked, systems, segments, edges, *each, strata)
 
     def with_saved(self, saved: Call, *, gone: bool = False) -> ArmValues:
-        """Return the same with saved numbers as one more arm, the last; a query of both is one unit, as in two arms.
+        """Return these arms and saved numbers as one more, the last; a query of both is one unit, as in two arms.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class ArmValues:
             yield metrics, at, mine, self._arms(at, mine, metrics)
 
     def _units_within(self, both: Array, pair: Pair) -> Iterator[tuple[list[int], Array, Array, Arms | Strata]]:
-        """Yield the same, with ``strata=`` by stratum."""
+        """Yield the units of two arms as ``units`` does, with ``strata=`` stratum by stratum."""
         for metrics, at, mine, arms in self.units(both, pair):
             inside = None
             if self.strata is not None:

@@ -62,7 +62,7 @@ def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: C
 
 
 def _drawn(group: PairGroup, gains: Array, margin: Array, units: float, options: CompareOptions) -> Array:
-    """Return the same from resampled gains, shape (2, columns)."""
+    """Return the p-values that losses, and that gains, are less than the margins, by resampling, (2, columns)."""
     often = often_enough(options.resamples, units)
     means = resampled_means(gains.T, group.weight, group.cluster, often, options.seed).T
     return of_draws(means[~np.isnan(means[:, 0])], margin, units)

@@ -118,7 +118,7 @@ def margin_columns(p: Array, metric: Metric) -> dict[str, float]:
 def margin_columns_of_error(
     difference: float, error: float, metric: Metric, margin: float, p_of: Callable[[float], float]
 ) -> dict[str, float]:
-    """Return the same of a difference with a standard error; ``p_of``: the p-value of so many errors above 0."""
+    """Return the columns of a margin for one difference; ``p_of``: the p-value of so many errors above 0."""
     return margin_columns(
         np.array([p_of((side * metric.sign * difference + margin) / error) for side in SIDES]), metric
     )
