@@ -4,9 +4,10 @@
 # frame; True for rows of the frame, in pieces that also have queries without rows; an expression while it is computed.
 ORDER, TIMES, HAS_ROW, MADE = "\0order", "\0times", "\0has row", "\0made"
 # Of rows that lists became: marks a row that stands for a query without results, these come last; a sort key, the
-# position of each row's source row, if some rows are bare; marks rows of a query that is judged even if it has no
+# position of each row's source row, if there are such rows; marks rows of a query that is judged even if it has no
 # judged document; the labels that ``relevant=`` makes: 1 for a listed document.
-WITHOUT_RESULTS, ORIGIN, RELEVANCE_KNOWN, LABEL = "\0bare", "\0origin", "\0known", "\0label"
+WITHOUT_RESULTS, ORIGIN, RELEVANCE_KNOWN, LABEL = "\0empty", "\0origin", "\0known", "\0label"
+SOURCE_ROW = "\0source"  # of judgments that lists became: the number of the row whose list held it
 ANNOTATOR = "\0annotator"  # of judgments: the inside name of the key column that holds the annotator
 OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are compared
 

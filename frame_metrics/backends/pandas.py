@@ -226,6 +226,7 @@ def _from_objects(name: str, values: Any) -> pl.Series:
     if absent.any():
         array = array.copy()
         array[absent] = None
+    # Texts are common, and need no comparison with what polars made of them.
     if infer_dtype(values, skipna=True) == "string":
         read = pl.Series(name, array)
         return read if read.dtype == pl.String else pl.Series(name, array.tolist(), dtype=pl.String)

@@ -73,6 +73,7 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
     ids = pl.DataFrame({"doc": docs} | ({"segment": segments.place[cell]} if len(segments) > 1 else {}))
     code, first = codes(ids, ids.columns)
     kind = np.int32 if len(rows) < 1 << 31 else np.int64
+    # The row of each system about each document, -1 for none: two rows of one cell overwrite each other, and are found.
     place, system = np.full((len(first), len(systems)), -1, kind), systems.place.astype(np.int32)[cell]
     place[code, system] = np.arange(len(rows), dtype=kind)
     if np.count_nonzero(place >= 0) < len(rows):

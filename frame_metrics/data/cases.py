@@ -344,10 +344,12 @@ def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
     listed = log.grid.rankings
     lacking, evaluated = _n_unlisted(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
+    # The ranking of each row of the log, by its row number; rows of queries that are not evaluated are left out.
     ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
     rows = _listed(log, ranks=ranks).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
     if log.conventions.unjudged == "drop":
         rows = rows.drop_nulls("actual")
+    # Documents that are known and that no row lists become rows of their own, without a score.
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
     if counts.sum() > MOST:
         raise BadValueError(

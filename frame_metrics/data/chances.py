@@ -97,6 +97,7 @@ def _of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retriev
     table = given.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
+    # By rank alone, and no rank far past the rows: look it up in a table of ranks. Else join by segment and rank.
     if keys == [RANK] and top <= len(log):
         found = _looked_up(table, log[RANK], top)
     else:

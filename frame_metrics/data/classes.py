@@ -237,6 +237,7 @@ def class_values(
     else:
         each = [pl.Series([], dtype=kind), *(_plain(side).unique().cast(kind) for side in sides)]
         values = pl.concat(each).unique().drop_nulls().sort()
+    # With a score for each class the classes are those that have one, whether or not a row is of them.
     if columns.class_scores:
         named = [value for value, _ in columns.class_scores]
         lacking = [value for value in values.to_list() if value not in named]

@@ -252,6 +252,8 @@ class Log(Facts):
         other: dict[int, FrameMetricsError] = {}
 
         def tried(at: slice | Array) -> None:
+            # All blocks are sorted, to find all bad rows. After another error only earlier rankings are worked on, so
+            # that the error is that of the first ranking, whichever thread came first.
             first = at.start if isinstance(at, slice) else int(at[0])
             try:
                 block = self.block(at, all_ties=all_ties)

@@ -16,7 +16,7 @@ from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
 from frame_metrics.fast.codes import codes
-from frame_metrics.hidden import ANNOTATOR, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
+from frame_metrics.hidden import ANNOTATOR, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN, SOURCE_ROW, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.ids import cast_exactly, kind_of_ids, wider
 from frame_metrics.roles.columns import Columns
@@ -184,7 +184,7 @@ def _refuse_missing(ids: pl.DataFrame, name: str, n: int) -> None:
     n : number of rows of the frame, for the error.
     """
     if ids[name].null_count():
-        rows = ids.filter(pl.col(name).is_null())[WITHOUT_RESULTS].unique(maintain_order=True).to_numpy()
+        rows = ids.filter(pl.col(name).is_null())[SOURCE_ROW].unique(maintain_order=True).to_numpy()
         raise bad_rows(name, rows, n, "have a missing id in their list", "drop it")
 
 
@@ -274,21 +274,22 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[SeparateJudgme
     """
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.shape.from_judgments]
-    listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(WITHOUT_RESULTS)
+    listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(SOURCE_ROW)
     query, at = codes(listed_ids, keys)
+    # Several rows of a query (one for each system) have to hold the same list; the first one is read.
     if len(at) < len(frame):
         lists = listed_ids[relevant].list.unique().list.sort()
         way = "give each query one list of relevant documents"
         refuse(relevant, lists.ne_missing(lists[at][query]), "differ from another row of their query", way)
     once = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
-    table = once.drop(WITHOUT_RESULTS).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
+    table = once.drop(SOURCE_ROW).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
     pairs = {name: name for name in keys} | {str(columns.doc): relevant}
     return (
         SeparateJudgments(PolarsFrame(table), pairs),
         Columns.of(query=columns.query, by=by, doc=relevant, label=LABEL),
-        once[WITHOUT_RESULTS].to_numpy().astype(np.int64),
+        once[SOURCE_ROW].to_numpy().astype(np.int64),
         _flags(once, columns, frame),
     )
 
@@ -302,8 +303,8 @@ def _with_results(
     """
     listed_ones = judgments.read([*judgments.columns.values(), LABEL])
     relevant, keys = str(columns.relevant), [name for name in judgments.columns if name != columns.doc]
-    found = results.with_columns(pl.Series(WITHOUT_RESULTS, rows)).filter(pl.col(RELEVANCE_KNOWN))
-    found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), WITHOUT_RESULTS)
+    found = results.with_columns(pl.Series(SOURCE_ROW, rows)).filter(pl.col(RELEVANCE_KNOWN))
+    found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), SOURCE_ROW)
     found = found.unique([*keys, relevant], maintain_order=True)
     kind = wider(listed_ones.schema[relevant], found.schema[relevant])
     if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
@@ -315,7 +316,7 @@ def _with_results(
     found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
     nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
     both = pl.concat([listed_ones, found.select(*keys, relevant, nothing).select(listed_ones.columns)])
-    return SeparateJudgments(PolarsFrame(both), judgments.columns), np.append(origin, found[WITHOUT_RESULTS].to_numpy())
+    return SeparateJudgments(PolarsFrame(both), judgments.columns), np.append(origin, found[SOURCE_ROW].to_numpy())
 
 
 def are_flags(flags: Iterable[int | None]) -> bool:
@@ -344,7 +345,7 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
     held = _as_lists(frame, [name, doc])
     if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():
         return NO_FLAGS
-    if ids.select(pl.struct(WITHOUT_RESULTS, name).is_duplicated().any()).item():
+    if ids.select(pl.struct(SOURCE_ROW, name).is_duplicated().any()).item():
         return FLAGS
     docs = held[doc].explode()
     known = docs.dtype.is_numeric() and _0_or_1(docs).any()
@@ -368,7 +369,7 @@ def _unfolded_judgments(
     backend: Backend, columns: dict[str, str], judgment_columns: Columns, to_read: list[str]
 ) -> tuple[SeparateJudgments, Array]:
     """Unfold separate judgments whose columns hold lists; return a row for each judgment, and their source rows."""
-    read = backend.read(to_read).with_row_index(WITHOUT_RESULTS)
+    read = backend.read(to_read).with_row_index(SOURCE_ROW)
     parts = (
         judgment_columns.doc,
         judgment_columns.grade,
@@ -383,6 +384,6 @@ def _unfolded_judgments(
         _length(read, lists)
         table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
         _refuse_missing(table, doc, len(read))
-    return SeparateJudgments(PolarsFrame(table.drop(WITHOUT_RESULTS)), columns), table[
-        WITHOUT_RESULTS
-    ].to_numpy().astype(np.int64)
+    return SeparateJudgments(PolarsFrame(table.drop(SOURCE_ROW)), columns), table[SOURCE_ROW].to_numpy().astype(
+        np.int64
+    )

@@ -148,6 +148,7 @@ def with_document_numbers(
         found = replace(results, different=n_different(docs, by))
     else:
         doc = numbers(shown).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
+        # Numbers of a small part of the log's documents: number them anew, so that counts by number take little room.
         if doc.max(initial=0) > 4 * len(doc) + ROOM:
             doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
         found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)

@@ -320,6 +320,7 @@ def _cluster_rows(log: Log) -> Array:
         row = at.fill_null(NONE).to_numpy()
     if log.columns.cluster in log.columns.shape.from_judgments:
         return row
+    # The log goes before the judgments: the first row of the first ranking of each (segment, query) pair.
     first = np.full(grid.n_pairs, NONE)
     own = grid.pair[grid.of_log]
     first[own[::-1]] = grid.rankings.first_row[::-1]

@@ -380,6 +380,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Se
         return SegmentValues(values.sum(axis=0), undefined)
     if average == "micro":
         return SegmentValues(_micro(inputs, name, metric), undefined)
+    # The weights of classes: equal, by their rows, or by how often they are predicted.
     weight = seen.astype(np.float64)
     if average == "weighted":
         weight = (source.support if isinstance(source, ClassScores) else source.actual).T

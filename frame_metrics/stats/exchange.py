@@ -156,9 +156,11 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
     every = sum(len(layer.seen) for layer in layers)
     for column in range(len(p)):
         kinds = [Kinds.of(layer.each[column].unit_values) for layer in layers]
+        # Left NaN: the difference is normal, and exchanges would take long. The caller takes Welch's t.
         if normal[column] and _labour(kinds) >= WIDE:
             continue
         kinds = [one.parted(layer.n[0] / len(layer.seen)) for one, layer in zip(kinds, layers, strict=True)]
+        # Few units are equal in this column, so that drawing kinds saves little. Such columns share one draw of units.
         if 2 * _labour(kinds) > every:
             units.append(column)
         else:

@@ -189,6 +189,7 @@ def maxima(
             here = block.family[columns]
             moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
             far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
+            # For p-values: the flipped sums as they are. For intervals: their distance from the mean, as t.
             _keep(u, here, moved, _norm(block.whole[:, columns]))
             distance = sums - block.centre[columns] * sizes
             _keep_t(t, block, columns, distance, here, Flips(flips, seed, every))

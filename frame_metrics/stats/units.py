@@ -290,6 +290,7 @@ class Arms:
         value, x = self._parts_of_rows
         apart = value - x[:, None] * self.slope
         over = np.ones((2, apart.shape[1])) if over is None else over
+        # Units of one arm only, arm by arm. A variance that is only rounding is 0.
         found = []
         both = [*zip(self.shared, self.n, strict=True)]
         for arm, n, by in zip((self.mine, ~self.mine), self.n, over, strict=True):
@@ -300,6 +301,7 @@ class Arms:
                 own = square.sum(axis=0) / (n - 1) / n
             least = (CLOSE * self._size_of(arm, without_offset=True)) ** 2
             found.append(np.where(own < least, 0, own) / by**2)
+        # Units of both arms: what they add to one mean less what they add to the other, so that covariance is in it.
         each = [np.sqrt(self._left[row, None]) * n if self.weighted else ((n - 1) * n) ** 0.5 for row, n in both]
         pull = [apart[row] / part / by for row, part, by in zip(self.shared, each, over, strict=True)]
         shared = ((pull[0] - pull[1]) ** 2).sum(axis=0)
