@@ -14,7 +14,7 @@ OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are
 # The table of values: a row for each ranking of a piece. Beside the keys: whether the ranking is in the log, is
 # answered, has results (of teams only), is evaluated, and has a known segment; the number of its system; see
 # ``Values.unanswered``.
-OWN, ANSWERED, RESULTS, EVALUATED, PLACED = "\0own", "\0answered", "\0results", "\0evaluated", "\0placed"
+OF_LOG, ANSWERED, RESULTS, EVALUATED, PLACED = "\0own", "\0answered", "\0results", "\0evaluated", "\0placed"
 SYSTEM, UNANSWERED = "\0system", "\0unanswered"
 # Of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows, the sums
 # of the weights of its results and of their squares; with ``value=``, whether it has no number.

@@ -18,8 +18,8 @@ from frame_metrics.hidden import (
     LABELLED,
     MATCHED,
     NAMES,
+    OF_LOG,
     ORDER,
-    OWN,
     PLACED,
     SYSTEM,
 )
@@ -48,7 +48,7 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
     index = Index(
         columns,
         conventions_of(work, table),
-        table[OWN].to_numpy(),
+        table[OF_LOG].to_numpy(),
         table[ANSWERED].to_numpy(),
         *(system, segment_code, query_code),
         np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
@@ -139,8 +139,8 @@ def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     """
     place = [ORDER] if ORDER in table.columns else list(columns.query)
     place = [SYSTEM, *place] if columns.shape.per_system else [*place, SYSTEM]
-    own = table.filter(OWN).sort(place, nulls_last=True, maintain_order=True)
-    table, n = pl.concat([own, table.filter(pl.col(OWN).not_())]), len(own)
+    own = table.filter(OF_LOG).sort(place, nulls_last=True, maintain_order=True)
+    table, n = pl.concat([own, table.filter(pl.col(OF_LOG).not_())]), len(own)
     numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]
     others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
     return table[np.append(np.arange(n), n + others)]

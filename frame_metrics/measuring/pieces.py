@@ -35,9 +35,9 @@ from frame_metrics.hidden import (
     MATCHED,
     NAMES,
     NEGATIVE,
+    OF_LOG,
     OF_SYSTEMS,
     ORDER,
-    OWN,
     PLACED,
     QUERY_VALUES,
     RESULTS,
@@ -255,7 +255,7 @@ def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool)
     aliases = {}
     if log.columns.cluster:
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
-    which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OWN: index.of_log, ANSWERED: index.answered}
+    which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OF_LOG: index.of_log, ANSWERED: index.answered}
     which |= {PLACED: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}

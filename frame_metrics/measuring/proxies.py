@@ -256,7 +256,7 @@ def members_of(values: Values, segments: Segments) -> list[Array]:
     return np.split(at[order], np.searchsorted(group[order], np.arange(len(segments))))[1:]
 
 
-def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
+def ppi_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     """Return the answer of ``evaluate`` with a proxy: a row for each group, metric and average."""
     both = both_of(source, asked, totals=options.margins)
     values, groups = both.all_values, groups_of(both.all_values.index.cells, options.margins)

@@ -18,7 +18,7 @@ FEWEST = 5  # queries, or clusters, that people must have judged; with fewer the
 
 
 @dataclass(frozen=True)
-class Powered:
+class PpiMean:
     """A prediction-powered mean; NaN where too few queries were judged by people."""
 
     value: float
@@ -58,7 +58,7 @@ def ppi_mean(
     cluster: Array | None = None,
     *,
     tuned: float | None = None,
-) -> Powered:
+) -> PpiMean:
     """Return the prediction-powered mean over all queries, of which people judged some and a machine all.
 
     The value is lambda mean(U) + mean(Y - lambda F), of the machine's values U of the queries that only it judged, and
@@ -88,7 +88,7 @@ def ppi_mean(
     units = len(np.unique(of[mine & some]))
     machine, left = float(every @ proxy), int(some.sum()) - n
     if units < FEWEST:
-        return Powered(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
+        return PpiMean(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
     values = np.where(mine, human, 0)
     apart, apart_proxy = values - own @ values, proxy - own @ proxy
     each_of = [own, own * apart, own * apart_proxy, own * apart * apart_proxy, rest * (proxy - rest @ proxy)]
@@ -106,7 +106,7 @@ def ppi_mean(
     least = CLOSE * np.abs(values - offsets(values[mine]))[mine].max()  # what is nearer to 0 is left by adding floats
     for_t, for_normal = (0.0 if error < least else error for error in errors)
     value = float(own @ (values - tuned * proxy) + tuned * (rest @ proxy))
-    return Powered(value, tuned, machine, n, left, (for_t, for_normal), units - 1)
+    return PpiMean(value, tuned, machine, n, left, (for_t, for_normal), units - 1)
 
 
 def _shares(weight: Array) -> Array:

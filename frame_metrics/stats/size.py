@@ -94,7 +94,7 @@ class Proxied:
 
         Infinity if there is none.
 
-        The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``) with the lambda of ``powered``,
+        The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``) with the lambda of ``ppi_mean``,
         of the variances s by people and v by the machine and their covariance c. It is the mean over the lambda that n
         units may fit, as c is fitted with a variance of (s v + c^2) / n. Of few units that says too
         little: n is no less than ``least``, or than people alone need.

@@ -19,7 +19,7 @@ from frame_metrics.measuring import saved_values as values
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.on_cluster import spread_of
 from frame_metrics.measuring.pieces import Measuring, work_of
-from frame_metrics.measuring.proxies import check_means, powered_means
+from frame_metrics.measuring.proxies import check_means, ppi_means
 from frame_metrics.measuring.results import (
     ANSWERED,
     OF_QUERIES,
@@ -62,7 +62,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
         if not call.columns.query:
             return _of_rows(cases_read(source, only_correctness=partial(of_all_rows, asked)), asked, options, wide)
         if call.proxy is not None:
-            return powered_means(source, asked, options)
+            return ppi_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
         measured = values_of_source(
             source, asked, options.averages, queries=options.ci is not None, totals=options.margins

@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.fast.codes import numbers
-from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, ORDER, OWN, SIDE, SYSTEM, TIMES
+from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, OF_LOG, ORDER, SIDE, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.indexed import indexed
@@ -137,7 +137,7 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
         except FrameMetricsError as error:
             return Unmatched(notes, error)
     seen = {note.name: Seen(note.n, note.of, note.example, _words(note)) for note in notes if note.what is None}
-    table, work = _of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work)
+    table, work = _of_known_systems(gathered.filter(pl.col(OF_LOG).is_not_null()), work)
     index, table = indexed(table, work)
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
@@ -173,7 +173,7 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
     """Keep the rankings of systems that have rows without errors, and number these systems in the order of the rows."""
     if not work.columns.systems_have_rows:
         return table, work
-    systems = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
+    systems = table.filter(OF_LOG).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
     number = pl.DataFrame({SYSTEM: systems, NOTE: np.arange(len(systems))})
     table = table.drop(NOTE).join(number, on=SYSTEM, maintain_order="left").with_columns(pl.col(NOTE).alias(SYSTEM))
     return table, replace(work, systems=work.names.gather(systems))

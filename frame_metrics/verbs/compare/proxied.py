@@ -16,7 +16,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable
 from frame_metrics.stats.margins import above, normally_above
-from frame_metrics.stats.proxies import Powered, ppi_mean
+from frame_metrics.stats.proxies import PpiMean, ppi_mean
 from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
@@ -54,7 +54,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, ma
     use, way = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
     both = people[:, 0] - people[:, 1]
 
-    def mean(human: Array, proxy: Array, tuned: float | None = None) -> Powered:
+    def mean(human: Array, proxy: Array, tuned: float | None = None) -> PpiMean:
         return ppi_mean(human, proxy, here.weights(use), chance, here.clusters(use), tuned=tuned)
 
     found = mean(both, machine[:, 0] - machine[:, 1])
@@ -73,7 +73,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, ma
     return row | {"p_value": found.p_value(way)}
 
 
-def _margin_columns(found: Powered, way: str, metric: Metric, margin: float) -> Row:
+def _margin_columns(found: PpiMean, way: str, metric: Metric, margin: float) -> Row:
     """Return the columns of a difference held against a margin, NaN for none."""
     error = found.errors[way != "t"]
     if not error > 0 or np.isnan(margin):
