@@ -318,6 +318,17 @@ def check_key_names(keys: Iterable[str], result: Iterable[str]) -> None:
             raise ColumnError(f"{quote(key)} is a column of the result as well; rename the frame's column")
 
 
+def check_case(result: Iterable[str]) -> None:
+    """Raise for a key column that differs from another column of the result in capital letters alone."""
+    known: dict[str, str] = {}
+    for name in result:
+        if (other := known.setdefault(name.lower(), name)) != name:
+            raise ColumnError(
+                f"the result would have columns {quote(other)} and {quote(name)}, which are one name to this engine; "
+                "rename the frame's column"
+            )
+
+
 def check_names(columns: Iterable[str]) -> None:
     """Raise for a column of the caller's that is called as only columns are that are made here."""
     for column in columns:

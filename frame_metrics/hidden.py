@@ -19,6 +19,7 @@ SYSTEM, UNANSWERED = "\0system", "\0unanswered"
 # Of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows, the sums
 # of the weights of its results and of their squares; with ``value=``, whether it has no number.
 VALUE, COUNT, ROWS, WEIGHTS, ABSENT = "\0value:", "\0count:", "\0rows:", "\0weights:", "\0absent:"
+FILLS = "\0fills:"
 # Roles of queries: the columns with the values of a role, and that of clusters, which have their names.
 QUERY_VALUES = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
 CLUSTER = "\0cluster"

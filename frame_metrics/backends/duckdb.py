@@ -67,6 +67,7 @@ class DuckDBFrame(Streamed):
 
     selects = "make it one: relation.project('*, -distance as score')"
     numbered = False
+    ignores_case = True
 
     @cached_property
     @_alone()

@@ -81,6 +81,7 @@ class Backend(ABC):
     frame: Any  # the caller's
     selects: ClassVar[str] = ""  # a way to make a column, for kinds of frames that take no expressions
     numbered: ClassVar[bool] = True  # True if its rows have numbers; those of a stream have none
+    ignores_case: ClassVar[bool] = False  # True where "Value" and "value" name one column
     # The way to make a list of each value of a column, as relevant= takes it; {} is the name. "" if there is none.
     as_lists: ClassVar[str] = ""
 

@@ -49,6 +49,7 @@ class SparkFrame(Engine):
     selects = "make it one: frame.selectExpr('*', '-distance as score')"
     brought_here = "toArrow()"
     spreads = True
+    ignores_case = True
 
     @cached_property
     def _fields(self) -> list[Any]:

@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import answered_column, value_column
+from frame_metrics.roles.series import answered_column, undefined_column, value_column
 
 # The remedy in an error; {query} is the list of the query columns.
 REPEATED_REMEDY = (
@@ -31,7 +31,7 @@ def read_values(
     metric: Array | None,
     n: int,
     piece: Piece | None = None,
-) -> tuple[Log, Array, Array]:
+) -> tuple[Log, Array, Array, Array]:
     """Check the columns, and find the value of every metric for every ranking.
 
     Parameters
@@ -45,8 +45,8 @@ def read_values(
 
     Returns
     -------
-    A log with a ranking for each (system, segment, query); the values, NaN where null or absent; and True where no row
-    gives a value, shape (n, rankings) each.
+    A log with a ranking for each (system, segment, query); the values, NaN where null, absent or undefined; True where
+    no row gives a value; and what stood in place of undefined values, else NaN; shape (n, rankings) each.
 
     Raises
     ------
@@ -63,19 +63,24 @@ def read_values(
         table, _ = number_clusters(table, None)
     if columns.answered:
         table = table.with_columns(answered_column(frame[columns.answered], columns.answered).alias("answered"))
-    laid = [name for name in (*OF_QUERIES, "metric", "answered", *names) if name in table.columns]
+    if columns.was_undefined:
+        marks = undefined_column(frame[columns.was_undefined], columns.was_undefined)
+        table = table.with_columns(marks.alias("was_undefined"))
+    laid = [name for name in (*OF_QUERIES, "metric", "answered", "was_undefined", *names) if name in table.columns]
     rankings, of = RankingRows(*group_rows(table, columns.inside, laid, rows=True)), piece or Piece(None)
     grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
     answers = grid.of_log
     if columns.answered:
         answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
     log = Log(table, columns, conventions, "", grid, answers=answers)
-    values, absent = _by_metric(grid.rankings, columns, names, n)
-    return log, values, absent
+    return log, *_by_metric(grid.rankings, columns, names, n)
 
 
-def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array]:
-    """Return the value of each metric and ranking, and True where no row gives one, shape (metrics, rankings) each."""
+def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array, Array]:
+    """Return the value of each metric and ranking, True where no row gives one, and substitutes of undefined ones.
+
+    Each has the shape (metrics, rankings).
+    """
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)
     metric = rankings.values["metric"][place].astype(np.int64) if columns.metric else np.zeros(len(place), np.int64)
@@ -90,4 +95,7 @@ def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int
         values[metric, ranking], absent[metric, ranking] = rankings.values[names[0]][place], False
     else:
         values[:, ranking], absent[:, ranking] = [rankings.values[name][place] for name in names], False
-    return values, absent
+    undefined = np.zeros(values.shape, bool)
+    if columns.was_undefined:
+        undefined[metric, ranking] = rankings.values["was_undefined"][place] > 0
+    return np.where(undefined, np.nan, values), absent, np.where(undefined, values, np.nan)

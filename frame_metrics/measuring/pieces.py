@@ -29,6 +29,7 @@ from frame_metrics.hidden import (
     DOCS,
     EVALUATED,
     FACTS,
+    FILLS,
     FLAGS,
     GRADE,
     LABELLED,
@@ -65,6 +66,8 @@ from frame_metrics.roles.columns import checked_columns, judging
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
+OF_SAVED = {"without_number": ABSENT, "fills": FILLS}  # fields of ``Values`` that saved numbers have for each metric
+
 
 def gathered_of(work: Measuring, source: InPieces) -> Values:
     """Measure every ranking of all pieces, as if they had been one frame in memory."""
@@ -100,10 +103,9 @@ class Measuring(Work):
         columns: dict[str, Any] = {EVALUATED: all_values.evaluated}
         columns |= {UNANSWERED: np.zeros(len(all_values.evaluated), np.int64) + all_values.unanswered}
         columns |= {f"{VALUE}{i}": values for i, values in enumerate(all_values.value)}
-        columns |= {
-            f"{ABSENT}{i}": marks
-            for i, marks in enumerate(() if all_values.without_number is None else all_values.without_number)
-        }
+        for role, name in OF_SAVED.items():
+            own = getattr(all_values, role)
+            columns |= {} if own is None else {f"{name}{i}": row for i, row in enumerate(own)}
         columns |= {f"{COUNT}{i}:{j}": row for i, counts in all_values.counts.items() for j, row in enumerate(counts)}
         columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in all_values.weights.items() for j, row in enumerate(sums)}
         if all_values.list_results is not None:
@@ -125,8 +127,11 @@ class Measuring(Work):
             said["list_results"] = from_lists(table, index.conventions.catalogue)
         if RESULTS in table.columns:
             said["with_results"] = table[RESULTS].to_numpy()
-        if f"{ABSENT}0" in table.columns:
-            said["without_number"] = table.select(f"{ABSENT}{i}" for i in range(len(self.asked))).to_numpy().T
+        saved = {role: name for role, name in OF_SAVED.items() if f"{name}0" in table.columns}
+        said |= {
+            role: table.select(f"{name}{i}" for i in range(len(self.asked))).to_numpy().T
+            for role, name in saved.items()
+        }
         said["zeros"] = bool(table[NEGATIVE].any())
         marks = table[EVALUATED].to_numpy(), table[UNANSWERED].to_numpy()
         return Values(index, self.asked, value, *marks, counts, rows, weights, **said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameE
 from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.on_cluster import Finish, spread_of
-from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
+from frame_metrics.measuring.pieces import OF_SAVED, Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.sums import need_sums_alone, summed_rows, with_sums_of
 from frame_metrics.measuring.values import Values, without
@@ -151,9 +152,10 @@ def _metrics_in(source: Source) -> tuple[Asked, dict[str, int] | None]:
 
 def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
     """Return the values of the metrics that are asked for, of those of all that there are, ``available``."""
-    wanted, absent = available if asked is None else asked, found.without_number
+    wanted = available if asked is None else asked
     at = positions_of_metrics(wanted, available, _where(found.columns))
-    found = replace(found, asked=wanted, value=found.value[at], without_number=None if absent is None else absent[at])
+    saved: Any = {name: None if (own := getattr(found, name)) is None else own[at] for name in OF_SAVED}
+    found = replace(found, asked=wanted, value=found.value[at], **saved)
     if found.conventions.unanswered == "drop":
         answered = found.index.answered
         return replace(without(found, ~answered), evaluated=answered)
@@ -173,9 +175,10 @@ def _read(source: Source, n: int, number: dict[str, int] | None, piece: Piece | 
     columns, code = source.call.columns, None
     if number is not None:
         code = _texts(source.table, columns).replace_strict(number, return_dtype=pl.Int64).to_numpy()
-    log, values, absent = read_values(source.table, columns, source.call.conventions, code, n, piece)
+    log, values, absent, fills = read_values(source.table, columns, source.call.conventions, code, n, piece)
     every = np.ones(values.shape[1], bool)
-    return log, Values(log.index, [], values, every, ~log.answered, without_number=absent, **role_values(log))
+    marks: Any = {"without_number": absent, "fills": fills}
+    return log, Values(log.index, [], values, every, ~log.answered, **marks, **role_values(log))
 
 
 @dataclass(frozen=True, eq=False)

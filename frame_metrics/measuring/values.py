@@ -52,9 +52,10 @@ class Values:
     cluster: Array | None = None  # its number, NaN for a query that has none, and is not evaluated
     covariate: Array | None = None
     sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
-    without_number: Array | None = (
-        None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
-    )
+    # With value=, shape (metrics, rankings) each: whether a ranking has no number, and what stood in place of undefined
+    # values, else NaN. None without value=.
+    without_number: Array | None = None
+    fills: Array | None = None
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
     unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
@@ -104,7 +105,10 @@ def filled(values: Values, i: int) -> Array:
     """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
     name, metric = values.asked[i]
     there = values.evaluated if values.without_number is None else values.evaluated & ~values.without_number[i]
-    return values.conventions.filled(name, metric, values.value[i], there, "queries")
+    found = values.conventions.filled(name, metric, values.value[i], there, "queries")
+    if values.fills is None or values.conventions.undefined is not None:
+        return found
+    return np.where(np.isnan(found) & there, values.fills[i], found)
 
 
 def without(all_values: Values, without_number: Array) -> Values:

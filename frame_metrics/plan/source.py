@@ -17,7 +17,7 @@ from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_case, check_names
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import Array
@@ -134,7 +134,8 @@ def answer_of(
                 source = replace(
                     source, proxy=replace(source, call=other.reading(), judgments=read, judgment_columns=judged)
                 )
-            return compute(source).of_rows(source.table, source.keyed.judgments)
+            nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
+            return compute(source).of_rows(nothing, source.keyed.judgments)
         table, columns = _counted(call, rows, documents=documents)
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
@@ -148,6 +149,8 @@ def answer_of(
     needed = call.columns.needed
     classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
     check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
+    if call.plan.backend.ignores_case:
+        check_case(of_types(call.plan.backend.types(needed)))
     run = read if unreadable is None else or_unreadable
     return call.plan.backend.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
 

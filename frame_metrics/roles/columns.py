@@ -264,10 +264,10 @@ class Columns:
 
 SHAPE = tuple(part.name for part in fields(Shape))
 SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("single", "shape"))
-# Roles of one column. No caller names the last four: marks of documents that to_judge() chose, which are no random
+# Roles of one column. No caller names the last five: marks of documents that to_judge() chose, which are no random
 # sample (an error with proxy=; the audit only counts those ``marked``); the cutoff of ``metric``, which its name has
-# too; whether a system had a row of the query, as per_query() says beside its values.
-SINGLE = (*(role for role in ROLES if role not in SEVERAL), "chosen", "marked", "k", "answered")
+# too; whether a system had a row of the query, and whether a value stands for what is undefined, as per_query() says.
+SINGLE = (*(role for role in ROLES if role not in SEVERAL), "chosen", "marked", "k", "answered", "was_undefined")
 NO_COLUMN: dict[str, None] = dict.fromkeys(SINGLE)
 
 

@@ -42,6 +42,8 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 # Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
 ROW, SYSTEM = "row", "system"
 # Roles and options that go with value=.
+PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is known
+SAVED_BESIDE = ("metric", "k", "answered", "undefined")  # columns of per_query() beside the numbers
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
@@ -228,7 +230,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
 
 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
-    """Return the columns of a frame with ``value=``; only "query", "metric", "k" and "answered" are found by name."""
+    """Return the columns of a frame with ``value=``; only "query", and what per_query() has, are found by name."""
     if judged:
         raise ColumnError(
             "value= names numbers that were computed already, and judgments say nothing of them; "
@@ -244,8 +246,8 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     played = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}
     if not query and ("query" in roles or "query" in played or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
-    found = (name if name in available and name not in played else None for name in ("metric", "k", "answered"))
-    metric, k, answered = found
+    found = (name if name in available and name not in played else None for name in SAVED_BESIDE)
+    metric, k, answered, undefined = found
     if answered is None and roles.get("unanswered") == "drop":
         raise ColumnError(
             "unanswered='drop' requires the column 'answered' beside value=, as per_query() returns it; without it a "
@@ -258,8 +260,9 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
         )
     by = _segments(named)
     named.pop("by", None)
-    k = k if metric else None
-    columns = Columns.of(query=query or ("query",), by=by, value=value, metric=metric, k=k, answered=answered, **named)
+    named |= {"metric": metric, "k": k if metric else None, "answered": answered}
+    named["was_undefined"] = undefined if len(value) == 1 else None  # of several metrics it would not say which
+    columns = Columns.of(query=query or ("query",), by=by, value=value, **named)
     _check_parts(columns)
     return columns
 
@@ -309,6 +312,9 @@ def absent(
         if role in available and ROLES[role].found:
             return f"the column {role!r} does not fit the others, and was not found; pass {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
+    if {*PER_QUERY} <= {*available}:
+        what = "the frame has numbers of queries, as per_query() returns them; pass value='value'"
+        return f"the {' or '.join(pair)} is missing, and {what}"
     hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]
     more = next((words for words in hints if words), "")
     way = f"; name its column with {which}, one of {listed(available)}" if available else " in a frame without columns"

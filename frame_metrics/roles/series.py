@@ -432,9 +432,19 @@ def team_column(values: pl.Series, column: str) -> pl.Series:
 
 def answered_column(values: pl.Series, column: str) -> pl.Series:
     """Return whether the query of each number was answered, true or false; raise for other values."""
+    return _marks(values, column, "a system answered the query")
+
+
+def undefined_column(values: pl.Series, column: str) -> pl.Series:
+    """Return whether each number stands for what is undefined, true or false; raise for other values."""
+    return _marks(values, column, "a number stands for what is undefined")
+
+
+def _marks(values: pl.Series, column: str, what: str) -> pl.Series:
+    """Return true or false of each number; raise for other values. ``what``: what the column says."""
     if values.dtype != pl.Boolean:
         raise BadValueError(
-            f"{column}: beside value= it says whether a system answered the query, true or false, and this column is "
+            f"{column}: beside value= it says whether {what}, true or false, and this column is "
             f"{type_name(values.dtype)}; convert it, or rename it if it says something else"
         )
     refuse_null(column, values, "have neither true nor false", "give every row true or false")

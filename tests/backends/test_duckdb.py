@@ -329,6 +329,15 @@ def test_relations_larger_than_memory(con: Any, order: str) -> None:
         pl.testing.assert_frame_equal(found, expected, check_dtypes=False, abs_tol=1e-12, rel_tol=1e-12)
 
 
+def test_names_that_differ_in_case_alone(con: Any) -> None:
+    """A key that DuckDB would take for a column of the result is refused; other engines tell them apart."""
+    rows = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0] * 2, "grade": [1, 0] * 2, "Value": [*"xxyy"]})
+    con.register("cased", rows.to_arrow())
+    said = error(lambda: IRM(con.sql("from cased"), by="Value").evaluate("rr"), ColumnError)
+    assert said.startswith("the result would have columns 'Value' and 'value', which are one name to this engine")
+    assert IRM(rows, by="Value").evaluate("rr").columns[0] == "Value"
+
+
 # What the backend hands over
 
 

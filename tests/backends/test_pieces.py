@@ -902,3 +902,27 @@ def test_a_parquet_file_that_is_cut_short_is_named(whole: int, tmp_path: Path) -
         FrameMetricsError, match=f"{re.escape(str(paths[-1]))}: the file is cut short, or is no Parquet"
     ):
         pl.scan_parquet(paths).irm.evaluate("rr").collect()
+
+
+def test_saved_undefined_values_in_pieces(tmp_path: Path) -> None:
+    """Marks of undefined values are read piece by piece as in memory."""
+    saved = pl.DataFrame({"query": range(3000), "rr": [i % 4 / 4 for i in range(3000)]})
+    saved = saved.rename({"rr": "value"}).with_columns(metric=pl.lit("rr"), undefined=pl.col("query") % 5 == 0)
+    for given in ({}, {"undefined": "null"}, {"undefined": "one"}):
+        roles: Any = {"query": "query", "value": "value"} | given
+        ours, theirs = IRM(_scanned(saved, tmp_path), memory=20_000, **roles), IRM(saved, **roles)
+        for options in ({}, {"ci": 0.9, "resamples": 20}):
+            expected = theirs.evaluate("rr", **options)
+            assert_frame_equal(ours.evaluate("rr", **options).collect(), expected)
+            assert expected["n_undefined"].to_list() == [600]
+
+
+def test_annotators_have_the_ids_of_the_log(tmp_path: Path) -> None:
+    """Ids of judgments that are of another type come back in that of the log, in pieces as in memory."""
+    log = _scanned(pl.select(query=pl.int_range(3000) % 50, doc=pl.int_range(3000), score=1.0), tmp_path)
+    rows = {"query": [1, 1], "doc": [1, 1], "who": ["u", "v"], "grade": [0, 1]}
+    judged = pl.DataFrame(rows, schema_overrides={"query": pl.Int16})
+    for memory in ("1GB", "20KB"):
+        irm = log.irm(memory=memory).judge(judged, annotator="who")
+        assert irm.disagreements().collect().schema["query"] == pl.Int64
+        assert irm.agreement(by="query").collect()["query"].to_list() == [1, 1]

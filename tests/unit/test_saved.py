@@ -603,3 +603,43 @@ def test_a_saved_column_with_another_name() -> None:
     assert now.compare(baseline=kept.rename({"latency": "ms"}))["n"].to_list() == [4]
     two = kept.with_columns(cost=1.0).irm(value=["latency", "cost"])
     assert error(lambda: now.compare(baseline=two)).endswith("it has 'latency', 'cost'")
+
+
+@pytest.mark.parametrize("undefined", [None, "null", "zero", "one"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_undefined_values_stay_undefined(kind: str, undefined: Any) -> None:
+    """Numbers of per_query() that stand for undefined values are counted, and undefined= says what they count as."""
+    rows = pl.DataFrame({"query": [*"aabbcc"], "score": [2.0, 1.0] * 3, "grade": [0, 0, 1, 0, 0, 1]})
+    saved = IRM(rows).per_query("ndcg@10", "rr")
+    expected, ours = IRM(rows, undefined=undefined), IRM(as_kind(saved, kind), value="value", undefined=undefined)
+    for call in (
+        lambda irm: irm.evaluate("ndcg@10", "rr"),
+        lambda irm: irm.evaluate("rr", ci=0.9, resamples=50),
+        lambda irm: irm.per_query("rr", "ndcg@10"),
+    ):
+        found = as_polars(call(ours)).drop("n_unanswered", strict=False)
+        assert_frame_equal(found, as_polars(call(expected)), check_dtypes=False)
+    compared = IRM(as_kind(rows, kind), undefined=undefined).compare("rr", baseline=saved)
+    assert as_polars(compared).select("n", "n_undefined").rows() == [(2, 1) if undefined == "null" else (3, 1)]
+
+
+def test_undefined_values_of_saved_numbers_raise() -> None:
+    """undefined="raise" counts the queries whose number stands for an undefined value; other columns are no marks."""
+    rows = pl.DataFrame({"query": [*"aabb"], "score": [2.0, 1.0] * 2, "grade": [0, 0, 1, 0]})
+    saved = IRM(rows).per_query("rr")
+    said = error(lambda: IRM(saved, value="value", undefined="raise").evaluate("rr"))
+    assert said == "rr is undefined for 1 of 2 queries"
+    texts = saved.with_columns(undefined=pl.lit("no"))
+    assert "undefined: beside value= it says whether a number stands for" in error(
+        lambda: IRM(texts, value="value").evaluate("rr")
+    )
+    two = saved.select("query", "undefined", rr="value", ap="value")
+    assert IRM(two, value=["rr", "ap"]).evaluate("rr")["n_undefined"].to_list() == [0]  # of which metric is not said
+
+
+def test_numbers_that_nobody_names_are_offered() -> None:
+    """A frame as per_query() returns it, without value=, is recognised."""
+    saved = IRM(pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})).per_query("rr")
+    said = error(lambda: IRM(saved).evaluate("rr"), ColumnError)
+    assert said.endswith("the frame has numbers of queries, as per_query() returns them; pass value='value'")
+    assert IRM(saved, value="value").evaluate("rr")["value"].to_list() == [0.5]
