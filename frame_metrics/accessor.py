@@ -1962,7 +1962,7 @@ class IRM(Generic[Frame]):
         title: str | None = None,
         format: Literal["html", "md", "json"] | None = None,
         ci: float | None = 0.95,
-        queries: int = 5,
+        queries: int = 10,
         sort: str | None = None,
         covariate: str | None = None,
         strata: str | Sequence[str] | None = None,
@@ -1972,10 +1972,12 @@ class IRM(Generic[Frame]):
     ) -> str:
         """Write a report: the results of the verbs, as a page to read, as Markdown or as JSON.
 
-        It has the metrics with their intervals, the findings of the audit and what was counted, systems compared,
-        segments, curves, the best and the worst queries with their results, the conventions and versions in use. The
-        end names each part that these columns do not allow, with the reason; the summary on top says so too of what you
-        named. HTML is one file, which loads nothing.
+        It begins with at most five sentences, those of ``summary()`` that have a place. Open are the metrics with their
+        intervals, the differences or the leaderboard, the queries that lost most (without a baseline the worst), and
+        the warnings of the audit. Folded are notes and counts, all differences, segments, curves, more queries rank by
+        rank, the conventions and versions in use. Print has what is open. The end names each part that these columns do
+        not allow, with the reason; the summary on top says so too of what you named. HTML is one file, which loads
+        nothing.
 
         Parameters
         ----------
@@ -1986,7 +1988,7 @@ class IRM(Generic[Frame]):
         baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs,
             and with more than 32 systems each with the best one, with p-values corrected for all pairs. Three systems
             or more have a leaderboard then.
-        title : of the report; the default names the metrics.
+        title : of the report; the default says what was read, as "60 queries, 2 systems".
         format : "html", "md" or "json"; by default the ending of the file name, else "html".
         ci : level of the intervals; with None means have none.
         queries : how many of the best, and of the worst, queries of each system are shown.
@@ -2012,7 +2014,7 @@ class IRM(Generic[Frame]):
         >>> import polars as pl, frame_metrics
         >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
         >>> print(log.irm.report(metrics="rr", format="md").splitlines()[0])
-        # Report on rr
+        # 2 queries
         """
         from frame_metrics.report.write import report
 
@@ -2034,20 +2036,22 @@ class IRM(Generic[Frame]):
     ) -> Frame:
         """Say in sentences what the data show: the best system, what the audit says against it, what stands out.
 
-        Each row is a sentence with its figures, as at the top of ``report()``. A difference is told if its corrected
-        p-value is below 0.05, with the least that it is by its interval; else the row gives the difference that the
-        sample would detect in four of five tests, or says that with so few units no p can be below 0.05. Of three
-        systems or more those that may be the best are named, as ``leaderboard`` returns them; with a baseline the best
-        is also compared with the next best, at the p-value of all pairs. Arms of which one is ahead over all, and the
-        other within segments of ``by``, by ``ab_test(strata=by)``, have a sentence. A segment stands out if its mean of
-        the best system, or with a baseline its mean difference from it, is farther from the rest than any segment is in
-        95 % of permutations of labels over queries (of rows without a query, if its interval, at a level for all
-        segments, excludes the value of all). Segments that are days, weeks or other periods are judged by their course
-        instead: a trend, by the slope of their means, or a break, by the largest step. Both are one family of tests;
-        weekdays are taken out, and neighbours that are correlated count for less. Scores between 0 and 1 of rows
-        without a query are also read as probabilities: they are off if the interval of a bin of
-        ``curve("calibration")``, at a level that holds for all bins together, excludes its mean score. What was looked
-        for in segments and not found is one row; what you named and cannot be made (a metric that was not saved,
+        Each row is a sentence with its figures. At most one has each place of the first block of ``report()``: 1 what
+        may make the answer wrong (the gravest finding, and how many more there are), 2 the answer, 3 since when, 4 in
+        which segment (with a baseline that of the greatest change), 5 what to do next. The others are notes. A
+        difference is told if its corrected p-value is below 0.05, with the least that it is by its interval; else the
+        row gives the difference that the sample would detect in four of five tests, or says that with so few units no p
+        can be below 0.05. Of three systems or more those that may be the best are named, as ``leaderboard`` returns
+        them; with a baseline the best is also compared with the next best, at the p-value of all pairs. Arms of which
+        one is ahead over all, and the other within segments of ``by``, by ``ab_test(strata=by)``, have a sentence. A
+        segment stands out if its mean of the best system, or with a baseline its mean difference from it, is farther
+        from the rest than any segment is in 95 % of permutations of labels over queries (of rows without a query, if
+        its interval, at a level for all segments, excludes the value of all). Segments that are days, weeks or other
+        periods are judged by their course instead: a trend, by the slope of their means, or a break, by the largest
+        step. Both are one family of tests; weekdays are taken out, and neighbours that are correlated count for less.
+        Scores between 0 and 1 of rows without a query are also read as probabilities: they are off if the interval of a
+        bin of ``curve("calibration")``, at a level that holds for all bins together, excludes its mean score. What was
+        looked for in segments and not found is one row; what you named and cannot be made (a metric that was not saved,
         segments of weighted queries) has one that says why. It is computed at once, even for a lazy frame.
 
         Parameters
@@ -2063,19 +2067,20 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "best", "difference", "winner", "not worse", "reversal", "mix",
-        "value", "absent", "unjudged", "undefined", "missing", "calibration", "distance", "cut", "audit", "segment",
-        "trend", "break", "trend or break", "nothing", "tests"), sentence, of (the systems that may be the best, the
-        segment, the times of a trend, the first time after a break, the parts of a change, the finding of the audit,
-        what is absent and why, what is missing, or the label that probabilities are of), the system, baseline, metric,
-        value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
-        n_units, baseline_n_units, share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the
-        difference, else of the value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences
-        that rest on tests n is the number, value how often each is wrong at most, and share how often some are. For
-        unjudged results n is the cutoff. For undefined queries n is their number, of baseline_n in all; for missing
-        labels and scores n is the number of rows, and share that of all. For probabilities value is the ece; share, its
-        interval and n are those of the bin that is farthest off, and baseline_value is its mean score.
-        ``frame_metrics.show`` prints the sentences.
+        A frame of the caller's kind, in the order of places: kind ("split", "best", "difference", "winner", "not
+        worse", "reversal", "mix", "value", "absent", "unjudged", "undefined", "missing", "calibration", "distance",
+        "cut", "audit", "agreement", "segment", "trend", "break", "trend or break", "next", "nothing", "tests"), place
+        (1 to 5, null for a note), sentence, of (the systems that may be the best, the segment, the times of a trend,
+        the first time after a break, the parts of a change, the finding of the audit, what is absent and why, what is
+        missing, or the label that probabilities are of), the system, baseline, metric, value, baseline_value,
+        difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units,
+        share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the difference, else of the
+        value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences that rest on tests n is
+        the number, value how often each is wrong at most, and share how often some are. For unjudged results n is the
+        cutoff. For undefined queries n is their number, of baseline_n in all; for missing labels and scores n is the
+        number of rows, and share that of all. For probabilities value is the ece; share, its interval and n are those
+        of the bin that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints the
+        sentences.
 
         Raises
         ------
@@ -2087,7 +2092,7 @@ class IRM(Generic[Frame]):
         >>> import polars as pl, frame_metrics
         >>> log = pl.DataFrame({"query": range(8), "doc": "x", "grade": 1, "a": 2.0, "b": 1.0})
         >>> log = pl.concat([log, log.with_columns(pl.lit("y").alias("doc"), grade=0, a=1.0, b=2.0)])
-        >>> said = log.irm(score=["a", "b"]).summary("rr")["sentence"]
+        >>> said = log.irm(score=["a", "b"]).summary("rr").filter(place=2)["sentence"]
         >>> print(said[0].partition(", better")[0])
         a beats b: rr 1.000 against 0.500 (+0.500; +100 %)
         """

@@ -22,7 +22,10 @@ from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 INDENT = " " * 4
 MIDNIGHT = time()
 DIGITS = 6  # significant digits of numbers
-FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", "sentence"}  # columns of these results
+FINDINGS, SENTENCES = (
+    {"check", "severity", "n", "share", "message"},
+    {"kind", "place", "sentence"},
+)  # columns of these results
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a caller may drop the example
 SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
@@ -77,7 +80,12 @@ def html_of(table: pl.DataFrame) -> str:
     from html import escape  # whose table of names takes long to import
 
     if {*table.columns} >= SENTENCES:
-        return "".join(f"<p>{escape(line)}</p>" for line in text_of(table).split("\n"))
+        placed, notes = (table.filter(pl.col("place").is_null() == null) for null in (False, True))
+        said, further = (
+            "".join(f"<p>{escape(line)}</p>" for line in map(printable, some["sentence"])) for some in (placed, notes)
+        )
+        folded = f"<details><summary>Notes</summary>{further}</details>" if further else ""
+        return said + folded or "<p>nothing can be said</p>"
     if {*table.columns} >= FINDINGS:
         told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
         return told or "<p>nothing was found</p>"

@@ -41,6 +41,7 @@ class Cell:
     mark: str = ""  # a sign right after the text
     subtext: str = ""  # a smaller text below it, or after it in brackets
     kind: str = ""  # a word for its style
+    link: str = ""  # the name of a place on the same page, for HTML
 
     @property
     def marked(self) -> str:
@@ -57,7 +58,7 @@ class Table:
     numbers: Sequence[bool]  # True for each column of numbers
     caption: str = ""
     notes: Sequence[str] = field(default_factory=list)
-    subtext: str = ""  # the meaning of ``Cell.beside``
+    subtext: str = ""  # the meaning of ``Cell.subtext``
 
     @property
     def explained(self) -> str:
@@ -149,6 +150,7 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     text = escape(cell.text)
     text = f'<span class="badge {cell.kind}">{text}</span>' if cell.kind else text
     text = f"<strong>{text}</strong>" if cell.bold else text
+    text = f'<a href="#{cell.link}">{text}</a>' if cell.link else text
     small = f" <small>{escape(cell.subtext)}</small>" if cell.subtext else ""
     return f"<{opened}{side}{key}>{text}{cell.mark}{small}</{tag}>"
 

@@ -312,8 +312,8 @@ class Job(CommandLine):
         absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
         summary, audit = content.summary, self._with_flags(content.audit)
         said = [
-            with_flags(text, options_of(self.name)) if about == "absent" else text
-            for about, text in summary.select("about", "sentence").iter_rows()
+            with_flags(text, options_of(self.name)) if kind == "absent" else text
+            for kind, text in summary.select("kind", "sentence").iter_rows()
         ]
         summary = summary.with_columns(sentence=pl.Series(said, dtype=pl.String))
         more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""

@@ -210,6 +210,7 @@ SUMMARY = Verb(
     takes_lists=True,
     kinds={
         "queries": of("queries", RANKED, unless={"baseline": "catalogue"}),
+        "proxies": of("proxies", PROXIED, refuses=TWICE),
         "rows": of("rows", f"{POOLED} doc"),
         "numbers": of("numbers", SAVED),
     },
@@ -217,7 +218,12 @@ SUMMARY = Verb(
 REPORT = Verb(
     name="report",
     takes_lists=True,
-    kinds={"queries": of("queries", RANKED), "rows": of("rows", f"{POOLED} doc"), "numbers": of("numbers", SAVED)},
+    kinds={
+        "queries": of("queries", RANKED),
+        "proxies": of("proxies", PROXIED, refuses=TWICE),
+        "rows": of("rows", f"{POOLED} doc"),
+        "numbers": of("numbers", SAVED),
+    },
 )
 _AT_ONCE = ": saved numbers are read at once, and only the frame may be read in pieces"
 _THEIRS = {

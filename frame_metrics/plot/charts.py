@@ -24,6 +24,7 @@ GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 FAINT = "#88888866"  # lines behind others
 LIMIT = 320  # the most pixels of a label
 WIDTH, HEIGHT = 420, 320
+NARROW = 240  # the greatest width of a chart on a phone, beside the names on its axis
 LINE = 13  # height of a line of text
 SMALL, COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
 LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
@@ -295,3 +296,25 @@ def _rounded(text: str) -> str:
         return re.sub(r"-?\d+\.\d{3,}(e-?\d+)?", lambda number: f"{round(float(number[0]), 2):g}", place[0])
 
     return re.sub(r' (?:d|transform|[xy][12]?|width|height|r|points)="[^"]*"', in_place, text)
+
+
+def untitled(chart: Any) -> Any:
+    """Return a chart without its title, for a page that has one above several charts."""
+    drawn = chart.copy()
+    drawn.title = alt.Undefined
+    return drawn
+
+
+def for_phones(chart: Any) -> Any:
+    """Return a chart for the width of a phone, with its legend below."""
+    drawn = chart.copy(deep=True)
+    if isinstance(drawn, alt.HConcatChart):
+        below = alt.vconcat(*drawn.hconcat, title=drawn.title)
+        below.config = drawn.config
+        return below
+    if isinstance(drawn, alt.ConcatChart):
+        drawn.columns = 1
+    part = getattr(drawn, "spec", drawn)
+    if isinstance(getattr(part, "width", None), int | float):
+        part.width = min(part.width, NARROW)
+    return drawn.configure_legend(orient="bottom")

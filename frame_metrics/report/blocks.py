@@ -16,6 +16,8 @@ class Picture:
     title: str
     said: str  # a description for readers who do not see it
     svgs: Sequence[str]
+    narrow: Sequence[str] = ()  # the same, for the width of a phone
+    small: bool = False  # whether several stand beside each other
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,19 @@ class Fold:
 
     summary: Cell
     blocks: Sequence[Block]
+    name: str = ""  # the name in links, which open it; "" for none
 
 
-Block: TypeAlias = "str | Table | Picture | Group | Fold"
+@dataclass(frozen=True)
+class Linked:
+    """A text whose end is a link to a section."""
+
+    text: str
+    link: str
+    target: str  # the name of the section
+
+
+Block: TypeAlias = "str | Table | Picture | Group | Fold | Linked"
 
 
 @dataclass(frozen=True)
@@ -44,3 +56,4 @@ class Section:
     name: str  # the name in links
     title: str
     blocks: Sequence[Block]
+    folded: bool = False

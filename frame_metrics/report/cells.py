@@ -28,7 +28,17 @@ P_VALUES = ("p_value", "p_adjusted", "p_not_worse", "p_equivalent")
 TESTED = ("difference", "preference")  # what p-values are of
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
-    *("n", "n_undefined", "n_unanswered", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests"),
+    *(
+        "n",
+        "n_undefined",
+        "n_unanswered",
+        "n_proxy",
+        "n_unpaired",
+        "n_units",
+        "baseline_n",
+        "baseline_n_units",
+        "n_tests",
+    ),
     *("n_unjudged", "baseline_n_unjudged", "n_shared", "needed", "needed_low", "needed_high", "baseline_needed"),
     *("support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
@@ -57,6 +67,9 @@ NUMBERS = (
         "threshold",
         "n_effective",
         "if_calibrated",
+        "lambda",
+        "proxy_value",
+        "proxy_difference",
     ),
 )
 WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")

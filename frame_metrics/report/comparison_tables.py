@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.report.blocks import Block, Fold, Group
-from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, table_of
+from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, sign_of, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content, Ranked
 from frame_metrics.report.result_tables import CALLED, LONGEST, ROWS, ci_level, ci_percent, interval_cell, left_out_note
@@ -20,8 +20,11 @@ NOT_FOUND = 10**9  # the first place for relevant documents without a rank, afte
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
 
-def leaderboard_tables(content: Content) -> Iterator[Block]:
-    """Yield the table of systems in order, with the ranks that each may have, and which may be the best."""
+def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
+    """Yield the table of systems in order, with the ranks that each may have, and which may be the best.
+
+    ``most``: the most rows that are open.
+    """
     board, system = content.leaderboard, str(content.system)
     if board is None or not len(board):
         return
@@ -42,12 +45,41 @@ def leaderboard_tables(content: Content) -> Iterator[Block]:
         notes.append(f"Reliability {known}: 1 if all queries tell the same differences of systems, 0 if chance does.")
     notes += [left_out_note(len(board), content)] if len(board) > ROWS else []
     beside = f"the {ci_level(content)}" if content.ci else ""
-    yield Table(names, cells, [True, False, False, True, False], "Systems in order", notes, beside)
+    whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, beside)
+    yield whole if len(cells) <= most else replace(whole, rows=cells[:most])
+    if len(cells) > most:
+        yield Fold(Cell("All systems in order"), [whole])
 
 
 def _ranks(row: Mapping[str, Any]) -> str:
     low, high = row["rank_low"], row["rank_high"]
     return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
+
+
+def main_differences(content: Content, most: int) -> Table:
+    """Return the differences by the first metric, or by all metrics of one pair, with few columns."""
+    frame = content.comparison
+    if frame is None:
+        return Table([], [], [])
+    system = [content.system] if content.system in frame.columns else []
+    pair = [name for name in (*system, "baseline") if frame[name].n_unique() > 1]
+    frame = content.of_compared(frame) if pair else frame
+    some = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, most))]
+    by = corrections(frame)
+    only = [*(name for name in content.by if name in frame.columns), *(pair or ["metric"])]
+    only += ["difference", "p_adjusted", "value", "baseline_value"]
+    what = (
+        f" of {content.first_compared}" if pair else f" of {plain_text(frame[system[0]][0], LONGEST)}" if system else ""
+    )
+    against = f" from {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
+    called = CALLED if by else CALLED | {"p_adjusted": "p"}
+    made = table_of(some, caption=f"Differences{what}{against}", only=only, alpha=ALPHA, longest=LONGEST, called=called)
+    at = only.index("difference")
+    rows = [
+        [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
+        for row, cells in zip(some.iter_rows(named=True), made.rows, strict=True)
+    ]
+    return replace(made, rows=rows, subtext=f"the {ci_level(content)} of the difference")
 
 
 def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
@@ -87,19 +119,25 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
 def rank_moves(content: Content) -> list[Block]:
     """Return the queries on which two systems differ most: a table, or their results rank by rank, for each pair."""
     blocks: list[Block] = []
-    for part in content.moved():
+    for at, part in enumerate(content.moved()):
+        if content.named and at == 0:  # those that lost are in the open part
+            part = part.filter(pl.col("difference") * (sign_of(content.first_compared) or 1) > 0)
+        if part.is_empty():
+            continue
         pair = (part[content.system][0] if content.system else None), part["baseline"][0]
         ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST) for one in pair)
         caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
+        own = {repr(list(row)) for row in part.select(*content.keys_of(part)).iter_rows()}
         duels = [duel for duel in content.duels if (duel[0].system, duel[1].system) == pair]
-        keys = [name for name in (*content.by, *content.query) if name in part.columns]
+        duels = [duel for duel in duels if repr([*duel[0].keys.values()]) in own]
+        keys = content.keys_of(part)
         only = [*keys, "value", "baseline_value", "difference"]
         table = table_of(part, caption=caption, only=only, longest=LONGEST, called=CALLED)
-        blocks.append(Group(caption, [_rank_by_rank(duel) for duel in duels]) if duels else table)
+        blocks.append(Group(caption, [rank_by_rank(duel) for duel in duels]) if duels else table)
     return blocks
 
 
-def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
+def rank_by_rank(pair: Sequence[Ranked], name: str = "") -> Fold:
     """Return the results of two systems for a query side by side, and below them the documents that were not found."""
     names, rows = ["rank"], dict[int, list[list[Cell]]]()
     for at, (one, frame) in enumerate((one, one.results) for one in pair if one.results is not None):
@@ -114,7 +152,7 @@ def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
     values = " against ".join(number_text(one.value) for one in pair)
     numbers = [name == "rank" or name.endswith(": gain") for name in names]
     table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, text)
-    return Fold(Cell(f"{text}: {values}", subtext=f"{pair[0].value - pair[1].value:+.3f}"), [table])
+    return Fold(Cell(f"{text}: {values}", subtext=f"{pair[0].value - pair[1].value:+.3f}"), [table], name)
 
 
 def _rank_cell(rank: int) -> Cell:

@@ -13,13 +13,14 @@ import polars as pl
 from frame_metrics.backends.frames import here
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.report.cells import plain_text
+from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.chosen_rows import foremost, places_of
 from frame_metrics.roles.columns import Columns
 
-SYSTEMS = 4  # whose queries are shown
+SYSTEMS = 2  # whose queries are shown
 NAMES = "name"  # the order of systems as verbs return them
 PAIRS, MOVED = 3, 5  # whose queries are shown that differ most; how many of them, either way
+LOST = 10  # how many of those that lost most are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +66,26 @@ class Content:
     confusion: pl.DataFrame | None = None
     threshold: float | None = None  # the caller's
     weighted: str | None = None  # the column of weights of queries or rows; None without, and with propensity=
+    clicks: bool = False  # whether the frame is a click log
+    fills: bool = True  # whether undefined values of the first metric count as a number
     arms: bool = False  # whether ``system`` is the column of arms
     adjusted: str | None = None  # the covariate, or the strata, by which means of arms are adjusted
     within: bool = False  # whether these are strata
     best_threshold: pl.DataFrame | None = None
     positive: str = "relevant"  # a word for the positive label
     classes: pl.DataFrame | None = None  # the metrics of each of several classes
+    agreement: pl.DataFrame | None = None  # of people and a machine that judge the same documents
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
     duels: list[tuple[Ranked, Ranked]] = field(default_factory=list)  # queries on which two systems differ most
     undefined: int = 0  # number of rankings without a value of the first metric, which are neither best nor worst
     absent: list[dict[str, str]] = field(default_factory=list)  # parts that could not be computed, and the reasons
     compared_by: str | None = None  # the first metric by which systems are compared; None: the first of all
+
+    @property
+    def n_proxy(self) -> int:
+        """The number of queries that only a machine judged; 0 where there is none."""
+        return max([0, *self.results["n_proxy"].to_list()]) if "n_proxy" in self.results.columns else 0
 
     @property
     def groups(self) -> list[str]:
@@ -99,7 +108,7 @@ class Content:
     @property
     def unit(self) -> str:
         """The word for the things that are counted."""
-        return "queries" if self.query else "rows"
+        return "searches" if self.clicks else "queries" if self.query else "rows"
 
     def undefined_in(self, average: str | None) -> str:
         """Return the word for the things that may be undefined, queries or classes; "" for a pooled value."""
@@ -155,11 +164,40 @@ class Content:
         return [pairs[at] for at in foremost(systems, self.places, PAIRS)]
 
     def moved(self) -> list[pl.DataFrame]:
-        """Return the queries on which the systems of each of these pairs differ most, the greatest difference first."""
+        """Return the queries on which the systems of each of these pairs differ most, the greatest difference first.
+
+        Of the first pair there are more of those that lost.
+        """
         pairs = [pair.filter(pl.col("difference") != 0) for pair in self.foremost_pairs()]
         pairs = [pair.sort("difference", descending=True, maintain_order=True) for pair in pairs if len(pair)]
-        ends = [(pair.head(MOVED), pair.tail(MOVED)) for pair in pairs]
-        return [pair if len(pair) <= 2 * MOVED else pl.concat(end) for pair, end in zip(pairs, ends, strict=True)]
+        lost = (LOST, MOVED) if sign_of(self.first_compared) < 0 else (MOVED, LOST)
+        found = []
+        for at, pair in enumerate(pairs):
+            top, low = lost if at == 0 else (MOVED, MOVED)
+            found.append(pair if len(pair) <= top + low else pl.concat([pair.head(top), pair.tail(low)]))
+        return found
+
+    def worst_changes(self, system: Any, baseline: Any, n: int) -> pl.DataFrame:
+        """Return the queries on which a system lost most against a baseline, by the first metric that is compared."""
+        frame, sign = self.differences, sign_of(self.first_compared) or 1
+        if frame is None:
+            return pl.DataFrame()
+        pairs = [part for part in self.foremost_pairs() if {*self.sides(part)} == {system, baseline}]
+        if not pairs:
+            return frame.head(0)
+        part = pairs[0]
+        if self.sides(part) != (system, baseline):
+            part = part.with_columns(-pl.col("difference"), value="baseline_value", baseline_value="value")
+        loss = pl.col("difference") * sign
+        return part.filter(loss < 0).sort(loss, maintain_order=True).head(n)
+
+    def keys_of(self, frame: pl.DataFrame) -> list[str]:
+        """Return the columns of segment and query that a frame has."""
+        return [name for name in (*self.by, *self.query) if name in frame.columns]
+
+    def sides(self, part: pl.DataFrame) -> tuple[Any, Any]:
+        """Return the system and the baseline of differences of one pair."""
+        return (part[self.system][0] if self.system in part.columns else None), part["baseline"][0]
 
     @property
     def facts(self) -> pl.DataFrame:

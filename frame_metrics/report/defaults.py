@@ -12,6 +12,7 @@ from frame_metrics.errors import ColumnError, FrameMetricsError
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
+CLICKED = ("success", "rr")
 WEIGHTED = ("dcg@10", "precision@10")  # metrics that add up over results
 SHOWN = ("novelty@10", "average_popularity@10")  # metrics that need no judgments
 DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
@@ -37,11 +38,20 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
     if columns.query and not (columns.score or columns.rank):
         return FOUND_SETS
     if columns.query:
+        if is_click_log(played) and roles.get("propensity") is None:
+            return CLICKED
         deep = 100 if depth is None else min(100, max(10, depth))
         ranked = (*(GRADED if columns.grade or _graded(played) else LABELLED), f"recall@{deep}")
         return ranked if roles.get("propensity") is None else WEIGHTED
     scored = SCORED if columns.score else SCORED[:1] if columns.class_scores else ()
     return (*DECIDED, *scored) if decided else scored or DECIDED
+
+
+def is_click_log(played: Any) -> bool:
+    """Return True if the frame says what was shown at each rank and whether it was clicked: a rank and a label."""
+    columns = played.columns
+    own = columns.query and columns.rank and columns.label and not columns.score
+    return bool(own) and not columns.grade and not columns.relevant and played.given.judgments_backend is None
 
 
 def _graded(played: Any) -> bool:

@@ -49,7 +49,7 @@ def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
     """Return the queries on which two systems of the frame differ most, each as a pair with one side per system."""
     found = []
     for pair in content.moved():
-        keys = [name for name in (*content.by, *content.query) if name in pair.columns]
+        keys = content.keys_of(pair)
         for row in pair.iter_rows(named=True):
             sides = ((row.get(str(content.system)), row["value"]), (row["baseline"], row["baseline_value"]))
             if row["baseline"] in content.places:

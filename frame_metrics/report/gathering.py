@@ -33,9 +33,12 @@ from frame_metrics.report.comparing import (
     with_segments_compared,
 )
 from frame_metrics.report.content import NAMES, Calls, Content
-from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
+from frame_metrics.report.defaults import default_metrics, depth_of, is_click_log, shown_cutoffs
 from frame_metrics.report.extreme_queries import queries_added
+from frame_metrics.report.of_proxy import with_agreement
+from frame_metrics.report.stated import fill_of
 from frame_metrics.report.summary import summary_of
+from frame_metrics.report.title import title_of
 from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.conventions import Conventions
@@ -95,13 +98,15 @@ def gathered(
         raise ColumnError("the frame has no rows, so its metrics have no names")
     audit = _audited(work, columns, baseline, split)
     content = Content(
-        title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
+        title=title or "",
         created=datetime.now(UTC).replace(microsecond=0),
         kind=class_name(irm.frame),
         asked=asked,
         ci=ci,
         system=columns.side,
         weighted=None if irm.roles.get("propensity") is not None else columns.weight,
+        clicks=is_click_log(played),
+        fills=fill_of(irm, asked[0][1]) is not None,
         arms=not work.paired,
         by=columns.segments,
         query=columns.query,
@@ -118,14 +123,16 @@ def gathered(
         within="strata" in compared,
     )
     content = _with_segments(content)
+    content = content if title else replace(content, title=title_of(content))
     shares = {} if split is None else {"split": split}  # which only arms have
     compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
     compared = against_the_best(content, work, compared)
     content = with_leaderboard(with_comparison(content, work, played, compared), work, compared)
+    content = with_segments_compared(with_differences(content, work, compared), work, compared)
+    content = with_agreement(content, work, call)
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content
-    content = with_segments_compared(with_differences(content, work, compared), work, compared)
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
     return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)

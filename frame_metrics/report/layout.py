@@ -1,7 +1,8 @@
-"""Sections of a report: their headings, tables, pictures and notes."""
+"""Sections of a report: what is open on its first screens, in order, and after it what a reader unfolds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,13 +12,15 @@ import polars as pl
 
 from frame_metrics.backends.display import rounded_down
 from frame_metrics.backends.tables import Cell, Table
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.report.blocks import Block, Fold, Group, Picture, Section
-from frame_metrics.report.cells import ALPHA, BETTER, cell_of, corrections, counted, number_text, plain_text, table_of
+from frame_metrics.report import folded
+from frame_metrics.report.blocks import Block, Fold, Linked, Picture, Section
+from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import sorted_by
-from frame_metrics.report.comparison_tables import comparison_tables, leaderboard_tables, rank_moves
-from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
+from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
+from frame_metrics.report.content import LOST, NAMES, Content
+from frame_metrics.report.folded import drawn_of, explained_fold, listed
 from frame_metrics.report.of_breaks import lost_across
+from frame_metrics.report.of_proxy import agreement_table
 from frame_metrics.report.result_tables import (
     CALLED,
     EFFECTIVE,
@@ -40,18 +43,26 @@ CHOSEN = (
 )
 
 
+SHOWN = 10  # the most systems, findings and queries of the tables that are open
+MORE = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S)
+
+
 def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
     """Return the sections of a report, in order; empty ones are left out.
-
-    A function makes each section, and its name is the name of the section.
 
     Parameters
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
     content = _sorted(content)
-    sections = [Section(part.__name__[1:], title, [*part(content, pictures)]) for title, part in PARTS.items()]
+    parts = [*((*part, False) for part in OPEN.items()), *((*part, True) for part in LATER.items())]
+    sections = [Section(_name(title), title, [*part(content, pictures)], later) for title, part, later in parts]
     return [section for section in sections if section.blocks]
+
+
+def _name(title: str) -> str:
+    """Return the name of a section in links."""
+    return title.lower().replace(" ", "-")
 
 
 def _sorted(content: Content) -> Content:
@@ -76,36 +87,156 @@ def verdict(content: Content) -> tuple[str, str]:
     return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd."), gravest
 
 
-def _drawn(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
-    return [pictures[name] for name in names if name in pictures]
-
-
 def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the sentences of the summary."""
-    yield from content.summary["sentence"]
+    """Yield the sentences of the first block, and the others as notes."""
+    placed, notes = (content.summary.filter(pl.col("place").is_null() == null) for null in (False, True))
+    for sentence in placed["sentence"]:
+        linked = MORE.fullmatch(sentence)
+        yield Linked(linked[1], linked[2], "audit") if linked else sentence
+    if len(notes):
+        yield Fold(Cell("Notes"), notes["sentence"].to_list())
 
 
 def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the averages of the metrics."""
+    """Yield the averages of the metrics, of the best systems where there are many."""
     keys = [content.system] if content.system else []
-    yield from _drawn(pictures, "over time")
-    yield wide_table(content, content.results, keys, "The metrics") if keys else long_table(content)
+    some = _foremost(content, content.results)
+    made = wide_table(content, some, keys, "The metrics") if keys else long_table(content)
+    first = "metrics" if keys else "segments"
+    yield from drawn_of(pictures, "over time" if "over time" in pictures else first)
+    yield made
+    if len(some) < len(content.results):
+        every = wide_table(content, content.results, keys, "The metrics")
+        yield Fold(Cell(f"All {content.n_systems:,} systems"), [every])
     if keys and EFFECTIVE in content.results.columns:
         of = content.results.with_columns(pl.col(EFFECTIVE).alias("value"))
         labels = [*keys, *(["average"] if has_several_averages(of) else [])]
-        yield crossed_table(
-            content, of, labels, "metric", f"{CALLED[EFFECTIVE].capitalize()}: {informative_note(content)}"
-        )
-    yield from _drawn(pictures, "metrics")
+        title = CALLED[EFFECTIVE].capitalize()
+        yield Fold(Cell(title), [crossed_table(content, of, labels, "metric", f"{title}: {informative_note(content)}")])
+
+
+def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a few systems, the best and the baseline among them."""
+    if content.n_systems <= SHOWN:
+        return frame
+    some = pl.Series([*content.places][:SHOWN], dtype=frame.schema[str(content.system)])
+    return frame.filter(pl.col(str(content.system)).is_in(some.implode(), nulls_equal=True))
+
+
+def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the leaderboard of several systems, else their differences."""
+    if content.leaderboard is not None and len(content.leaderboard):
+        yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, SHOWN)]
+    elif content.comparison is not None and len(content.comparison):
+        yield from [*drawn_of(pictures, "differences"), main_differences(content, SHOWN)]
+
+
+def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the agreement of people and a machine, and its means alone."""
+    agreed, *means = [*agreement_table(content), None] if content.agreement is not None else [None]
+    if agreed is not None:
+        yield agreed
+    yield from (Fold(Cell(one.caption), [one]) for one in means if one is not None)
+
+
+def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the matrix of decisions, or the picture of it for several classes, and the metrics of each class."""
+    yield from drawn_of(pictures, "confusion", "thresholds")
+    if content.confusion is not None:
+        matrix = _matrix(content, content.confusion)
+        yield Fold(Cell(matrix.caption), [matrix]) if "confusion" in pictures else matrix
+    if content.best_threshold is not None:
+        at = content.threshold
+        apart = "" if at is None else f"; the decisions above are at {rounded_down(at, 4)}"
+        best = first_rows_table(content.best_threshold, f"The threshold of the best f1{apart}")
+        made = replace(best, notes=[*best.notes, CHOSEN])
+        yield Fold(Cell(best.caption), [made]) if content.confusion is not None else made
+    if content.classes is not None and len(content.classes):
+        yield first_rows_table(content.classes, "Metrics of each class")
+
+
+def _matrix(content: Content, confusion: pl.DataFrame) -> Table:
+    """Return the table of rows by true and predicted class."""
+    frame = content.in_words(confusion)
+    labels = [*([content.system] if content.system in frame.columns else []), "actual"]
+    cells = [cell_of("n", n) for n in frame["n"].to_list()]
+    title = f"Rows by true and predicted class{decided_note(content)}"
+    table = crossed_table(content, frame, labels, "predicted", title, cells)
+    said = frame["predicted"].unique(maintain_order=True).to_list()
+    across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
+    return replace(table, names=[*table.names[: len(labels)], *across])
+
+
+def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the queries that lost most across a break or against the baseline, else the worst of the best system."""
+    across = lost_across(content)
+    if across is not None:
+        yield across
+        return
+    table, folds = _lost(content) if content.named and content.foremost_pairs() else _worst(content)
+    if table.rows:
+        yield table
+    if folds:
+        yield Fold(Cell("Rank by rank"), folds)
+
+
+def _lost(content: Content) -> tuple[Table, list[Fold]]:
+    """Return the table of the queries that lost most of the first pair, and their results rank by rank."""
+    sides = content.sides(content.foremost_pairs()[0])
+    rows = content.worst_changes(*sides, LOST)
+    keys = content.keys_of(rows)
+    only = [*keys, "value", "baseline_value", "difference"]
+    ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST) for one in sides)
+    caption = f"The {content.unit} that lost most: {content.first_compared} of {ours} against {theirs}"
+    called = {"value": ours, "baseline_value": theirs}
+    duels = {
+        _key(one.keys, keys): (one, other) for one, other in content.duels if {one.system, other.system} == {*sides}
+    }
+    found = [duels.get(_key(row, keys)) for row in rows.iter_rows(named=True)]
+    folds = [rank_by_rank(pair, f"rank-{at}") for at, pair in enumerate(found, 1) if pair]
+    table = table_of(rows, caption=caption, only=only, longest=LONGEST, called=called)
+    return _linked(table, len(keys), [f"rank-{at}" if pair else "" for at, pair in enumerate(found, 1)]), folds
+
+
+def _key(row: Mapping[str, Any], keys: Sequence[str]) -> str:
+    return repr([row[name] for name in keys])
+
+
+def _worst(content: Content) -> tuple[Table, list[Fold]]:
+    """Return the table of the worst queries of the best or only system, and their results rank by rank."""
+    best = next(iter(content.places), None)
+    some = [one for one in content.queries if one.place == "worst" and one.system == best]
+    if len({one.value for one in some}) == 1 and len(some) > 1 and content.clicks:
+        some = []  # searches without a click are no worse than each other
+    of = f" of {plain_text(best, LONGEST)}" if content.system else ""
+    folds = [explained_fold(one, f"rank-{at}") for at, one in enumerate(some, 1) if one.results is not None]
+    links = [f"rank-{at}" if one.results is not None else "" for at, one in enumerate(some, 1)]
+    table = listed(content, some, f"The {content.unit} with the lowest {content.first}{of}")
+    return _linked(table, len(content.by) + len(content.query), links), folds
+
+
+def _linked(table: Table, at: int, links: Sequence[str]) -> Table:
+    """Return a table with links from the last of its first ``at`` cells to each query's results."""
+    rows = [
+        [*row[: at - 1], replace(row[at - 1], link=link), *row[at:]]
+        for row, link in zip(table.rows, links, strict=True)
+    ]
+    return replace(table, rows=rows)
 
 
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the findings of the audit."""
+    """Yield the errors and warnings of the audit; notes, and what was counted, are folded."""
+    grave = content.findings.filter(pl.col("severity") != "info")
     yield verdict(content)[0]
-    if len(content.findings):
-        yield _findings(content.findings, "Findings, the gravest first", severity=True)
-    yield _findings(content.facts, "Counted and not counted", severity=False)
-    yield from _undefined(content)
+    yield from map(_finding, grave.head(SHOWN).iter_rows(named=True))
+    rest = [_findings(content.findings, "Findings, the gravest first", severity=True)] if len(content.findings) else []
+    counts = _findings(content.facts, "Counted and not counted", severity=False)
+    yield Fold(Cell("Notes and counts"), [*rest, counts, *_undefined(content)])
+
+
+def _finding(row: Mapping[str, Any]) -> str:
+    count = f" ({counted(row['n'], row['unit'])})" if row["unit"] else ""
+    return f"{SAID.get(row['severity'], row['severity']).capitalize()}: {row['check']}{count}: {row['message']}."
 
 
 def _undefined(content: Content) -> Iterator[Block]:
@@ -141,156 +272,21 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
     return Table(names, rows, [name in ("n", "share") for name in names], caption)
 
 
-def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the tables of decisions."""
-    yield from _drawn(pictures, "confusion")
-    if content.confusion is not None:
-        frame = content.in_words(content.confusion)
-        labels = [*([content.system] if content.system in frame.columns else []), "actual"]
-        cells = [cell_of("n", n) for n in frame["n"].to_list()]
-        title = f"Rows by true and predicted class{decided_note(content)}"
-        table = crossed_table(content, frame, labels, "predicted", title, cells)
-        said = frame["predicted"].unique(maintain_order=True).to_list()
-        across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
-        yield replace(table, names=[*table.names[: len(labels)], *across])
-    if content.best_threshold is not None:
-        at = content.threshold
-        apart = "" if at is None else f"; the decisions above are at {rounded_down(at, 4)}"
-        best = first_rows_table(content.best_threshold, f"The threshold of the best f1{apart}")
-        yield replace(best, notes=[*best.notes, CHOSEN])
-    if content.classes is not None and len(content.classes):
-        yield first_rows_table(content.classes, "Metrics of each class")
-
-
-def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the leaderboard of several systems, and their comparison."""
-    yield from [*leaderboard_tables(content), *_drawn(pictures, "leaderboard")]
-    frame = content.comparison
-    if frame is None or not len(frame):
-        return
-    tested = frame["p_adjusted"].drop_nulls()
-    n = int((tested < ALPHA).sum())
-    by = corrections(frame)
-    p = f"corrected p ({by})" if by else "p"
-    yield f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}."
-    yield from [*comparison_tables(content, frame), *_drawn(pictures, "differences"), *rank_moves(content)]
-
-
-def _segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the averages in segments."""
-    if content.segments is not None:
-        frame, title = rows_together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
-        yield wide_table(content, frame, _groups(content, frame), title)
-    if content.segments_compared is not None:
-        yield from comparison_tables(content, rows_together(content.segments_compared, content.by))
-
-
-def _curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the curves."""
-    yield from _drawn(pictures, *(name for name in pictures if name.startswith("curve")))
-    if "cutoffs" in content.curves:
-        curve = rows_together(content.curves["cutoffs"], ["metric"])
-        yield crossed_table(content, curve, ["metric", *_groups(content, curve)], "k", "Metrics at cutoffs")
-
-
-def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the queries to look at."""
-    lost = lost_across(content)
-    yield from [lost] if lost is not None else []
-    yield from _drawn(pictures, "queries")
-    if content.quantiles is not None and len(content.quantiles):
-        frame, caption = content.quantiles, f"{content.first} over queries"
-        yield crossed_table(content, frame, _groups(content, frame), "average", caption)
-    for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
-        some = [one for one in content.queries if (one.system, one.place) == (system, place)]
-        of = f": {plain_text(system, LONGEST)}" if content.system else ""
-        title = f"{place.capitalize()} queries by {content.first}{of}"
-        explained = any(one.results is not None for one in some)
-        yield Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
-    yield from _not_listed(content) if content.queries else []
-
-
-def _not_listed(content: Content) -> Iterator[str]:
-    """Yield notes about queries that are not listed: those with undefined values, and those of other systems."""
-    systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
-    if content.undefined:
-        one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
-        they_are = f"{one} is" if content.undefined == 1 else f"{several} are"
-        yield f"{content.undefined:,} {they_are} undefined and not listed."
-    if systems > SYSTEMS:
-        yield (
-            f"Queries of {SYSTEMS} of {systems:,} systems, the best by {content.first} and the baseline among them; "
-            "per_query() returns those of all."
-        )
-
-
-def _groups(content: Content, frame: pl.DataFrame) -> list[str]:
-    """Return the columns of segments and systems that a frame has."""
-    return [name for name in (*content.by, content.system) if name in frame.columns]
-
-
-def _listed(content: Content, some: Sequence[Ranked], caption: str) -> Table:
-    keys = [*content.by, *content.query]
-    rows = [
-        [*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some
-    ]
-    return Table([*map(plain_text, keys), "value"], rows, [*[False] * len(keys), True], caption)
-
-
-def _folded(one: Ranked) -> Block:
-    text = ", ".join(plain_text(value, LONGEST) for value in one.keys.values())
-    summary = Cell(text, subtext=number_text(one.value))
-    if one.results is None:
-        return Fold(summary, ["Its results cannot be taken apart by these metrics."])
-    table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST)
-    notes = [f"contribution: to {one.explained}; without a rank: relevant, and not found."]
-    notes += [f"{one.more:,} more {'is' if one.more == 1 else 'are'} not shown."] if one.more else []
-    return Fold(summary, [replace(table, notes=notes)])
-
-
-def _conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the conventions of the call, and the versions of the libraries."""
-    about = [
-        {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
-        for name, metric in content.asked
-    ]
-    for caption, rows in (
-        (f"Roles of the columns of a {content.kind}", content.roles),
-        ("Conventions in force", content.conventions),
-        ("Metrics", about),
-        ("Versions", [{"library": name, "version": version} for name, version in content.versions.items()]),
-    ):
-        if rows:
-            yield table_of(pl.DataFrame(rows), caption=caption)
-
-
-def _definition(content: Content, metric: Metric) -> str:
-    """Return the definition of a metric; for rows without a query, words of rankings become words of decisions."""
-    said = metric.doc.partition("\n")[0]
-    predicted, own = f"predicted {content.positive}", content.positive
-    words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
-    words |= {"documents": "rows", "relevant": own}
-    for word, other in words.items() if not content.query else ():
-        said = said.replace(word, other)
-    return said
-
-
-def _absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield what the report leaves out, and why."""
-    if content.absent:
-        yield table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why")
-
-
-# The headings of the sections, in order, and the functions that make them.
-PARTS: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
+# The headings of the sections, in order, and the functions that make them: those that are open, and those to unfold.
+OPEN: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
     "Summary": _summary,
     "Results": _results,
-    "Audit": _audit,
-    "Decisions": _decisions,
     "Comparison": _comparison,
-    "Segments": _segments,
-    "Curves": _curves,
+    "LLM judge": _proxy,
+    "Decisions": _decisions,
     "Queries": _queries,
-    "Conventions and versions": _conventions,
-    "Not in this report": _absent,
+    "Audit": _audit,
+}
+LATER: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
+    "All differences": folded.differences,
+    "Segments": folded.segments,
+    "Curves": folded.curves,
+    "More queries": folded.queries,
+    "Conventions and versions": folded.conventions,
+    "Not in this report": folded.absent,
 }

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.sentences import Said
-from frame_metrics.report.stated import Stated
+from frame_metrics.report.stated import UNJUDGED, Stated
 from frame_metrics.verbs.audit.of_systems import SOME
 
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
@@ -30,7 +30,7 @@ TURNED = "scores worse than chance in rankings"
 # Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
 # those of the report, which would have raised it.
 SAID_ELSEWHERE = (
-    *("unjudged in the top", "unjudged results", LACKING, MISMATCH, CUT, TURNED),
+    *(UNJUDGED, "unjudged results", LACKING, MISMATCH, CUT, TURNED),
     *("query found by name", *MISSING),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
@@ -103,22 +103,34 @@ class OfAudit(Stated):
         for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
             yield self._sentence("missing", {}, of=row["message"], n=row["n"], share=row["share"])
 
-    def audited(self) -> Iterator[Said]:
-        """Yield the gravest findings of the audit that matter for the metrics of the report."""
+    def errors(self) -> Iterator[Said]:
+        """Yield the gravest error of the audit that matters for the metrics of the report."""
+        yield from self._gravest("error")
+
+    def warnings(self) -> Iterator[Said]:
+        """Yield the first warning of the audit that matters for the metrics of the report, if there is no error."""
+        if "error" not in self.content.audit["severity"]:
+            yield from self._gravest("warning")
+
+    def more(self) -> str:
+        """Return words for errors and warnings beside the one that is told, as "And 2 more warnings"."""
+        counts = {one: len(self.content.audit.filter(severity=one)) for one in ("error", "warning")}
+        gravest = next((one for one, n in counts.items() if n), "")
+        left = {one: n - (one == gravest) for one, n in counts.items()}
+        said = [f"{n:,} more {one}{'' if n == 1 else 's'}" for one, n in left.items() if n]
+        return f"And {' and '.join(said)}" if said else ""
+
+    def _gravest(self, severity: str) -> Iterator[Said]:
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
         told = (*SAID_ELSEWHERE, *self._written["check"])
         elsewhere = told if relevant else (*told, *OF_RELEVANT)
-        for severity in ("error", "warning"):
-            found = self.content.audit.filter(pl.col("severity") == severity)
-            rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
-            if rows:
-                text = ", ".join(map(_found, rows))
-                other = "other " if any(one.startswith(told) for one in found["check"]) else ""
-                many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
-                yield self._sentence("audit", {}, of=f"{many}: {text}", n=len(rows))
+        for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
+            if not row["check"].startswith(elsewhere):
+                yield self._sentence("audit", {}, of=_found(row), n=row["n"], share=row["share"])
                 return
 
 
 def _found(row: Mapping[str, Any]) -> str:
     """Return a finding of the audit as text, with its count unless it is about the whole frame."""
-    return f"{row['check']} ({counted(row['n'], row['unit'])})" if row["unit"] else str(row["check"])
+    count = f" ({counted(row['n'], row['unit'])})" if row["unit"] else ""
+    return f"{row['check']}{count}: {row['message'].partition(' (n counts')[0]}"

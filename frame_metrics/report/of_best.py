@@ -50,4 +50,4 @@ class OfBest(Stated):
         rows = [] if found is None else self._differences(found.to_dicts(), name)
         for pair in rows:
             if {pair.system, pair.baseline} == {*two} and pair.p_adjusted is not None:
-                yield replace(pair if pair.system == two[0] else pair.turned(), about="winner")
+                yield replace(pair if pair.system == two[0] else pair.turned(), kind="winner")

@@ -26,7 +26,7 @@ def lost_across(content: Content) -> Table | None:
 
     They are those that were asked before it and from then on. None without a break, and if there are no such queries.
     """
-    name, said = time_of_segments(content), content.summary.filter(pl.col("about") == "break")
+    name, said = time_of_segments(content), content.summary.filter(pl.col("kind") == "break")
     sign = sign_of(content.first)
     if name is None or said.is_empty() or content.values is None or not sign:
         return None

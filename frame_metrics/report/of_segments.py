@@ -39,8 +39,10 @@ class OfSegments(Stated):
         pairs : the sentences about differences of systems.
         """
         nothing: list[str] = []
-        yield from self._opposite(pairs, nothing)
-        yield from self._unusual_segment(pairs, nothing)
+        opposite = [*self._opposite(pairs, nothing)]
+        unusual = [*self._unusual_segment(pairs, nothing)]
+        told = {one.of for one in unusual if one.kind == "difference"}
+        yield from [*unusual, *(one for one in opposite if one.of not in told)]
         if nothing:
             yield self._sentence("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
 
@@ -114,12 +116,27 @@ class OfSegments(Stated):
             yield from time.periods(nothing)
         elif self._n < 2:
             return
+        elif self.content.named and self.content.arms:
+            yield from self._greatest_change(pairs, nothing)
         elif why := self._why_not():
             yield self._not_looked_for(why)
         elif self.content.query:
             yield from self._of_queries(pairs[0] if self.content.named and pairs else None, nothing)
         elif self.content.ci is not None:  # without intervals nothing stands out
             yield from self._of_rows(self.content.ci, nothing)
+
+    def _greatest_change(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+        """Yield the segment in which the difference of two arms is greatest, of those that tests of all tell."""
+        frame, name = self.content.segments_compared, self.content.first_compared
+        rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
+        each = [self._sentence("difference", row, by=name, split=row.get("split_p_value")) for row in rows]
+        sides = [(pair.system, pair.baseline) for pair in pairs[:1]]
+        own = [one for one in each if (one.system, one.baseline) in sides]
+        told = [one for one in own if one.is_significant]
+        if told:
+            yield max(told, key=lambda one: abs(one.difference or 0))
+        elif own:
+            nothing.append("a segment that changed")
 
     def _not_looked_for(self, why: str) -> Said:
         return self._sentence("absent", {}, of=f"No segment that stands out is looked for: {why}")
@@ -140,8 +157,6 @@ class OfSegments(Stated):
             return f"{unit} have weights, and labels of {unit} that weigh unlike cannot be exchanged"
         if content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():
             return f"some {unit} stand in several segments, so that these are not independent"
-        if content.named and content.arms:
-            return f"each {plain_text(content.system)} has {unit} of its own, so that none of these has a difference"
         if self.own["average"] != "macro":
             return f"{content.first} is no mean over {unit}"
         return ""

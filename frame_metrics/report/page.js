@@ -19,3 +19,12 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+// Chromium repeats the head of a table on each page only if it holds no buttons.
+const heads = () => [...document.querySelectorAll("thead th")].filter((head) => head.querySelector("button"));
+const kept = new Map();
+addEventListener("beforeprint", () => heads().forEach((head) => {
+  const button = head.querySelector("button");
+  kept.set(head, button);
+  button.replaceWith(...[...button.childNodes].map((node) => node.cloneNode(true)));
+}));
+addEventListener("afterprint", () => kept.forEach((button, head) => head.replaceChildren(button)));

@@ -9,12 +9,16 @@ from typing import Any
 import polars as pl
 
 from frame_metrics import plot
+from frame_metrics.plot.charts import for_phones, untitled
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.of_breaks import time_of_segments
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
+ALONE = ("differences", "leaderboard", "thresholds", "confusion")  # pictures that are drawn for phones too
+SMALL = ("metrics", "segments")  # pictures of several small charts
+AXES = "; axes show the part of the scale in which values lie"
 MOST = 30  # the most systems, or segments, of a picture; more cannot be told apart
 
 
@@ -27,11 +31,21 @@ def drawn(content: Content) -> dict[str, Picture]:
     """
     found = {}
     for name, title, charts in _charts(content):
-        svgs = [_svg(chart, f"{name}-{i}") for i, chart in enumerate(charts)]
+        every = [*charts]
+        svgs = [_svg(chart, f"{name}-{i}") for i, chart in enumerate(every)]
         if svgs:
             beside = "" if name == "curve scores" else " The numbers are in the table."
-            found[name] = Picture(title, f"Picture: {title}.{beside}", svgs)
+            narrow = [_svg(for_phones(chart), f"{name}-{i}-narrow") for i, chart in enumerate(every) if name in ALONE]
+            found[name] = Picture(title, f"Picture: {title}.{beside}", svgs, narrow, name in SMALL)
     return found
+
+
+def _apart(frame: pl.DataFrame, ci: float | None) -> list[Any]:
+    """Return a chart of each metric that differs, without a title: its axis has the name."""
+    frame = frame.drop("n_proxy", "lambda", "proxy_value", strict=False)  # of people and a machine
+    parts = [part for part in _by_metric(frame) if part["value"].n_unique() > 1]
+    charts = [plot.metrics(part, ci=ci) for part in parts]
+    return [untitled(chart) for chart in charts]
 
 
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
@@ -43,17 +57,17 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
             yield "over time", f"{content.first} by {time}{level}{of}", [plot.over_time(periods, ci=content.ci)]
     results, of = _of_the_best(content, content.results)
     if content.system and _few(results, content.keys):  # of one system they would show what the table says
-        parts = [part for part in _by_metric(results) if part["value"].n_unique() > 1]
-        charts = [plot.metrics(pl.concat(parts), ci=content.ci)] if parts else []
-        yield "metrics", f"Metrics{level}{of}", charts
+        yield "metrics", f"Metrics{level}{of}{AXES}", _apart(results, content.ci)
+    yield from _segments(content, level)
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(curve, content.keys):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
     shown = {kind: _of_the_best(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
     if shown:
         of = next(iter(shown.values()))[1]
-        drawn = _of_scores(content, {kind: curve for kind, (curve, _) in shown.items()})
-        yield "curve scores", f"Curves of the scores: {', '.join(shown)}{of}", drawn
+        some = {kind: curve for kind, (curve, _) in shown.items()}
+        yield "thresholds", f"Precision and recall by threshold{of}", _by_threshold(content, some.get("pr"))
+        yield "curve scores", f"Curves of the scores: {', '.join(shown)}{of}", _of_scores(content, some)
     # Of two classes it would show what the table says.
     confusion = content.confusion
     if confusion is not None and confusion["actual"].n_unique() > 2 and _few(confusion, content.groups, "n"):
@@ -70,12 +84,22 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
             yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
 
 
+def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
+    """Yield the picture of the first metric in the segments of one system."""
+    frame = content.segments
+    if frame is None or content.n_systems > 1 or not _few(content.of_first(frame), content.keys):
+        return
+    yield "segments", f"Metrics by {', '.join(content.by)}{level}{AXES}", _apart(frame, content.ci)
+
+
 def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the picture of differences: query by query, or for arms and rows without a query those of means."""
     means = content.comparison
     if pairs := content.foremost_pairs():
         charts = [plot.differences(pair, means=means, query=[*content.query]) for pair in pairs]
-        yield "differences", f"Differences of {content.first} query by query", charts
+        title = f"Differences of {content.first_compared} query by query"
+        yield "differences", title, charts[:1]
+        yield "other differences", title, charts[1:]
     elif means is None or {*content.by} & {*means.columns}:
         return
     elif _few(means, [content.system, "baseline"], "difference"):
@@ -83,8 +107,17 @@ def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Itera
         yield "differences", f"Differences{level}", [chart]
 
 
+def _by_threshold(content: Content, curve: pl.DataFrame | None) -> list[Any]:
+    """Return the picture of precision and recall by threshold, with the chosen one, if there are scores."""
+    if curve is None:
+        return []
+    chosen = content.best_threshold if content.threshold is None else content.threshold
+    keys = [name for name in content.groups if name in curve.columns]
+    return [plot.thresholds(curve.select(*keys, "threshold", "precision", "recall"), threshold=chosen)]
+
+
 def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator[Any]:
-    """Yield the curves of scores, their distribution, and precision and recall by threshold, with the chosen one."""
+    """Yield the curves of scores, and their distribution with the chosen threshold."""
     chosen = content.best_threshold if content.threshold is None else content.threshold
     for kind, curve in curves.items():
         if kind == "distribution":
@@ -93,9 +126,6 @@ def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator
             values = content.results.filter(pl.col("metric") == AREAS.get(kind, ""))
             options = {"values": values} if len(values) else {}
             yield getattr(plot, kind)(curve, positive=content.positive, **options)
-        if kind == "pr":
-            keys = [name for name in content.groups if name in curve.columns]
-            yield plot.thresholds(curve.select(*keys, "threshold", "precision", "recall"), threshold=chosen)
 
 
 def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -53,11 +53,19 @@ def long_table(content: Content) -> Table:
     results, level = content.results, ci_level(content)
     texts = [interval_cell(row) or None for row in results.iter_rows(named=True)]
     weighted = [EFFECTIVE] if EFFECTIVE in results.columns else []
-    only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined", *weighted]
-    results = results.with_columns(pl.Series(level, texts, pl.String))
+    varied = [name for name in ("n", "n_undefined") if results[name].n_unique() > 1]
+    only = ["metric", "value", *([level] if content.ci else []), *varied, *weighted]
+    named = [_averaged(row["metric"], row["average"], results) for row in results.iter_rows(named=True)]
+    results = results.with_columns(pl.Series(level, texts, pl.String), metric=pl.Series(named, dtype=pl.String))
     made = table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
     notes = [f"{CALLED[name].capitalize()}: {informative_note(content)}." for name in weighted]
     return replace(made, notes=[*made.notes, *notes])
+
+
+def _averaged(metric: str, average: str | None, results: pl.DataFrame) -> str:
+    """Return the name of a metric, with its average where not all metrics have the same: "f1 (macro)"."""
+    same = results["average"].drop_nulls().n_unique() < 2
+    return metric if same or average in (None, "pooled") else f"{metric} ({average})"
 
 
 def informative_note(content: Content) -> str:
@@ -94,23 +102,17 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
     )
     table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, beside)
     notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
-    notes += [] if several else _averages(results)
-    return replace(table, notes=[*notes, *table.notes], subtext=f"the {ci_level(content)}" if content.ci else "")
+    heads = {} if several else dict(results.select("metric", "average").unique(maintain_order=True).iter_rows())
+    names = [_averaged(name, heads[name], results) if name in heads else name for name in table.names]
+    return replace(
+        table, names=names, notes=[*notes, *table.notes], subtext=f"the {ci_level(content)}" if content.ci else ""
+    )
 
 
 def has_several_averages(results: pl.DataFrame) -> bool:
     """Return True if a metric has several averages, and so several values for each key."""
     pairs = results.select("metric", "average").unique().drop_nulls()
     return pairs["metric"].n_unique() < len(pairs)
-
-
-def _averages(results: pl.DataFrame) -> list[str]:
-    """Return a note on the average of each metric, if these differ."""
-    of: dict[str, list[str]] = {}
-    for average, metric in results.select("average", "metric").unique(maintain_order=True).drop_nulls().iter_rows():
-        of.setdefault(average, []).append(plain_text(metric))
-    told = "; ".join(f"{average} of {', '.join(metrics)}" for average, metrics in of.items())
-    return [f"Averages: {told}."] if len(of) > 1 else []
 
 
 def crossed_table(

@@ -26,7 +26,8 @@ from frame_metrics.verbs.audit.of_weights import FEW
 class Said:
     """Figures of one sentence; those that the sentence does not need are None."""
 
-    about: str  # a key of ``SENTENCES``
+    kind: str  # a key of ``SENTENCES``
+    more: str = ""  # what else may make the answer wrong, as "And 3 more warnings"
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the columns by which means of arms are adjusted
@@ -36,8 +37,9 @@ class Said:
     n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
     least: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few: str | None = None  # words for these units
-    clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
-    # Depends on ``about``: a segment, the first and the last time of a trend, the first time after a break, the
+    warned: bool = False  # whether the audit warns of it
+    clicks: str | None = None  # what undefined queries have not, "relevant row" or "click"; None where it is not known
+    # Depends on ``kind``: a segment, the first and the last time of a trend, the first time after a break, the
     # findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label that
     # scores are probabilities of, what is missing, what is absent and why, or the parts of a change.
     of: str | None = None
@@ -70,8 +72,13 @@ class Said:
     @property
     def claims(self) -> bool:
         """True if the sentence says what only a test shows, so that chance makes it wrong in a few of many reports."""
-        found = CLAIMS.get(self.about)
-        return found is not None and found(self)
+        return SENTENCES[self.kind].claims(self)
+
+    @property
+    def place(self) -> int | None:
+        """The place in the first block that the sentence may take; None for a note."""
+        place = SENTENCES[self.kind].place
+        return place(self) if callable(place) else place
 
     @property
     def misses(self) -> bool:
@@ -102,7 +109,8 @@ class Said:
     @property
     def sentence(self) -> str:
         """The figures as a sentence; "" if they are not enough for one."""
-        return SENTENCES[self.about](self)
+        text = SENTENCES[self.kind].words(self)
+        return f"{text} {self.more}." if text and self.more else text
 
 
 def _minus(number: float | None) -> float | None:
@@ -154,7 +162,7 @@ def _undefined(said: Said) -> str:
     some = f"{said.n:,} of {said.baseline_n:,} {said.unit}" if said.baseline_n else counted(said.n or 0, said.unit)
     if said.clicks:  # they are no fault of the data
         does = "has" if said.n == 1 else "have"
-        return f"{some} {does} no relevant row{'' if said.of is None else f' and {said.of}'}{of and f', for{of[3:]}'}."
+        return f"{some} {does} no {said.clicks}{'' if said.of is None else f' and {said.of}'}{of and f', for{of[3:]}'}."
     return f"{said.metric}{of} is undefined in {some}{what}."
 
 
@@ -196,7 +204,8 @@ def _cut(said: Said) -> str:
 
 
 def _audit(said: Said) -> str:
-    return f"The audit found {said.of}."
+    of = str(said.of)
+    return f"{of[0].upper()}{of[1:]}."
 
 
 def _segment(said: Said) -> str:
@@ -254,45 +263,62 @@ def _tests(said: Said) -> str:
     )
 
 
-SENTENCES: Mapping[str, Callable[[Said], str]] = {
-    "arms": _arms,
-    "split": _split,
-    "absent": _as_it_is,
-    "unanswered": _unanswered,
-    "best": _best,
-    "difference": difference,
-    "winner": _winner,
-    "not worse": not_worse,
-    "reversal": reversal,
-    "mix": mix,
-    "value": _value,
-    "weighted": _weighted,
-    "weights": _weights,
-    "unjudged": _unjudged,
-    "undefined": _undefined,
-    "missing": _as_it_is,
-    "calibration": _calibration,
-    "distance": _distance,
-    "cut": _cut,
-    "audit": _audit,
-    "segment": _segment,
-    "nothing": _as_it_is,
-    "trend": _trend,
-    "break": _break,
-    "trend or break": _either,
-    "tests": _tests,
-}
-# The sentences that say what only a test shows.
-CLAIMS: Mapping[str, Callable[[Said], bool]] = {
-    "best": lambda said: said.n_units != said.baseline_n_units,
-    "difference": lambda said: said.is_significant,
-    "winner": lambda said: said.is_significant,
-    "reversal": lambda said: said.is_significant,
-    "mix": lambda said: True,
-    "not worse": lambda said: (said.p_not_worse is not None and said.p_not_worse < ALPHA) or lost(said),
-    "calibration": lambda said: said.misses,
-    "segment": lambda said: True,
-    "trend": lambda said: True,
-    "break": lambda said: True,
-    "trend or break": lambda said: True,
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as it is declared: its words, made of a row of figures, its place, and when it claims something."""
+
+    words: Callable[[Said], str]
+    place: int | Callable[[Said], int | None] | None = None  # in the first block; None for a note
+    claims: Callable[[Said], bool] = lambda said: False  # whether it says what only a test shows
+
+
+def _significant(said: Said) -> bool:
+    return said.is_significant
+
+
+def _always(said: Said) -> bool:
+    return True
+
+
+def _bounded(said: Said) -> bool:
+    """Return True if a loss is excluded, or shown."""
+    return (said.p_not_worse is not None and said.p_not_worse < ALPHA) or lost(said)
+
+
+def _some_are_not(said: Said) -> bool:
+    """Return True if some system cannot be the best."""
+    return said.n_units != said.baseline_n_units
+
+
+# Places of the first block: what may make the answer wrong, the answer, since when, where, and what to do next.
+DOUBT, ANSWER, WHEN, WHERE, NEXT = 1, 2, 3, 4, 5
+SENTENCES: Mapping[str, Sentence] = {
+    "arms": Sentence(_arms),
+    "split": Sentence(_split, DOUBT),
+    "absent": Sentence(_as_it_is),
+    "unanswered": Sentence(_unanswered, DOUBT),
+    "best": Sentence(_best, ANSWER, _some_are_not),
+    "difference": Sentence(difference, lambda said: WHERE if said.of else ANSWER, _significant),
+    "winner": Sentence(_winner, claims=_significant),
+    "not worse": Sentence(not_worse, NEXT, _bounded),  # whether to take it
+    "reversal": Sentence(reversal, WHEN, _significant),
+    "mix": Sentence(mix, WHEN, _always),
+    "value": Sentence(_value, ANSWER),
+    "weighted": Sentence(_weighted),
+    "weights": Sentence(_weights),
+    "unjudged": Sentence(_unjudged, lambda said: DOUBT if said.warned else None),
+    "undefined": Sentence(_undefined),
+    "missing": Sentence(_as_it_is, DOUBT),
+    "calibration": Sentence(_calibration, claims=lambda said: said.misses),
+    "distance": Sentence(_distance, DOUBT),
+    "cut": Sentence(_cut, DOUBT),
+    "audit": Sentence(_audit, DOUBT),
+    "agreement": Sentence(_as_it_is),
+    "segment": Sentence(_segment, WHERE, _always),
+    "nothing": Sentence(_as_it_is),
+    "trend": Sentence(_trend, WHEN, _always),
+    "break": Sentence(_break, WHEN, _always),
+    "trend or break": Sentence(_either, WHEN, _always),
+    "next": Sentence(_as_it_is, NEXT),
+    "tests": Sentence(_tests),
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.inputs import FullConfusion
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.sentences import Said
@@ -19,7 +20,24 @@ if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
 # Fields of a sentence that are no columns.
-INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers", "split", "level", "n_tests", "least", "few")
+INSIDE = (
+    *(
+        "kind",
+        "more",
+        "warned",
+        "unit",
+        "threshold",
+        "adjusted",
+        "clicks",
+        "offers",
+        "split",
+        "level",
+        "n_tests",
+        "least",
+    ),
+    "few",
+)
+UNJUDGED = "unjudged in the top"  # the check of the audit
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
@@ -62,11 +80,9 @@ class Stated:
     @property
     def _fill(self) -> float | None:
         """The number that replaces undefined values of the first metric; None if they are left out."""
-        roles, metric = self.work.irm.roles, self.content.asked[0][1]
-        metric = metric if roles.get("value") is None else replace(metric, undefined=None)
-        return Conventions(undefined=roles.get("undefined")).fill(metric)
+        return fill_of(self.work.irm, self.content.asked[0][1])
 
-    def _sentence(self, about: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
+    def _sentence(self, kind: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
         """Return a sentence with the figures of a row.
 
         Parameters
@@ -81,7 +97,7 @@ class Stated:
         at = self.content.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compared.get("ci")}
         fixed |= {"n_tests": row.get("n_tests")}
-        return Said(**{**figures, "about": about, **fixed, **more})
+        return Said(**{**figures, "kind": kind, **fixed, **more})
 
     def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Said]:
         """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""
@@ -97,3 +113,9 @@ class Stated:
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
         return self.work.without_notes(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
+
+
+def fill_of(irm: Any, metric: Metric) -> float | None:
+    """Return the number that replaces undefined values of a metric; None if they are left out."""
+    metric = metric if irm.roles.get("value") is None else replace(metric, undefined=None)
+    return Conventions(undefined=irm.roles.get("undefined")).fill(metric)

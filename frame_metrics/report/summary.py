@@ -13,10 +13,12 @@ from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, OfAudit
 from frame_metrics.report.of_best import OfBest
 from frame_metrics.report.of_mix import OfMix
+from frame_metrics.report.of_next import OfNext
+from frame_metrics.report.of_proxy import OfProxy
 from frame_metrics.report.of_segments import OfSegments
 from frame_metrics.report.of_strata import OfStrata
-from frame_metrics.report.sentences import Said
-from frame_metrics.report.stated import FIGURES, Stated
+from frame_metrics.report.sentences import DOUBT, Said
+from frame_metrics.report.stated import FIGURES, UNJUDGED, Stated
 from frame_metrics.stats.exact import share_between
 from frame_metrics.verbs.audit.of_systems import SOME
 
@@ -42,15 +44,47 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     decisions = Decisions(content, work, compared)
     said = [one for one in decisions.all() if one.sentence]
     said += decisions.tests(said)
+    rows = placed(said, OfAudit(content, work, compared).more())
+    places, said = [place for place, _ in rows], [one for _, one in rows]
     system = content.system
     own = content.results.schema[system] if system else pl.String()
     other = own if content.comparison is None else content.comparison.schema["baseline"]
-    named = {"system": own, "baseline": other, "sentence": pl.String()}
-    names = ["about", "sentence", *(one for one in FIGURES if one != "system" or system)]
+    named = {"system": own, "baseline": other}
+    names = [one for one in FIGURES if one != "system" or system]
     names = [one for one in names if one not in OF_MARGIN or "margin" in compared]
     kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
+    first = {
+        "kind": pl.Series([one.kind for one in said], dtype=pl.String),
+        "place": pl.Series(places, dtype=pl.Int64),
+        "sentence": pl.Series([one.sentence for one in said], dtype=pl.String),
+    }
     columns = {name: pl.Series([getattr(one, name) for one in said], dtype=kind) for name, kind in kinds.items()}
-    return pl.DataFrame(columns)
+    return pl.DataFrame(first | columns)
+
+
+def placed(said: Sequence[Said], more: str = "") -> list[tuple[int | None, Said]]:
+    """Return sentences in the order of their places, each place with the first that may take it; others are notes.
+
+    Parameters
+    ----------
+    more : what else may make the answer wrong, for the end of the first sentence that says so.
+    """
+    taken: dict[int, Said] = {}
+    for one in _the_answer_first(said):
+        if one.place is not None:
+            taken.setdefault(one.place, one)
+    first = {id(one) for one in taken.values()}
+    notes = [(None, one) for one in said if id(one) not in first]
+    if more and DOUBT in taken:
+        taken[DOUBT] = replace(taken[DOUBT], more=more)
+    return [*sorted(taken.items()), *notes]
+
+
+def _the_answer_first(said: Sequence[Said]) -> list[Said]:
+    """Return sentences so that the first answer is the best one: of a pair that is told, before who may be the best."""
+    told = [one for one in said if one.kind == "difference" and one.is_significant and not one.of]
+    alone = all(one.n_units == 1 for one in said if one.kind == "best")
+    return [*(told if alone else []), *said]
 
 
 class Decisions(Stated):
@@ -59,33 +93,22 @@ class Decisions(Stated):
     def all(self) -> Iterator[Said]:
         """Yield all possible sentences; those whose figures are not enough are empty."""
         about = self.content, self.work, self.compared
-        audit, segments, best = OfAudit(*about), OfSegments(*about), OfBest(*about)
+        audit, best = OfAudit(*about), OfBest(*about)
         if self.content.results.is_empty():  # a frame without rows has no system
             yield from self._missing()
-            yield from audit.audited()
+            yield from [*audit.errors(), *audit.warnings()]
             return
         pairs = [*self._pairs()]
-        if self.content.arms:
-            yield self._sentence("arms", {}, of=self.content.system)
-        yield from audit.split()
-        yield from audit.causes()
-        if not audit.segments_in_two_ways:
-            yield from self._unanswered(audit.asked_not)
+        yield from self._doubts(audit)
         yield from best.best_of()
         yield from pairs
         yield from best.winner()
         yield from self._losses(pairs)
-        yield from OfStrata(*about).reversed(pairs)
         yield from OfMix(*about).all(pairs)
+        yield from OfStrata(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._sentence("value", self.own)
-        if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:
-            of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
-            yield self._sentence("weighted", {}, system=self.best, value=self.own["n_effective"], of=of)
-        if self._weighs():
-            yield self._sentence(
-                "weights", self.own, system=self.best, value=self.own["n_effective"], of=self.content.weighted
-            )
+        yield from self._weighted()
         yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
@@ -94,8 +117,30 @@ class Decisions(Stated):
         yield from self._calibrated()
         yield from audit.turned()
         yield from audit.cut()
-        yield from audit.audited()
-        yield from segments.all(pairs)
+        yield from audit.warnings()
+        yield from OfSegments(*about).all(pairs)
+        yield from OfProxy(*about).agreed()
+        labels = [*OfProxy(*about).labels(pairs)]
+        yield from labels or OfNext(*about).next(pairs)
+
+    def _doubts(self, audit: OfAudit) -> Iterator[Said]:
+        """Yield what has to be known before any figure: of arms, of their split, of errors, of what is not there."""
+        if self.content.arms:
+            yield self._sentence("arms", {}, of=self.content.system)
+        yield from audit.split()
+        yield from audit.errors()
+        yield from audit.causes()
+        if not audit.segments_in_two_ways:
+            yield from self._unanswered(audit.asked_not)
+
+    def _weighted(self) -> Iterator[Said]:
+        """Yield how many values of equal weight are as informative as those of the best system."""
+        effective = self.own.get("n_effective")
+        if effective is not None and self.work.irm.roles.get("propensity") is not None:
+            of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
+            yield self._sentence("weighted", {}, system=self.best, value=effective, of=of)
+        if self._weighs():
+            yield self._sentence("weights", self.own, system=self.best, value=effective, of=self.content.weighted)
 
     def tests(self, said: Sequence[Said]) -> Iterator[Said]:
         """Yield how often sentences that rest on tests are wrong, each and together, if there are several."""
@@ -121,8 +166,10 @@ class Decisions(Stated):
         most = self.content.of_first(self.content.results)["n_undefined"].sum() if arms else n  # each arm has its own
         some = pl.col("n").is_between(n, most)
         audit = self.content.audit.filter(some, check=NOTHING_RELEVANT, severity="info")
-        clicks = True if len(audit) and every is not None else None  # each row has a label, and none of these is 1
-        figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "unit": unit, "clicks": clicks}
+        word = "click" if self.content.clicks else "relevant row"
+        clicks = word if len(audit) and every is not None else None  # each row has a label, and none of these is 1
+        figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "clicks": clicks}
+        figures |= {"unit": self.content.unit if unit == "queries" else unit}
         yield self._sentence("undefined", {}, system=system, **figures)
 
     def _filled(self, n: int, unit: str) -> str | None:
@@ -202,7 +249,9 @@ class Decisions(Stated):
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
             beside = other is not None and other in share
             figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
-            yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k)
+            checks = self.content.audit.filter(severity="warning")["check"]
+            warned = bool(checks.str.starts_with(UNJUDGED).any())
+            yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k, warned=warned)
 
     def _unanswered(self, offers: str | None) -> Iterator[Said]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.

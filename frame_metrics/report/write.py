@@ -32,7 +32,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
-from frame_metrics.report.blocks import Block, Group, Picture, Section
+from frame_metrics.report.blocks import Block, Group, Linked, Picture, Section
 from frame_metrics.report.cells import BETTER, library, plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
@@ -201,7 +201,10 @@ def as_markdown(content: Content) -> str:
 
 
 def _section(section: Section) -> str:
-    return "\n\n".join([f"## {section.title}", *(_block(block) for block in section.blocks)])
+    blocks = [*map(_block, section.blocks)]
+    if section.folded:
+        blocks = ["<details><summary>Show</summary>", *blocks, "</details>"]
+    return "\n\n".join([f"## {section.title}", *filter(None, blocks)])
 
 
 def _block(block: Block) -> str:
@@ -212,6 +215,8 @@ def _block(block: Block) -> str:
         return in_markdown(block)
     if isinstance(block, Picture):
         return ""
+    if isinstance(block, Linked):
+        return f"{markdown_text(block.text)}{markdown_text(block.link)}."
     inner = "\n\n".join(map(_block, block.blocks))
     if isinstance(block, Group):
         return f"### {markdown_text(block.title)}\n\n{inner}"

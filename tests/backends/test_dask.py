@@ -85,8 +85,8 @@ def test_a_summary_is_a_frame_of_dask() -> None:
     """Its sentences about systems are those of the same rows in pandas; the audit's examples have no order."""
     rows = pd.concat([_log(n).assign(run=run) for n, run in enumerate("ba")], ignore_index=True)
     ours, theirs = (one.irm(system="run").summary("ndcg") for one in (dd.from_pandas(rows, npartitions=2), rows))
-    said = ["about", "metric", "run", "baseline", "value", "difference", "ci_low", "p_adjusted", "n"]
-    _same(ours[ours["about"] != "audit"][said], theirs[theirs["about"] != "audit"][said].reset_index(drop=True))
+    said = ["kind", "metric", "run", "baseline", "value", "difference", "ci_low", "p_adjusted", "n"]
+    _same(ours[ours["kind"] != "audit"][said], theirs[theirs["kind"] != "audit"][said].reset_index(drop=True))
 
 
 @pytest.mark.slow

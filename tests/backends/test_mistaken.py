@@ -257,8 +257,8 @@ def test_the_summary_has_one_note() -> None:
     """The finding is a sentence of its own, and not counted among the other findings of the audit."""
     irm = hits().irm(query="query", score="distance", label="label")
     summary = irm.summary("rr")
-    (note,) = summary.filter(about="distance")["sentence"]
+    (note,) = summary.filter(kind="distance")["sentence"]
     assert note.startswith("The mean area under the ROC curve of 20 queries is")
     assert note.endswith("Of negatives mined from its own top this is expected.")
-    assert not any(TURNED in one for one in summary.filter(about="audit")["sentence"])
+    assert not any(TURNED in one for one in summary.filter(kind="audit")["sentence"])
     assert error(lambda: irm.audit(fail_on="warning"), FrameMetricsError).count(TURNED) == 1

@@ -172,7 +172,7 @@ def by_summary(world: World) -> list[float]:
     roles |= {"cluster": "user"} if world.cluster is not None else {}
     beside = {} if world.baseline is None else {"baseline": "old"}
     irm = log.sample(fraction=1, shuffle=True, seed=1).irm(**roles, system="side" if beside else None)
-    said = irm.summary(**beside).filter(about="segment")
+    said = irm.summary(**beside).filter(kind="segment")
     if not len(said):
         return [-1, 1.0]
     return [int(said["sentence"][0].split(" is unusually")[0].split("= ")[1]), said["p_adjusted"][0]]

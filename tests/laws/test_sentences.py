@@ -123,19 +123,19 @@ def test_no_sentence_says_more_than_its_numbers(
     claims = 0
     for said in rows:
         text = said["sentence"]
-        assert said["about"] in CLAIMS or not any(verb in text for verb in (*VERBS, "not worse", "may be the best"))
+        assert said["kind"] in CLAIMS or not any(verb in text for verb in (*VERBS, "not worse", "may be the best"))
         if "too few to test" in text or "have the same" in text:
             continue
-        if said["about"] == "difference":
+        if said["kind"] == "difference":
             check_difference(said, compared)
-        elif said["about"] == "winner":
+        elif said["kind"] == "winner":
             check_difference(said, pairs)
-        elif said["about"] == "not worse":
+        elif said["kind"] == "not worse":
             check_not_worse(said, compared)
-        elif said["about"] == "best":
+        elif said["kind"] == "best":
             check_best(said, irm)
         claims += any(verb in text for verb in VERBS) or bool(re.match(r"The best of \d|s\d is not worse", text))
-    (last,) = [said for said in rows if said["about"] == "tests"] or [None]
+    (last,) = [said for said in rows if said["kind"] == "tests"] or [None]
     assert (last is not None) == (claims > 1)
     if last is not None:
         assert (last["n"], last["share"]) == (claims, claims * last["value"])

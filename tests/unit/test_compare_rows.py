@@ -427,7 +427,7 @@ def test_systems_that_are_columns_pair_by_row(roles: dict[str, Any], kind: str, 
     for name in ("value", "baseline_value", "ci_low", "ci_high", "p_value", "n", "wins"):
         assert found[name].to_list() == pytest.approx(expected[name].to_list(), nan_ok=True)
     if roles.get("by") is None:
-        assert as_polars(irm.summary(metric))["about"][0] == "difference"
+        assert as_polars(irm.summary(metric))["kind"][0] == "difference"
 
 
 @pytest.mark.parametrize("roles", [{}, {"by": "part"}, {"against": "chance"}, {"against": "chance", "system": None}])

@@ -110,10 +110,14 @@ def test_cuts_are_a_warning_from_one_in_a_hundred_on(n: int, severity: str) -> N
     row = row_of(irm)
     assert row is not None
     assert row["severity"] == severity
-    said = irm.summary().filter(about="cut")["sentence"].to_list()
+    said = irm.summary().filter(kind="cut")["sentence"].to_list()
     told = f"1 of {n} searches ({100 / n:.3g} %) is cut by day, for example 4711: ranks 1 to 3 on {MONDAY}, "
-    assert said == ([f"{told}4 to 5 on {TUESDAY}; each part counts as a search."] if severity == "warning" else [])
-    assert "cut" not in " ".join(irm.summary().filter(about="audit")["sentence"])
+    assert said == (
+        [f"{told}4 to 5 on {TUESDAY}; each part counts as a search. And 1 more warning."]
+        if severity == "warning"
+        else []
+    )
+    assert "cut" not in " ".join(irm.summary().filter(kind="audit")["sentence"])
 
 
 def test_what_is_no_cut() -> None:

@@ -198,8 +198,8 @@ def test_up_to_50_segments_of_rows_are_searched(segments: int, searched: bool) -
     ]
     of_rows = pl.DataFrame(rows).irm(by="part").summary("accuracy")
     named = [f"part = {segments - 1}"]
-    assert of_rows.filter(about="segment")["of"].to_list() == named * searched
-    assert standing_out(segments).summary().filter(about="segment")["of"].to_list() == named
+    assert of_rows.filter(kind="segment")["of"].to_list() == named * searched
+    assert standing_out(segments).summary().filter(kind="segment")["of"].to_list() == named
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_in_up_to_500_segments_of_all_systems_these_are_compared(segments: int, 
     summary = standing_out(segments, systems).summary()
     told = [text for text in summary["sentence"] if text.startswith("Nothing is compared in each segment: part makes")]
     assert len(told) == (not compared)
-    assert "segment" in summary["about"]
+    assert "segment" in summary["kind"]
 
 
 @pytest.mark.parametrize(("n", "judged"), [(5, True), (4, False)])
@@ -219,7 +219,7 @@ def test_segments_of_five_queries_are_judged(n: int, judged: bool) -> None:
         {"query": range(40 + n), "part": ["a"] * 20 + ["b"] * 20 + ["c"] * n, "v": [0.0] * 40 + [1.0] * n}
     )
     frame = frame.with_columns(v=pl.col("v") + pl.col("query") % 7 / 100)
-    found = frame.irm(value="v", by="part").summary().filter(about="segment")
+    found = frame.irm(value="v", by="part").summary().filter(kind="segment")
     assert found["of"].to_list() == ["part = c"] * judged
 
 

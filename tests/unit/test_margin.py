@@ -481,7 +481,7 @@ def test_sentences() -> None:
 
     def said(*values: Any, margin: Any = MARGIN) -> list[str]:
         irm = of_systems(*values).irm(query="query", system="run", value="ndcg")
-        return irm.summary(baseline="a", margin=margin).filter(about="not worse")["sentence"].to_list()
+        return irm.summary(baseline="a", margin=margin).filter(kind="not worse")["sentence"].to_list()
 
     (told,) = said(base, value)
     assert told == "b is not worse than a by more than 0.02 in ndcg (p < 0.001)."
@@ -498,7 +498,7 @@ def test_a_sentence_says_no_more_than_its_p_value() -> None:
     for seed, loss in product(range(4), (0.0, 0.01, 0.02)):
         irm = of_systems(*pair(25, seed, loss)).irm(query="query", system="run", value="ndcg")
         said = irm.summary(baseline="a", margin=MARGIN)
-        row = said.filter(about="not worse").to_dicts()[0]
+        row = said.filter(kind="not worse").to_dicts()[0]
         assert row["sentence"].startswith("b is not worse") == (row["p_not_worse"] < 0.05)
         if "up to" in row["sentence"]:
             assert float(row["sentence"].split("up to ")[1].split()[0]) >= row["margin"]

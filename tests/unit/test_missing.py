@@ -202,11 +202,11 @@ def test_what_is_left_out_is_told() -> None:
         .item()
         .startswith("all 2 rows with a label are positive in month = june")
     )
-    assert irm.summary("roc_auc").filter(about="missing")["sentence"].to_list() == [f"{said}."]
+    assert irm.summary("roc_auc").filter(kind="missing")["sentence"].to_list() == [f"{said}. And 1 more warning."]
     assert irm(unjudged=None).audit()["check"].to_list().count("all rows with a label are positive") == 1
     other = irm(unjudged="negative")
     assert "all rows with a label are positive" not in other.audit()["check"]
-    assert other.summary("roc_auc").filter(about="missing").is_empty()
+    assert other.summary("roc_auc").filter(kind="missing").is_empty()
     plain = IRM(CARDS.head(4), label="fraud", unjudged="drop")
     assert plain.audit().filter(pl.col("check").str.contains("label")).is_empty()
 
@@ -230,7 +230,7 @@ def test_rows_without_a_score_are_told(missing: int, warned: bool) -> None:
     said = f"{missing} of 200 rows have no score and count as not flagged"
     found = irm.audit().filter(check="many rows without a score")
     assert found.select("severity", "n", "message").rows() == [("warning", missing, said)] * warned
-    assert irm.summary("roc_auc").filter(about="missing")["sentence"].to_list() == [f"{said}."] * warned
+    assert irm.summary("roc_auc").filter(kind="missing")["sentence"].to_list() == [f"{said}."] * warned
     assert irm.audit().filter(check="rows without a score")["n"].item() == missing
 
 

@@ -18,7 +18,7 @@ def said(cells: Cells, baseline: Any = None, **options: Any) -> list[str]:
     found = irm.summary(**({"baseline": baseline} if baseline else {}), **options)
     every = found["sentence"].to_list()
     assert not any("quality" in one for one in every)
-    return found.filter(about="mix")["sentence"].to_list()
+    return found.filter(kind="mix")["sentence"].to_list()
 
 
 def levels(phone: tuple[int, float], web: tuple[int, float]) -> Cells:

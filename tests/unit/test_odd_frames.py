@@ -88,7 +88,7 @@ def test_intervals_and_periods_are_shown_as_pandas_does() -> None:
     log = log.assign(score=[2.0, 1, 1, 2, 1, 2, 2, 1], grade=[1, 0, 0, 1] * 2)
     irm = log.irm(system="run")
     assert "2026-01, 2026-02" in repr(irm)
-    assert irm.summary("rr").set_index("about")["run"].fillna("").to_dict() == {"difference": "[0, 1)", "audit": ""}
+    assert irm.summary("rr").set_index("kind")["run"].fillna("").to_dict() == {"difference": "[0, 1)", "audit": ""}
     for text in (irm.report(metrics="rr", format="md"), irm.audit()["example"].str.cat(na_rep="")):
         assert "[0, 1)" in text.replace("\\", "")
         assert "2026-01" in text

@@ -227,7 +227,8 @@ unread(sampling="chance", proxy=JUDGED).sample_size("rr", detect=0.1)
     but: unread(sampling=None, proxy=JUDGED).sample_size("rr", detect=0.1)
 both().explain("rr", query=1)
     ColumnError: explain() reads one set of judgments, and proxy= is a second one: evaluate(), audit(),
-        compare() and sample_size() take both; for the others judge() by one of them, without proxy=
+        summary(), report(), compare() and sample_size() take both; for the others judge() by one of them, without
+        proxy=
     but: unread(proxy=None).explain("rr", query=1)
     but: both().compare("rr")
 both(system=None, arm="system").sample_size("rr", detect=0.1)

@@ -42,7 +42,7 @@ def told(frame: Any, **roles: Any) -> list[str]:
     return [
         row["sentence"]
         for row in found.rows(named=True)
-        if row["about"] in ("trend", "break", "trend or break", "absent")
+        if row["kind"] in ("trend", "break", "trend or break", "absent")
     ]
 
 
@@ -184,7 +184,7 @@ def test_sums_have_no_trend() -> None:
         "day": [FIRST + timedelta(days=i % 20) for i in range(120)],
     }
     found = pl.DataFrame(rows).irm(query="query", score="score", label="label", by="day").summary("num_rel")
-    assert not {"trend", "break", "trend or break"} & {*found["about"]}
+    assert not {"trend", "break", "trend or break"} & {*found["kind"]}
 
 
 @pytest.mark.parametrize("form", ["2024-{:02}", "20{:02}Q1", "20{:02}-01-01"])

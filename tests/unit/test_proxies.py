@@ -363,8 +363,7 @@ def test_compare_estimates_the_difference() -> None:
 REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {
     "one set of judgments, and proxy= is a second": lambda irm: irm.per_query("ndcg"),
     "curve() reads one set": lambda irm: irm.curve("ndcg@k"),
-    "report() reads one set": lambda irm: irm.report("page.html"),
-    "summary() reads one set": lambda irm: irm.summary("ndcg"),
+    "thresholds() reads one set": lambda irm: irm.thresholds("f1"),
     "bounds() reads one set": lambda irm: irm.bounds("ndcg", of="ties"),
     "agreement() reads one set": lambda irm: irm.agreement(),
     "and not 'median'": lambda irm: irm.evaluate("ndcg", average=["macro", "median"]),
@@ -576,3 +575,41 @@ def test_documents_of_both_sides_are_compared_in_a_type_that_holds_them() -> Non
     assert said == "doc of people's judgments has ids that doc of proxy= (Float64) cannot hold; give both one type"
     whole = machine.with_columns(doc=pl.Series([Decimal(5), Decimal(2**53 + 1), Decimal(5)]))
     assert log.irm.judge(people, proxy=whole).evaluate("ndcg@5", ci=0.9)["n"].to_list() == [1]
+
+
+@pytest.mark.slow
+def test_people_and_a_machine_have_a_report() -> None:
+    """Means and differences are those of both; the page has their agreement, and how many more labels are needed."""
+    log, people, machine = simulated()
+    irm = log.irm(system="system").judge(people, proxy=machine)
+    page = irm.report(metrics=["ndcg"], baseline="a", format="md")
+    assert page.startswith("# 20 queries judged by people and 40 by an LLM judge, 2 systems\n")
+    (difference,) = irm.compare("ndcg", baseline="a").to_dicts()
+    summary = irm.summary("ndcg", baseline="a")
+    (told,) = summary.filter(place=2).to_dicts()
+    assert (told["difference"], told["ci_low"]) == (difference["difference"], difference["ci_low"])
+    both = people.join(machine, on=["query", "doc"], suffix="_machine")
+    equal = (both["grade"] == both["grade_machine"]).mean()
+    (agreed,) = summary.filter(kind="agreement").to_dicts()
+    assert agreed["sentence"].startswith(
+        f"Of 160 documents that both judged, the LLM judge and people agree on {equal:.0%}"[:-1]
+    )
+    assert agreed["share"] == pytest.approx(equal)
+    assert f"| 160 | {equal:.3f} |" in page.partition("## LLM judge")[2]
+    for value in irm.evaluate("ndcg")["proxy_value"]:
+        assert f"{value:.3f}" in page.partition("## LLM judge")[2].partition("\n## ")[0]
+    assert "svg" in irm.report(metrics=["ndcg"], baseline="a")
+
+
+def test_the_next_step_with_a_machine_is_so_many_more_labels() -> None:
+    """The number is that of sample_size()."""
+    log, people, machine = simulated(3, queries=200, whole=30)
+    irm = log.with_columns(score=pl.col("score") - pl.col("query") % 3).irm(system="system")
+    rows = irm.judge(people, proxy=machine).summary("dcg@1").filter(kind="next").to_dicts()
+    assert len(rows) <= 1
+    for row in rows:
+        assert (
+            "judge" in row["sentence"]
+            or "queries judged by people" in row["sentence"]
+            or "lost most" in row["sentence"]
+        )

@@ -185,7 +185,7 @@ def log(n: int = 400, apart: float = 0.0, **columns: Any) -> pl.DataFrame:
 
 
 def of(frame: pl.DataFrame, about: str) -> list[dict[str, Any]]:
-    return frame.filter(pl.col("about") == about).to_dicts()
+    return frame.filter(pl.col("kind") == about).to_dicts()
 
 
 ROLES = {"query": "query", "value": "rr", "by": "device"}
@@ -230,12 +230,6 @@ USERS = {"user": lambda rng, n: np.arange(n) // 20}
         (log(9), {}, {}, "no segment has 5 queries and as many beside it"),
         (log(**USERS), {"cluster": "user"}, {}, "clusters (user) are too few: a segment needs 5, and 30 if some"),
         (log().rename({"rr": "num_rel"}), {"value": "num_rel"}, {}, "num_rel is a sum"),
-        (
-            log(system=lambda rng, n: [f"s{i // 2 % 2}" for i in range(n)]),
-            {"arm": "system"},
-            {"baseline": "s0"},
-            "each system has queries of its own, so that none of these has a difference",
-        ),
         (log().rename({"rr": "gm_ap"}), {"value": "gm_ap"}, {}, "gm_ap is no mean over queries"),
     ],
 )
@@ -404,3 +398,18 @@ def test_segments_that_are_not_named_are_counted() -> None:
     said = frame.irm(system="system", by="country", value="rr").summary(baseline="old")["sentence"].to_list()
     assert sum(sentence.startswith("In country = ") for sentence in said) == 3
     assert "Another system is better in 1 more segment." in said
+
+
+def test_of_arms_the_segment_that_changed_most_is_named() -> None:
+    """Not the one with the lowest level: with a baseline the greatest change that the tests of all segments tell."""
+    rng = np.random.default_rng(0)
+    n = 800
+    device = np.array(["desktop", "mobile", "tablet", "tv"])[np.arange(n) % 4]
+    arm = np.array(["new", "old"])[np.arange(n) // 4 % 2]
+    mean = np.where(device == "tv", 0.1, 0.6) - 0.3 * ((device == "mobile") & (arm == "new"))
+    shop = pl.DataFrame({"query": range(n), "arm": arm, "device": device, "rr": mean + rng.normal(0, 0.1, n)})
+    summary = shop.irm(query="query", arm="arm", value="rr", by="device").summary(baseline="old")
+    (where,) = summary.filter(place=4).to_dicts()
+    assert (where["kind"], where["of"]) == ("difference", "device = mobile")
+    assert where["sentence"].startswith("In device = mobile, new loses to old: rr ")
+    assert summary["place"].drop_nulls().to_list() == sorted({*summary["place"].drop_nulls()})

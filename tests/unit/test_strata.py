@@ -280,7 +280,7 @@ def said(frame: pl.DataFrame, metric: str = "v", **roles: Any) -> pl.DataFrame:
     """The sentences of a summary about a reversal."""
     frame = frame.rename({"v": metric})
     irm = frame.irm(**({"query": "query", "arm": "arm", "value": metric, "by": "device"} | roles))
-    return irm.summary().filter(about="reversal")
+    return irm.summary().filter(kind="reversal")
 
 
 def test_a_reversal_is_said() -> None:
@@ -340,8 +340,8 @@ def test_a_summary_with_strata_compares_within_them() -> None:
     """strata= of summary() and report() makes the comparison that of ab_test(), and says so; by= may name the same."""
     irm = simpson().irm(query="query", arm="arm", value="v", by="device")
     sentences = irm.summary(baseline="a", strata="device")
-    assert sentences.filter(about="reversal").is_empty()
-    row = sentences.filter(about="difference").row(0, named=True)
+    assert sentences.filter(kind="reversal").is_empty()
+    row = sentences.filter(kind="difference").row(0, named=True)
     assert row["difference"] == pytest.approx(0.05)
     assert "adjusted by device" in row["sentence"]
     page = irm.report(format="md", baseline="a", strata="device", queries=0)
@@ -378,4 +378,4 @@ def test_no_reversal_is_told_of_equal_means() -> None:
         }
     )
     said = frame.irm(arm="arm", by="device", value="ndcg").summary(baseline="a")
-    assert "reversal" not in said["about"].to_list()
+    assert "reversal" not in said["kind"].to_list()

@@ -43,7 +43,7 @@ def runs(seed: int = 0, queries: int = 40, **skill: float) -> pl.DataFrame:
 
 
 def said(irm: IRM[Any], *metrics: str, about: str = "difference", **options: Any) -> list[dict[str, Any]]:
-    return [row for row in as_polars(irm.summary(*metrics, **options)).to_dicts() if row["about"] == about]
+    return [row for row in as_polars(irm.summary(*metrics, **options)).to_dicts() if row["kind"] == about]
 
 
 @settings(max_examples=settings().max_examples if LONG else 5)  # each draws twice a thousand resamples
@@ -139,7 +139,7 @@ def test_differences_that_are_all_equal_are_told_without_an_interval() -> None:
         ),
     ):
         rows = pl.DataFrame({"system": ["a"] * n + ["b"] * n, "query": [*range(n)] * 2, "rr": [1.0] * n + [0.5] * n})
-        assert IRM(rows, system="system", value="rr").summary()["sentence"][0] == sentence
+        assert IRM(rows, system="system", value="rr").summary().filter(kind="difference")["sentence"][0] == sentence
 
 
 def test_of_several_pairs_what_would_show_is_of_all_of_them() -> None:
@@ -177,7 +177,8 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     assert value["sentence"] == f"ndcg@5 is {figures}, over 40 queries."
     assert unjudged["share"] == 1 - irm.evaluate("judged@5")["value"][0]
     share = f"{unjudged['share']:.1%}".replace("%", " %")
-    assert unjudged["sentence"] == f"{share} of the top 5 are unjudged, on average over queries."
+    assert unjudged["sentence"] == f"{share} of the top 5 are unjudged, on average over queries. And 1 more warning."
+    assert unjudged["place"] == 1  # the audit warns of it
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which counts as 0."
     (undefined,) = said(irm(undefined="null"), "ndcg@5", about="undefined")
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which is left out."
@@ -193,7 +194,7 @@ def test_a_search_without_a_click_is_no_fault_of_the_data(kind: str) -> None:
     """All rows have a label of their own: a query without a relevant one counts as 0, which is a note of the audit."""
     irm = IRM(CLICKS.group_by("query").agg("rank", "label") if kind == "lists" else as_kind(CLICKS, kind))
     (undefined,) = said(irm, "rr", about="undefined")
-    assert undefined["sentence"] == "2 of 3 queries have no relevant row and count as 0."
+    assert undefined["sentence"] == "2 of 3 searches have no click and count as 0."
     assert [one["of"] for one in said(irm, "rr", about="audit")] == ["1 warning: few queries (3 queries)"]
     found = as_polars(irm.audit()).filter(check="queries without relevant documents")
     assert found.select("severity", "n").rows() == [("info", 2)]
@@ -292,10 +293,10 @@ def test_the_interval_of_a_bin_follows_the_level() -> None:
     """It is wider the surer it is; that of a report without intervals is that of 95 %."""
     random = np.random.default_rng(3)
     irm = pl.DataFrame({"score": random.random(400), "label": random.random(400) < 0.5}).irm
-    rows = [irm.summary("roc_auc", ci=ci).filter(about="calibration").row(0, named=True) for ci in (0.5, 0.95, 0.999)]
+    rows = [irm.summary("roc_auc", ci=ci).filter(kind="calibration").row(0, named=True) for ci in (0.5, 0.95, 0.999)]
     widths = [row["ci_high"] - row["ci_low"] for row in rows]
     assert widths[0] < widths[1] < widths[2]
-    assert rows[1] == irm.summary("roc_auc").filter(about="calibration").row(0, named=True)
+    assert rows[1] == irm.summary("roc_auc").filter(kind="calibration").row(0, named=True)
 
 
 def test_scores_that_bear_no_sentence_about_probabilities_have_none() -> None:
@@ -328,7 +329,7 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     days = irm.frame.to_pandas().assign(
         run=lambda log: log["run"].map({"old": date(2026, 1, 1), "new": date(2026, 1, 2)})
     )
-    (first,) = days.irm(system="run").summary("ndcg@5").query("about == 'difference'").to_dict("records")
+    (first,) = days.irm(system="run").summary("ndcg@5").query("kind == 'difference'").to_dict("records")
     assert (first["run"], first["baseline"]) == (date(2026, 1, 2), date(2026, 1, 1))
     named = irm(by=pl.col("day").dt.strftime("day %d"))
     (segment,) = said(named, "ndcg@5", about="segment")
@@ -395,7 +396,7 @@ def test_a_segment_of_few_queries_does_not_stand_out() -> None:
     for last, n in ((2, 0), (30, 1)):
         best = log.filter(pl.col("query") < last).with_columns(pl.col("query") + 100, grade=pl.lit(1), part=pl.lit("c"))
         irm = pl.concat([log, best], how="vertical_relaxed").irm(by="part", system=None)
-        assert irm.summary("precision@5").filter(pl.col("about") == "segment").height == n
+        assert irm.summary("precision@5").filter(pl.col("kind") == "segment").height == n
 
 
 @pytest.mark.parametrize(("others", "high"), [(0.96, None), (0.5, 1.0)])
@@ -414,7 +415,7 @@ def test_queries_that_are_all_alike_leave_open_what_was_not_seen(others: float, 
 def test_a_sum_does_not_stand_out() -> None:
     """A count of a segment is less than that of all, and falls where fewer queries are asked."""
     log = runs(1, 120, a=1.0).with_columns(day=pl.date(2026, 1, 1 + pl.col("query").sqrt().cast(pl.Int64) // 3))
-    assert not {"segment", "trend"} & {*log.irm(by="day").summary("num_rel")["about"]}
+    assert not {"segment", "trend"} & {*log.irm(by="day").summary("num_rel")["kind"]}
 
 
 def test_findings_are_of_what_the_metrics_read() -> None:
@@ -423,7 +424,7 @@ def test_findings_are_of_what_the_metrics_read() -> None:
     log = shares.irm(system=None)
     assert "grades between 0 and 1" not in "".join(log.summary("ndcg@5")["sentence"])
     assert {*OF_RELEVANT} <= {check.name for check in CHECKS}
-    assert "queries without relevant documents" in "".join(log(rel=0.3).summary("rr", "ndcg@5")["sentence"])
+    assert "Queries without relevant documents (1 query): " in "".join(log(rel=0.3).summary("rr", "ndcg@5")["sentence"])
 
 
 def test_saved_metrics_stand_in_the_order_of_the_rows() -> None:
@@ -437,7 +438,7 @@ def test_saved_metrics_stand_in_the_order_of_the_rows() -> None:
 def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
     """No system has a value; saved numbers in long form have not even a name."""
     log = runs(a=1, b=0.5).clear()
-    assert log.irm(system="run").summary("rr")["about"].to_list() == ["audit"]
+    assert log.irm(system="run").summary("rr")["kind"].to_list() == ["audit"]
     assert "The audit found 1 error" in log.irm(system="run").report(metrics="rr", format="md")
     saved = pl.DataFrame(schema={"query": pl.Int64, "metric": pl.String, "value": pl.Float64})
     assert "the frame has no rows" in error(saved.irm(value="value").summary)
@@ -451,6 +452,7 @@ def test_the_report_has_the_same_sentences_on_top() -> None:
     read = json.loads(irm.report(metrics="rr", format="json"))["tables"]["summary"]["rows"]
     assert [row["sentence"] for row in read] == sentences
     assert irm.report(metrics="rr", format="md").split("\n\n")[2:4] == ["## Summary", sentences[0]]
+    assert irm.summary("rr")["place"].to_list()[0] == 1
     assert irm.report(metrics="rr").index(">Summary<") < irm.report(metrics="rr").index(">Results<")
 
 
@@ -495,7 +497,8 @@ def test_arms_have_a_report() -> None:
     unclustered = json.loads(arms.report(metrics="ndcg@5", format="json", queries=0, **options))["tables"]
     assert [row["value"] for row in unclustered["results"]["rows"]] == [row["value"] for row in means]
     assert unclustered["audit"]["rows"][0]["severity"] != "error"
-    assert arms.summary("ndcg@5")["sentence"][0] == "Each run has queries of its own, and is measured over these."
+    (own,) = said(arms, "ndcg@5", about="arms")
+    assert own["sentence"] == "Each run has queries of its own, and is measured over these."
     (sentence,) = said(arms, "ndcg@5", **options)
     assert sentence["sentence"].startswith("b beats a: ")
     assert ", adjusted by before (+" in sentence["sentence"]
@@ -538,7 +541,7 @@ def test_a_notebook_shows_results_as_html(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(escape(message) in audit for message in irm.audit()["message"])
     assert summary.startswith(f"<p>{escape(irm.summary('rr')['sentence'][0])}</p>")
     main, rest = compared.split("<details>")
-    assert '<th scope="col">p_adjusted</th>' in main
+    assert '<th scope="col" class="number">p_adjusted</th>' in main
     assert "effect_size" not in main
     assert "effect_size" in rest
     assert f'<td class="number">{irm.evaluate("rr")["value"][0]:.4g}</td>' in means
@@ -592,7 +595,7 @@ def test_no_arm_beats_another_without_a_word_on_an_odd_split() -> None:
     for metric in ("rr", "num_ret"):
         for share, odd in ((0.5, True), (1 / 3, False)):
             found = as_polars(irm.summary(metric, split={"new": share, "old": 1 - share}))
-            (sentence,) = found.filter(about="difference")["sentence"]
+            (sentence,) = found.filter(kind="difference")["sentence"]
             assert sentence.endswith(ending) == odd
             assert ("beats" in sentence) == (metric == "rr")
 

@@ -79,7 +79,7 @@ def test_one_mean_is_one_number_in_every_verb(roles: dict[str, Any]) -> None:
         draws: dict[str, Any] = {"baseline": "a", "resamples": 10, "permutations": 10}
         for averages, compared in (
             (irm.evaluate(*ASKED), irm.compare(*ASKED, **draws)),
-            (irm.evaluate(*ASKED), irm.summary("rr", baseline="a").filter(about="difference")),
+            (irm.evaluate(*ASKED), irm.summary("rr", baseline="a").filter(kind="difference")),
             (apart.evaluate(*ASKED), apart.ab_test(*ASKED, **draws)),
         ):
             means = {(s, m): v for s, m, v in averages.select("system", "metric", "value").rows()}

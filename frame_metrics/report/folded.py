@@ -1,0 +1,141 @@
+"""Sections of a report that a reader unfolds: segments, curves, other queries, conventions, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.backends.tables import Cell, Table
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.report.blocks import Block, Fold, Group, Picture
+from frame_metrics.report.cells import BETTER, cell_of, number_text, plain_text, table_of
+from frame_metrics.report.comparison_tables import comparison_tables, rank_moves
+from frame_metrics.report.content import SYSTEMS, Content, Ranked
+from frame_metrics.report.of_breaks import lost_across
+from frame_metrics.report.result_tables import LONGEST, crossed_table, rows_together, wide_table
+
+
+def drawn_of(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
+    return [pictures[name] for name in names if name in pictures]
+
+
+def segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the averages in segments."""
+    yield from drawn_of(pictures, *(["segments"] if content.system else []))
+    if content.segments is not None:
+        frame, title = rows_together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
+        yield wide_table(content, frame, groups_of(content, frame), title)
+    if content.segments_compared is not None:
+        yield from comparison_tables(content, rows_together(content.segments_compared, content.by))
+
+
+def differences(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield all differences of systems, and the queries on which others differ most."""
+    frame = content.comparison
+    if frame is not None and len(frame):
+        yield from [*comparison_tables(content, frame), *drawn_of(pictures, "other differences"), *rank_moves(content)]
+
+
+def curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the curves."""
+    yield from drawn_of(pictures, *(name for name in pictures if name.startswith("curve")))
+    if "cutoffs" in content.curves:
+        curve = rows_together(content.curves["cutoffs"], ["metric"])
+        yield crossed_table(content, curve, ["metric", *groups_of(content, curve)], "k", "Metrics at cutoffs")
+
+
+def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the values over queries, and the best and the worst queries of some systems."""
+    yield from drawn_of(pictures, "queries")
+    if content.quantiles is not None and len(content.quantiles):
+        frame, caption = content.quantiles, f"{content.first} over {content.unit}"
+        yield crossed_table(content, frame, groups_of(content, frame), "average", caption)
+    for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
+        if (system, place) == open_queries(content):
+            continue
+        some = [one for one in content.queries if (one.system, one.place) == (system, place)]
+        of = f": {plain_text(system, LONGEST)}" if content.system else ""
+        title = f"{place.capitalize()} {content.unit} by {content.first}{of}"
+        explained = any(one.results is not None for one in some)
+        yield Group(title, [explained_fold(one) for one in some] if explained else [listed(content, some, title)])
+    yield from _not_listed(content) if content.queries else []
+
+
+def open_queries(content: Content) -> tuple[Any, str] | None:
+    """Return whose queries stand in the open part, and which: none where those are that lost most."""
+    other = lost_across(content) is not None or (content.named and content.foremost_pairs())
+    return None if other else (next(iter(content.places), None), "worst")
+
+
+def _not_listed(content: Content) -> Iterator[str]:
+    """Yield notes about queries that are not listed: those with undefined values, and those of other systems."""
+    systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
+    if content.undefined:
+        one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
+        they_are = f"{one} is" if content.undefined == 1 else f"{several} are"
+        yield f"{content.undefined:,} {they_are} undefined and not listed."
+    if systems > SYSTEMS:
+        yield (
+            f"Queries of {SYSTEMS} of {systems:,} systems, the best by {content.first} and the baseline among them; "
+            "per_query() returns those of all."
+        )
+
+
+def groups_of(content: Content, frame: pl.DataFrame) -> list[str]:
+    """Return the columns of segments and systems that a frame has."""
+    return [name for name in (*content.by, content.system) if name in frame.columns]
+
+
+def listed(content: Content, some: Sequence[Ranked], caption: str) -> Table:
+    keys = [*content.by, *content.query]
+    rows = [
+        [*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some
+    ]
+    return Table([*map(plain_text, keys), "value"], rows, [*[False] * len(keys), True], caption)
+
+
+def explained_fold(one: Ranked, name: str = "") -> Fold:
+    text = ", ".join(plain_text(value, LONGEST) for value in one.keys.values())
+    summary = Cell(text, subtext=number_text(one.value))
+    if one.results is None:
+        return Fold(summary, ["Its results cannot be taken apart by these metrics."], name)
+    table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST)
+    notes = [f"contribution: to {one.explained}; without a rank: relevant, and not found."]
+    notes += [f"{one.more:,} more {'is' if one.more == 1 else 'are'} not shown."] if one.more else []
+    return Fold(summary, [replace(table, notes=notes)], name)
+
+
+def conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the conventions of the call, and the versions of the libraries."""
+    about = [
+        {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
+        for name, metric in content.asked
+    ]
+    for caption, rows in (
+        (f"Roles of the columns of a {content.kind}", content.roles),
+        ("Conventions in force", content.conventions),
+        ("Metrics", about),
+        ("Versions", [{"library": name, "version": version} for name, version in content.versions.items()]),
+    ):
+        if rows:
+            yield table_of(pl.DataFrame(rows), caption=caption)
+
+
+def _definition(content: Content, metric: Metric) -> str:
+    """Return the definition of a metric; for rows without a query, words of rankings become words of decisions."""
+    said = metric.doc.partition("\n")[0]
+    predicted, own = f"predicted {content.positive}", content.positive
+    words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
+    words |= {"documents": "rows", "relevant": own}
+    for word, other in words.items() if not content.query else ():
+        said = said.replace(word, other)
+    return said
+
+
+def absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield what the report leaves out, and why."""
+    if content.absent:
+        yield table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why")

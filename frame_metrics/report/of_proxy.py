@@ -1,0 +1,108 @@
+"""People and a machine that judge the same documents: how far they agree, and how many more labels are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.backends.tables import Table
+from frame_metrics.plan.call import Call
+from frame_metrics.report.cells import counted, number_text, table_of
+from frame_metrics.report.content import Calls, Content
+from frame_metrics.report.sentences import Said
+from frame_metrics.report.stated import Stated
+
+PEOPLE, MACHINE = "people", "LLM judge"
+JUDGE = "judge"  # the column of who judged
+SHARES = (0.5, 0.75, 0.9)  # of the difference that shows now, for which the number of queries is looked for
+MEASURES = ("n", "equal", "kappa", "weighted_kappa", "sensitivity", "specificity", "bias")
+CALLED = {
+    "n": "documents",
+    "equal": "equal",
+    "weighted_kappa": "weighted kappa",
+    "sensitivity": "of the relevant found",
+    "specificity": "of the others found",
+}
+
+
+def with_agreement(content: Content, work: Calls, call: Call | None) -> Content:
+    """Add how far the machine's judgments agree with those of people, if there are both."""
+    if call is None or call.proxy is None or call.judgment_columns is None:
+        return content
+    found = work.tried("agreement", partial(_agreement, work.irm, call, call.proxy))
+    return replace(content, agreement=found)
+
+
+def _agreement(irm: Any, call: Call, proxy: Call) -> pl.DataFrame:
+    """Return the row of ``agreement`` that compares the machine with people, as the trusted annotator."""
+    people, theirs = _judgments(call, PEOPLE), _judgments(proxy, MACHINE)
+    both = pl.concat([people, theirs], how="vertical_relaxed")
+    keys = [name for name in both.columns if name not in (JUDGE, "grade", "label")]
+    queries = [name for name in keys if name != "doc"]
+    log = both.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0))
+    said = {name: irm.roles.get(name) for name in ("rel", "scale") if irm.roles.get(name) is not None}
+    value = "grade" if "grade" in both.columns else "label"
+    judged = type(irm)(log, query=queries, doc="doc", score="score", **said).judge(
+        both, annotator=JUDGE, **{value: value}
+    )
+    return judged.agreement(PEOPLE).select(MEASURES)
+
+
+def _judgments(call: Call, who: str) -> pl.DataFrame:
+    """Return one set of judgments with a column that says who made them; ids are texts, as their types may differ."""
+    judged: Any = call.judgment_columns
+    names = {f"query_{at}": name for at, name in enumerate(judged.query)} | {"doc": judged.doc}
+    keys = [pl.col(name).cast(pl.String).alias(to) for to, name in names.items()]
+    value = "grade" if judged.grade else "label"
+    frame = call.read_judgments().read([*names.values(), getattr(judged, value)])
+    return frame.select(*keys, pl.col(getattr(judged, value)).alias(value), pl.lit(who).alias(JUDGE)).drop_nulls()
+
+
+def agreement_table(content: Content) -> Iterator[Table]:
+    """Yield the table of the agreement, and the means by the machine alone."""
+    if content.agreement is not None:
+        frame = content.agreement.select(name for name in MEASURES if content.agreement[name].count())
+        yield table_of(frame, caption=f"Agreement of the {MACHINE} with {PEOPLE}", called=CALLED)
+    if content.n_proxy:
+        names = [*([content.system] if content.system else []), "metric", "value", "proxy_value", "lambda"]
+        called = {"value": f"{PEOPLE}, helped by the {MACHINE}", "proxy_value": f"{MACHINE} alone", "lambda": "weight"}
+        yield table_of(content.results, caption=f"Means by {PEOPLE} and by the {MACHINE}", only=names, called=called)
+
+
+class OfProxy(Stated):
+    """Sentences about people and a machine."""
+
+    def agreed(self) -> Iterator[Said]:
+        """Yield how often the machine gives the grade that people give."""
+        frame = self.content.agreement
+        for row in () if frame is None else frame.head(1).to_dicts():
+            kappa = row["weighted_kappa"] if row["weighted_kappa"] is not None else row["kappa"]
+            same = f"the {MACHINE} and {PEOPLE} agree on {row['equal']:.0%}".replace("%", " %")
+            of = f"Of {counted(row['n'], 'documents')} that both judged, {same} (kappa {number_text(kappa, 2)})"
+            yield self._sentence("agreement", {}, of=of, n=row["n"], share=row["equal"])
+
+    def labels(self, pairs: Sequence[Said]) -> Iterator[Said]:
+        """Yield how many more queries people should judge, so that smaller differences are likely to show."""
+        pair = pairs[0] if pairs else None
+        if pair is None or not self.content.n_proxy or not pair.mde or pair.is_significant:
+            return
+        for share in SHARES:  # of what shows now; a smaller one may need more queries than the machine judged
+            needed, detect = self._needed(pair, share * pair.mde), share * pair.mde
+            if needed is not None and needed > (pair.n or 0):
+                some = f"{counted(needed, self.content.unit)}, {needed - (pair.n or 0):,} more than now"
+                shows = f"so that differences above about {number_text(detect)} are likely to show"
+                yield self._sentence("next", {}, of=f"Let {PEOPLE} judge {some}, {shows}", n=needed)
+                return
+
+    def _needed(self, pair: Said, detect: float) -> int | None:
+        """Return how many queries people should judge to see a difference of two systems; None if it is not known."""
+        rows = self._quietly(self.work.irm.sample_size, self.content.first_compared, detect=detect)
+        sides = {pair.system, pair.baseline}
+        for row in () if rows is None else rows.to_dicts():
+            if {row.get(str(self.content.system)), row.get("baseline")} == sides:
+                return None if row["needed"] is None else int(row["needed"])
+        return None

@@ -1,0 +1,72 @@
+"""The title of a report: what was read, as "2,400 and 2,400 searches, 1 June to 30 July 2026"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.backends.display import value_text
+from frame_metrics.backends.times import time_of, unit_of
+from frame_metrics.report.cells import counted, plain_text
+from frame_metrics.report.content import Content
+from frame_metrics.report.of_proxy import MACHINE
+
+FEW = 3  # the most arms whose sizes are named one by one
+
+
+def title_of(content: Content) -> str:
+    """Return how many queries or rows were read, of how many systems, and from when to when."""
+    return ", ".join(filter(None, [f"{_sizes(content)}{_judged_by(content)}", _systems(content), *_times(content)]))
+
+
+def _sizes(content: Content) -> str:
+    rows = content.of_first(content.results)
+    n = (rows["n"] + rows["n_undefined"] * (not content.fills)).to_list() if content.query else rows["n"].to_list()
+    if not content.arms:
+        return counted(max(n, default=0), content.unit)
+    if len(n) <= FEW:
+        return f"{' and '.join(f'{one:,}' for one in n)} {content.unit}"
+    return f"{counted(sum(n), content.unit)}, {len(n):,} of {plain_text(content.system)}"
+
+
+def _judged_by(content: Content) -> str:
+    """Return words for who judged, if people judged these queries and an LLM judge more."""
+    more = content.n_proxy
+    return f" judged by people and {more:,} by an {MACHINE}" if more else ""
+
+
+def _systems(content: Content) -> str:
+    return "" if content.arms or content.n_systems < 2 else f"{content.n_systems:,} systems"
+
+
+def _times(content: Content) -> list[str]:
+    """Return the first and the last time of each column of segments, or of arms, that holds times."""
+    frame = content.results if content.segments is None else content.segments
+    names = [*content.by, *([content.system] if content.arms and content.system else [])]
+    return [text for name in names if name in frame.columns if (text := _between(frame[name].unique().drop_nulls()))]
+
+
+def _between(values: pl.Series) -> str:
+    texts = [value_text(one) for one in values.to_list()]
+    timed = sorted((time, text) for text in texts if (time := time_of(text)) is not None)
+    if len(timed) < 2 or len(timed) < len(texts) or unit_of(time for time, _ in timed) is None:
+        return ""
+    ends = [_in_words(timed[end][0], timed[end][1]) for end in (0, -1)]
+    return _without_first_year(ends)
+
+
+def _in_words(time: tuple[str, float], text: str) -> str:
+    """Return a day as "1 June 2026"; another time as it is written."""
+    unit, number = time
+    day = date.fromordinal(int(number)) if unit == "day" and number % 1 == 0 else None
+    return plain_text(text) if day is None or len(text) > len("2026-01-05") else f"{day.day} {day:%B %Y}"
+
+
+def _without_first_year(ends: Sequence[Any]) -> str:
+    """Return both ends, with the year once where it is the same."""
+    first, last = ends
+    year = last.rpartition(" ")[2]
+    return f"{first.removesuffix(f' {year}') if first != last else first} to {last}"
