@@ -30,7 +30,19 @@ OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a c
 SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 ON_DEMAND = (
-    *("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "n_unanswered", "test", "n_tests"),
+    *(
+        "k",
+        "p_value",
+        "relative",
+        "relative_low",
+        "relative_high",
+        "effect_size",
+        "n_unpaired",
+        "n_undefined",
+        "n_unanswered",
+        "test",
+        "n_tests",
+    ),
     *("correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
     *("n_unjudged", "baseline_n_unjudged"),
 )
@@ -41,9 +53,10 @@ LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", 
 
 
 def show(frame: Any) -> None:
-    """Print a whole result: every row, every column, no text cut; the findings of ``audit`` as a list.
+    """Print a whole result: every row, no text cut; the findings of ``audit`` as a list.
 
-    In a notebook it is a table. A comparison shows its main columns, and the others on demand.
+    In a notebook it is a table. A comparison shows its main columns, and the others on demand; in a terminal a line
+    below names them.
 
     Parameters
     ----------
@@ -72,7 +85,10 @@ def show(frame: Any) -> None:
         ways = import_module("IPython.display")
         ways.display(ways.HTML(html_of(table)))
     else:
-        print(text_of(table))
+        main, rest = main_columns(table), [name for name in table.columns if name not in main_columns(table)]
+        print(text_of(table.select(main), digits=SHORT if rest else DIGITS))
+        if rest:
+            print(textwrap.fill(f"also: {', '.join(rest)}", get_terminal_size().columns))
 
 
 def html_of(table: pl.DataFrame) -> str:
@@ -89,10 +105,14 @@ def html_of(table: pl.DataFrame) -> str:
     if {*table.columns} >= FINDINGS:
         told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
         return told or "<p>nothing was found</p>"
-    rest = is_comparison(table)
-    main = [name for name in table.columns if name not in ON_DEMAND] if rest else table.columns
-    more = f"<details><summary>all columns</summary>{in_html(table_of(table, SHORT))}</details>" if rest else ""
-    return in_html(table_of(table.select(main), SHORT)) + more
+    main = main_columns(table)
+    rest = f"<details><summary>all columns</summary>{in_html(table_of(table, SHORT))}</details>"
+    return in_html(table_of(table.select(main), SHORT)) + rest * (len(main) < len(table.columns))
+
+
+def main_columns(table: pl.DataFrame) -> list[str]:
+    """Return the columns of a result, of a comparison only those that are read first."""
+    return [name for name in table.columns if not (name in ON_DEMAND and is_comparison(table))]
 
 
 def is_comparison(table: pl.DataFrame) -> bool:

@@ -399,6 +399,8 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
 def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any, high: float = HEIGHT) -> Any:
     """Return a layer with the names of lines, to the right of their last points; names do not overlap.
 
+    A dot before each name has the colour of its line, and the name has that of text, which is easier to read.
+
     Parameters
     ----------
     last : the last point of each line, with its place in the column that ``x`` shows.
@@ -408,7 +410,8 @@ def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
     place = str(x.shorthand).partition(":")[0]
     ends = last.select("color", pl.col(place).max(), height=pl.Series(spread(heights, span * LINE / high)))
-    text = alt.Chart(values(ends)).mark_text(align="left", dx=8, limit=LIMIT)
+    named = alt.Chart(values(ends))
+    text, dot = named.mark_text(align="left", dx=17, limit=LIMIT), named.mark_point(filled=True, size=40, xOffset=11)
     height = y.copy()
     height.shorthand = "height:Q"
-    return text.encode(x=x, y=height, text=alt.Text("color:N"), color=color)
+    return alt.layer(dot.encode(x=x, y=height, color=color), text.encode(x=x, y=height, text=alt.Text("color:N")))

@@ -82,7 +82,7 @@ def pr(
     """
     tidy, x, y = _read("pr", ("recall", "precision"), frame, threshold, color, facet, positive)
     tidy, n = with_values(tidy, values, "AP", chosen), _n_of(values)
-    tidy, whole = _with_shares(tidy, positive)
+    tidy, whole = _with_shares(tidy, positive, y)
     layers = [_curve(tidy, x, y, interpolate="step-before" if interpolated else "linear"), *_marks(tidy, x, y)]
     layers = [*equal_f(f, beta, x, y), *whole, *layers]
     return composed(tidy, layers, f"Precision and recall{n}", width=HEIGHT)
@@ -185,7 +185,7 @@ def _n_of(values: Any) -> str:
     return "" if values is None or "n" not in backend_of(values).names() else n_text(column_of(values, "n"))
 
 
-def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
+def _with_shares(tidy: Tidy, positive: str, y: Any) -> tuple[Tidy, list[Any]]:
     """Add a note about the share of relevant rows, and return a line at this share.
 
     The share is the precision at a recall of 1. If it differs between curves, or one of them has no such point, there
@@ -197,9 +197,7 @@ def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
         return tidy, []
     share = shares["precision"].round(3)[0]
     rule = alt.Chart(values_of(pl.DataFrame({"precision": [share]}))).mark_rule(color=NEITHER, strokeWidth=1.5)
-    return tidy.said(f"grey line: by chance, the share of {positive} rows, {share:g}"), [
-        rule.encode(y=alt.Y("precision:Q", title=None))
-    ]
+    return tidy.said(f"grey line: by chance, the share of {positive} rows, {share:g}"), [rule.encode(y=y)]
 
 
 def _read(

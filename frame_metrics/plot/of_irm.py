@@ -152,23 +152,25 @@ class Pictures:
 
     def __call__(self, *args: Any, **options: Any) -> Never:
         """Raise: a picture is a method."""
-        names = [name for name, one in vars(type(self)).items() if isinstance(one, Drawing)]
-        raise not_called("irm.plot", names, args, "'ndcg@10'")
+        raise not_called("irm.plot", _names(), args, "'ndcg@10'")
+
+    def __dir__(self) -> list[str]:
+        """Return the names of the pictures, which an editor or a notebook offers."""
+        return _names()
 
     if not TYPE_CHECKING:  # which would then take any name
 
         def __getattr__(self, name: str) -> Never:
             """Raise for a name that is no picture."""
-            names = [one for one, drawing in vars(Pictures).items() if isinstance(drawing, Drawing)]
             raise (
                 AttributeError(name)
                 if name.startswith("_")
-                else no_such_verb(name, names, "irm.plot", {"power": "sample_size"})
+                else no_such_verb(name, _names(), "irm.plot", {"power": "sample_size"})
             )
 
     def __repr__(self) -> str:
-        drawings = {name: one for name, one in vars(type(self)).items() if isinstance(one, Drawing)}
-        told = (f"  {name:13}{docstring(one.draw).partition(chr(10))[0]}" for name, one in drawings.items())
+        drawings = vars(Pictures)
+        told = (f"  {name:13}{docstring(drawings[name].draw).partition(chr(10))[0]}" for name in _names())
         return "\n".join(["pictures of an irm, each a method:", *told])
 
     metrics = Drawing(averages.metrics, "evaluate")
@@ -189,3 +191,8 @@ class Pictures:
     sample_size = Drawing(sizes.sample_size, "sample_size", (), {"power": sizes.CHANCES})
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))
     f_beta = Drawing(surfaces.f_beta, "evaluate", ("precision", "recall"))
+
+
+def _names() -> list[str]:
+    """Return the names of the pictures, in the order in which they stand here."""
+    return [name for name, one in vars(Pictures).items() if isinstance(one, Drawing)]

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.plot.charts import has_ends, n_panel_columns, titled
-from frame_metrics.plot.tidy import Key, Tidy
+from frame_metrics.plot.tidy import PANELS, Key, Tidy
 
 NAMED = 3  # metrics in a title
 METRIC = ("metric",)  # the key of a panel whose rows or lines are metrics
@@ -43,8 +43,10 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
     for name, metric in meant.items():
         apart = tidy.color is not None or not has_ends(metric)
         groups.setdefault(name if apart else (metric.range, metric.higher), []).append(name)
-    panels = []
-    for group in groups.values():
+    panels: list[Any] = []
+    if len(groups) > PANELS:
+        tidy = tidy.said(f"the first {PANELS} of {len(groups)} panels; name fewer metrics for the others")
+    for group in [*groups.values()][:PANELS]:
         part = replace(tidy, table=tidy.table.filter(pl.col("what").is_in(group)))
         key = tidy.color or Key(METRIC, group)
         if tidy.color is None:

@@ -18,7 +18,7 @@ from frame_metrics.plot.charts import COLORS, HEIGHT, colored, composed, titled,
 from frame_metrics.plot.curves import BESIDE as RIGHT
 from frame_metrics.plot.curves import axis_of, equal_f
 from frame_metrics.plot.extra_values import pairs_of
-from frame_metrics.plot.tidy import Names, Tidy
+from frame_metrics.plot.tidy import Names, Tidy, lighted
 
 CELLS = 25  # on each side of the surface
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -52,6 +52,10 @@ def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt
     if frame is None:
         return titled(alt.layer(*layers).properties(width=HEIGHT, height=HEIGHT), title)
     tidy = _pairs("f_surface", frame, color)
+    held = [tidy.table[name].to_numpy() for name in PAIR]
+    each = pl.Series(f_of(held[0], held[1], beta))
+    best = [] if tidy.color is None else tidy.table.with_columns(f=each).sort("f", descending=True)["color"].to_list()
+    tidy = lighted(tidy, best, None)
     tips = tooltip(tidy, {name: name for name in PAIR})
     point = alt.Chart().mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1)
     layers.append(point.encode(x=x, y=y, tooltip=tips, **colored(tidy.color, offset=RIGHT)))

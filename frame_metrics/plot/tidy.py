@@ -17,6 +17,7 @@ from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
 POINTS = 500  # the most points of a line that are drawn; a screen shows no more
+PANELS = 12  # the most panels, or small multiples, of a picture
 MANY, LIT = 12, 6  # the most lines that can be told apart; of more lines, so many are in colour
 # Columns of evaluate() that are not keys.
 OF_EVALUATE = (
@@ -124,7 +125,17 @@ def read_tidy(
     for part, of in chosen.items():
         found[part], told = _key(table, of, over)
         columns |= {} if told is None else {part: told}
-    return Tidy(pl.DataFrame(columns), found["color"], found["facet"])
+    return _of_few_facets(Tidy(pl.DataFrame(columns), found["color"], found["facet"]))
+
+
+def _of_few_facets(tidy: Tidy) -> Tidy:
+    """Return the same with at most so many small multiples as can be seen at once, the first; a note counts them."""
+    facet = tidy.facet
+    if facet is None or len(facet.values) <= PANELS:
+        return tidy
+    shown = facet.values[:PANELS]
+    few = replace(tidy, table=tidy.table.filter(pl.col("facet").is_in(shown)), facet=replace(facet, values=shown))
+    return few.said(f"the first {PANELS} of {len(facet.values):,} values of {facet.title}; keep the rows of others")
 
 
 def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> dict[str, list[str]]:
@@ -168,7 +179,7 @@ def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = M
     first = [*(best or [])][:1]
     lit = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:LIT]))
     rows = tidy.table.sort(pl.col("color").is_in(lit), maintain_order=True)
-    said = f"the chosen{' and the best' if best else ''}" if named else f"the {'best' if best else 'first'}"
+    said = f"the chosen{' and the best' if best else ''}" if named else f"the {'best' if best else 'first'} {len(lit)}"
     return replace(tidy, table=rows, color=replace(key, lit=lit)).said(f"in colour: {said} of {len(key.values):,}")
 
 

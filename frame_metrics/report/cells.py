@@ -10,10 +10,24 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_metrics.backends.display import printable, rounded_down, simultaneous_words, value_text
+from frame_metrics.backends.display import (
+    main_columns,
+    printable,
+    rounded_down,
+    simultaneous_words,
+    value_text,
+)
 from frame_metrics.backends.frames import here
 from frame_metrics.backends.tables import NOTHING, Cell, Table
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, import_needed, listed
+from frame_metrics.errors import (
+    ColumnError,
+    FrameMetricsError,
+    check_bool,
+    check_whole,
+    closest,
+    import_needed,
+    listed,
+)
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.saved_names import metric_of
@@ -271,12 +285,37 @@ def corrections(frame: pl.DataFrame) -> str:
     return ", ".join(frame["correction"].drop_nulls().unique().sort()) if "correction" in frame.columns else ""
 
 
-def result_table(frame: Any, caption: str | None, over: str | None, digits: int, alpha: float) -> Table:
+def result_table(
+    frame: Any, caption: str | None, over: str | None, digits: int, alpha: float, intervals: bool = False
+) -> Table:
     """Return a caller's frame as a table; by default ``over`` is the first key column."""
     check_whole("digits", digits, 0)
+    check_bool("intervals", intervals)
     result = here(frame)
     if over is not None and over not in result.columns:
         raise ColumnError(f"over={over!r} is not among {listed(result.columns)}{closest(over, result.columns)}")
     first = next(iter(keys_of(result)), None)
     result = result.drop(_nothing_counted(result))
-    return table_of(result, caption=caption or "", over=over or first, digits=digits, alpha=alpha)
+    only = main_columns(result) if intervals else None
+    table = table_of(result, caption=caption or "", over=over or first, digits=digits, alpha=alpha, only=only)
+    return _with_intervals(table) if intervals else table
+
+
+def _with_intervals(table: Table) -> Table:
+    """Return a table in which the ends of intervals stand behind their estimates, as "0.435 [0.402, 0.471]"."""
+    names = [*table.names]
+    estimate = next((name for name in (*TESTED, "value") if name in names), None)
+    ends = {estimate: "ci"} | {name: name for name in names if f"{name}_low" in names}
+    at = {
+        names.index(name): (names.index(f"{stem}_low"), names.index(f"{stem}_high"))
+        for name, stem in ends.items()
+        if name is not None and f"{stem}_low" in names and f"{stem}_high" in names
+    }
+    kept = [i for i in range(len(names)) if i not in {end for pair in at.values() for end in pair}]
+
+    def joined(row: Sequence[Cell], i: int) -> Cell:
+        low, high = (row[end].text for end in at[i]) if i in at else ("", "")
+        return row[i] if NOTHING in (low, high) or not low else replace(row[i], mark=f"{row[i].mark} [{low}, {high}]")
+
+    rows = [[joined(row, i) for i in kept] for row in table.rows]
+    return replace(table, names=[names[i] for i in kept], rows=rows, numbers=[table.numbers[i] for i in kept])

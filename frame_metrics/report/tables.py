@@ -17,7 +17,13 @@ STYLE = (
 
 
 def html(
-    frame: Any, *, caption: str | None = None, over: str | None = None, digits: int = 3, alpha: float = 0.05
+    frame: Any,
+    *,
+    caption: str | None = None,
+    over: str | None = None,
+    digits: int = 3,
+    alpha: float = 0.05,
+    intervals: bool = False,
 ) -> str:
     """Write the result of a verb as an HTML table.
 
@@ -29,6 +35,8 @@ def html(
         direction, and so are others that print the same number. By default the first key column.
     digits : digits after the point.
     alpha : in a result of ``compare``, differences with a corrected p-value below it have a star.
+    intervals : whether intervals stand behind their estimates, as "0.435 [0.402, 0.471]", in place of columns of their
+        ends; a result of ``compare`` then has its main columns only.
 
     Returns
     -------
@@ -46,13 +54,19 @@ def html(
     >>> frame_metrics.report.html(runs.irm(system="run").evaluate("rr")).count("<strong>")
     1
     """
-    table = result_table(frame, caption, over, digits, alpha)
+    table = result_table(frame, caption, over, digits, alpha, intervals)
     notes = "".join(f"<p>{escape(note)}</p>" for note in table.notes)
     return f'<div class="frame_metrics"><style>{STYLE}</style>{in_html(table)}{notes}</div>'
 
 
 def latex(
-    frame: Any, *, caption: str | None = None, over: str | None = None, digits: int = 3, alpha: float = 0.05
+    frame: Any,
+    *,
+    caption: str | None = None,
+    over: str | None = None,
+    digits: int = 3,
+    alpha: float = 0.05,
+    intervals: bool = False,
 ) -> str:
     r"""Write the result of a verb as a LaTeX table.
 
@@ -60,7 +74,7 @@ def latex(
 
     Parameters
     ----------
-    frame, caption, over, digits, alpha : as in ``html``.
+    frame, caption, over, digits, alpha, intervals : as in ``html``.
 
     Raises
     ------
@@ -83,17 +97,23 @@ def latex(
     % Bold: the best run.
     <BLANKLINE>
     """
-    return in_latex(result_table(frame, caption, over, digits, alpha))
+    return in_latex(result_table(frame, caption, over, digits, alpha, intervals))
 
 
 def markdown(
-    frame: Any, *, caption: str | None = None, over: str | None = None, digits: int = 3, alpha: float = 0.05
+    frame: Any,
+    *,
+    caption: str | None = None,
+    over: str | None = None,
+    digits: int = 3,
+    alpha: float = 0.05,
+    intervals: bool = False,
 ) -> str:
     """Write the result of a verb as a Markdown table, for example for a comment on a pull request.
 
     Parameters
     ----------
-    frame, caption, over, digits, alpha : as in ``html``.
+    frame, caption, over, digits, alpha, intervals : as in ``html``.
 
     Raises
     ------
@@ -112,4 +132,4 @@ def markdown(
     <BLANKLINE>
     Bold: the best run.
     """
-    return in_markdown(result_table(frame, caption, over, digits, alpha))
+    return in_markdown(result_table(frame, caption, over, digits, alpha, intervals))

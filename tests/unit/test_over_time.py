@@ -157,7 +157,7 @@ def test_of_many_lines_the_best_six_are_in_colour() -> None:
         "color"
     ]["scale"]
     assert sum(color == "#88888866" for color in scale["range"]) == 2
-    assert "in colour: the best of 8" in spec(chart)["title"]["subtitle"]
+    assert "in colour: the best 6 of 8" in spec(chart)["title"]["subtitle"]
 
 
 def test_a_period_between_gaps_has_a_point() -> None:

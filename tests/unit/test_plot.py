@@ -870,14 +870,42 @@ def test_a_chart_that_vega_cannot_draw() -> None:
         plot.svg(altair.Chart())
 
 
-@pytest.mark.parametrize("facet", [None, "segment"])
-def test_more_segments_than_can_be_drawn(facet: str | None) -> None:
+def test_more_segments_than_can_be_drawn() -> None:
     """The error says how many there are, how many can be drawn, and how to choose."""
     n = 1500
     rows = pl.DataFrame({"segment": range(n), "metric": "rr", "value": [i / n for i in range(n)]})
     with pytest.raises(BadValueError, match=r"^segment: there are 1,500 values, and at most 1,000 can be drawn; keep"):
-        plot.metrics(rows, facet=facet)
-    assert plot.metrics(rows.top_k(1000, by="value"), facet=facet)
+        plot.metrics(rows)
+    assert plot.metrics(rows.top_k(1000, by="value"))
+
+
+def test_twelve_panels_are_drawn() -> None:
+    """Of more segments, or metrics, the first are drawn, and a note counts them."""
+    found = pl.DataFrame({"segment": range(40), "metric": "rr", "value": [i / 40 for i in range(40)]})
+    chart = plot.metrics(found, facet="segment")
+    assert {row[0] for row in rows(chart, "facet")[0]} == {str(i) for i in range(12)}
+    assert any("the first 12 of 40 values of segment" in note for note in specification(chart)["title"]["subtitle"])
+    named = pl.DataFrame({"run": "a", "metric": [f"p@{k}" for k in range(1, 21)], "value": 0.5})
+    chart = specification(plot.metrics(named))
+    assert len(chart["concat"]) == 12
+    assert any("the first 12 of 20 panels" in note for note in chart["title"]["subtitle"])
+
+
+def test_names_of_pictures_are_offered() -> None:
+    """What an editor offers behind ``irm.plot.`` are pictures."""
+    assert {"pr", "roc", "metrics", "f_surface"} <= {*dir(runs.plot)}
+    assert all(callable(getattr(runs.plot, name)) for name in dir(runs.plot))
+
+
+def test_of_many_points_over_the_surface_the_best_have_colours() -> None:
+    """The legend has six of sixty systems, those with the highest F."""
+    names = [f"r{i:02}" for i in range(60)]
+    rows = pl.DataFrame(
+        {"run": names * 2, "metric": ["precision"] * 60 + ["recall"] * 60, "value": [i / 60 for i in range(60)] * 2}
+    )
+    chart = plot.f_surface(rows)
+    assert marks(chart, "point")[-1]["encoding"]["color"]["legend"]["values"] == names[:53:-1]
+    assert specification(chart)["title"]["subtitle"] == ["in colour: the best 6 of 60"]
 
 
 def test_power_rises_with_the_number_of_queries() -> None:

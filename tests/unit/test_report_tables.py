@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -210,3 +211,20 @@ def test_tables_need_no_other_library(write: Callable[[Any], str], monkeypatch: 
     """One writer for each form is all that they take; only whole reports need Jinja2."""
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert "query" in write(RUNS)
+
+
+@pytest.mark.parametrize("way", [report.markdown, report.html, report.latex])
+def test_intervals_stand_behind_their_estimates(way: Callable[..., str]) -> None:
+    """With intervals=True the ends are no columns of their own, and a comparison has its main columns."""
+    irm = IRM(RUNS, system="run")
+    for result, estimate in ((irm.evaluate("rr", ci=0.9), "value"), (irm.compare("rr"), "difference")):
+        row = result.row(0, named=True)
+        text = re.sub("<[^>]*>", "", way(result, intervals=True))
+        text = text.replace("\\[", "[").replace("\\]", "]").replace("{[}", "[")
+        assert f"{row[estimate]:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]" in text
+        assert "ci_low" in way(result).replace("\\", "")
+        assert "ci_low" not in text.replace("\\", "")
+        assert "p_value" not in text.replace("\\", "")
+    wide = way(irm.evaluate("rr", ci=0.9, layout="wide"), intervals=True)
+    assert "rr_low" not in wide.replace("\\", "")
+    assert "intervals=1 is not True or False" in error(lambda: way(irm.evaluate("rr"), intervals=1))

@@ -608,3 +608,12 @@ def test_searches_of_arms_without_a_click_have_the_same_sentence() -> None:
         (row,) = said(irm(**roles), "rr", about="undefined")
         n, of = (10, 30) if ending != "." else (20, 60)
         assert row["sentence"] == f"{n} of {of} queries have no relevant row and count as 0{ending}"
+
+
+def test_a_terminal_shows_the_main_columns(capsys: Any) -> None:
+    """Of a comparison, with a line that names the others."""
+    show(runs(a=0.0, b=1.0).irm(system="run").compare("rr"))
+    table, _, rest = capsys.readouterr().out.partition("also: ")
+    assert "p_adjusted" in table
+    assert "effect_size" not in table
+    assert {"k", "effect_size", "test"} <= {*rest.replace("\n", " ").replace(",", "").split()}
