@@ -278,7 +278,7 @@ def most_rows_of_a_report(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
 
 def few_pairs_together(monkeypatch: pytest.MonkeyPatch, differences: int) -> None:
     """Let a report flip so many differences of queries at most, to test pairs together that it does not show."""
-    monkeypatch.setattr("frame_metrics.report.comparing.TOGETHER", differences)
+    monkeypatch.setattr("frame_metrics.report.comparing.MOST_FLIPS", differences)
 
 
 def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,8 +106,8 @@ def html_of(table: pl.DataFrame) -> str:
         told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
         return told or "<p>nothing was found</p>"
     main = main_columns(table)
-    rest = f"<details><summary>all columns</summary>{in_html(table_of(table, SHORT))}</details>"
-    return in_html(table_of(table.select(main), SHORT)) + rest * (len(main) < len(table.columns))
+    rest = f"<details><summary>all columns</summary>{in_html(text_table(table, SHORT))}</details>"
+    return in_html(text_table(table.select(main), SHORT)) + rest * (len(main) < len(table.columns))
 
 
 def main_columns(table: pl.DataFrame) -> list[str]:
@@ -120,7 +120,7 @@ def is_comparison(table: pl.DataFrame) -> bool:
     return {"p_value", "p_adjusted"} <= {*table.columns} and bool({"difference", "preference"} & {*table.columns})
 
 
-def table_of(table: pl.DataFrame, digits: int | None = DIGITS) -> Table:
+def text_table(table: pl.DataFrame, digits: int | None = DIGITS) -> Table:
     """Return a result as a table of cells, every value as text; ``digits``: significant digits, None for all."""
     names = table.columns
     rows = [[Cell(_cell(*one, digits)) for one in zip(names, row, strict=True)] for row in table.iter_rows()]
@@ -157,7 +157,7 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
         return _findings(table)
     if {*table.columns} >= SENTENCES:
         return "\n".join(map(printable, table["sentence"])) or "nothing can be said"
-    return in_text(table_of(table, digits), width=width, header=header)
+    return in_text(text_table(table, digits), width=width, header=header)
 
 
 @cache

@@ -44,7 +44,7 @@ class CommandLine:
     junit: str | None = field(default=None, init=False)  # the JUnit file, once it is checked that it may be written
 
     @cached_property
-    def said(self) -> dict[str, Any]:
+    def set_options(self) -> dict[str, Any]:
         """The value of every option that is set, by a flag or else by the settings."""
         options, said = options_of(self.name), settings(self.given.get("config"), self.name)
         for name, given in self.given.items():
@@ -61,7 +61,7 @@ class CommandLine:
         """
         rest = self.given["arguments"]
         leading = list(takewhile(_is_file, rest))
-        said = self.given.get("input") or ([] if leading else self.said.get("input", []))
+        said = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
         leading = leading or ([] if said else rest[:1])
         return [*said, *leading], rest[len(leading) :]
 
@@ -70,30 +70,38 @@ class CommandLine:
         """The named metrics or curves: those of arguments and flags, or else those of the settings."""
         if self.name == "metrics":  # whose arguments are words to look for
             return []
-        return [*self.arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
+        return [*self.arguments[1], *self.given.get("metric", ())] or list(self.set_options.get("metric", ()))
 
     @property
     def roles(self) -> dict[str, Any]:
         """The roles and conventions of the log; with ``--qrels``, grade and label are columns of the judgments."""
-        judged = ("grade", "label") if "qrels" in self.said else ()
-        roles = {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
+        judged = ("grade", "label") if "qrels" in self.set_options else ()
+        roles = {
+            name: self.set_options[name]
+            for name in Roles.__annotations__
+            if name in self.set_options and name not in judged
+        }
         return roles | ({"system": FILE} if self.file_column else {})
 
     @property
     def file_column(self) -> str | None:
         """The column of the files' names, if several are compared and nothing else says which system a row is of."""
-        others = any(self.said.get(name) for name in ("system", "arm", *SAVED))
+        others = any(self.set_options.get(name) for name in ("system", "arm", *SAVED))
         return FILE if self.name == "compare" and len(self.arguments[0]) > 1 and not others else None
 
     @property
     def frames(self) -> dict[str, str]:
         """The files given for roles that take a frame in Python; all but ``catalogue`` may name a column instead."""
-        texts = {role: self.said[role] for role in (*OF_DOCS, *OF_RANKS) if isinstance(self.said.get(role), str)}
+        texts = {
+            role: self.set_options[role]
+            for role in (*OF_DOCS, *OF_RANKS)
+            if isinstance(self.set_options.get(role), str)
+        }
         return {role: name for role, name in texts.items() if role == "catalogue" or _is_file(name)}
 
     def check(self) -> None:
         """Raise for options that do not go together; nothing is read."""
-        said, (inputs, named) = self.said, self.arguments
+        said, (inputs, named) = self.set_options, self.arguments
         self._check_written()
         self.junit = said.get("junit")
         if not inputs and self.name != "metrics":
@@ -130,29 +138,29 @@ class CommandLine:
             if taken.default is taken.empty and not self.metrics:
                 raise BadValueError(f"{self.name} requires a metric; name one behind the input, as ndcg@10")
         for option in options_of(self.name).values():
-            if option.required and option.name not in self.said:
+            if option.required and option.name not in self.set_options:
                 what = re.split(r"[;.] ", option.help)[0].rstrip(".")
                 raise BadValueError(f"{self.name} requires {option.flag}: {what}")
         *before, last = [*inputs, *self.metrics] or [""]
         written = last.endswith(WRITTEN_TO) or (self.name == "convert" and len(inputs) > 1)
-        if "output" not in self.said and before and written and not os.path.exists(last) and "*" not in last:
+        if "output" not in self.set_options and before and written and not os.path.exists(last) and "*" not in last:
             way = f"{PROGRAM} {self.name} {' '.join(before)} -o {last}"
             raise BadValueError(f"{last}: there is no such file; if it is to be written, {way}")
 
     def _format(self, name: str | None) -> str:
         """Return the format of a file, or of standard output; raise if it is unknown."""
-        said = self.said
+        said = self.set_options
         if self.name != "report":
             header, trec = said.get("header", True), self.name == "convert"
             return writing.format_to(name, said.get("to"), header=header, trec=trec)
-        from frame_metrics.report.write import format_of  # which takes a while, and other commands do without
+        from frame_metrics.report.write import format_of_report  # which takes a while, and other commands do without
 
-        return format_of(name, said.get("format"), f"-o {name}")
+        return format_of_report(name, said.get("format"), f"-o {name}")
 
     @property
     def _read(self) -> list[tuple[str, str | None]]:
         """The files to read, each with the format that an option names, or None; an argument may be one too."""
-        said = self.said
+        said = self.set_options
         names = {"from": self.arguments[0], "qrels_from": said.get("qrels", [])}
         others = [*self.frames.values(), *(said[name] for name in SAVED if said.get(name))]
         others += filter(_is_file, self.metrics)
@@ -161,8 +169,8 @@ class CommandLine:
 
     def _check_written(self) -> None:
         """Raise for a file to write whose folder does not exist, or that is also read or written twice."""
-        written = [("--output", name) for name in self.said.get("output") or ()]
-        written += [("--junit", self.said["junit"])] if self.said.get("junit") else []
+        written = [("--output", name) for name in self.set_options.get("output") or ()]
+        written += [("--junit", self.set_options["junit"])] if self.set_options.get("junit") else []
         seen: dict[str, str] = {}
         for flag, name in written:
             folder = os.path.dirname(name)
@@ -177,7 +185,7 @@ class CommandLine:
 
     def _check_gates(self) -> None:
         """Raise for gates without an effect, or that the result cannot be checked against."""
-        said = self.said
+        said = self.set_options
         for name in ("fail_under", "fail_over"):
             self._check_limits(name, said.get(name) or {})
         alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
@@ -214,5 +222,5 @@ class CommandLine:
             raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
         if "value" not in self.roles:
             gates.check_limits(f"--{name.replace('_', '-')}", gate)
-        if gate and self.said.get("layout") == "wide":
+        if gate and self.set_options.get("layout") == "wide":
             raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")

@@ -13,7 +13,7 @@ from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import markdown_text
 from frame_metrics.command.gates import Outcome
 from frame_metrics.command.texts import in_command, in_lines
-from frame_metrics.command.writing import markdown
+from frame_metrics.command.writing import in_markdown_cells
 
 SUITE = "frame-metrics"
 
@@ -28,9 +28,9 @@ def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> N
     for one in outcomes:
         case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": printable(one.name)})
         if one.failed:
-            xml.SubElement(case, "failure", {"message": printable(one.told)})
+            xml.SubElement(case, "failure", {"message": printable(one.sentence)})
         else:
-            xml.SubElement(case, "system-out").text = printable(one.told)
+            xml.SubElement(case, "system-out").text = printable(one.sentence)
     if error is not None:
         case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": "run"})
         xml.SubElement(case, "error", {"message": in_lines(error)})
@@ -50,9 +50,9 @@ def summarise(title: str, result: pl.DataFrame | None, outcomes: Sequence[Outcom
         return
     parts = [f"### {title}\n"]
     if result is not None:
-        parts.append(markdown(result, None))
+        parts.append(in_markdown_cells(result, None))
     if outcomes:
-        parts.append("".join(f"- {'❌' if one.failed else '✅'} {markdown_text(one.told)}\n" for one in outcomes))
+        parts.append("".join(f"- {'❌' if one.failed else '✅'} {markdown_text(one.sentence)}\n" for one in outcomes))
     if error is not None:
         parts.append(f"❌ {markdown_text(printable(error))}\n")
     with open(name, "a", encoding="utf-8") as file:

@@ -12,14 +12,14 @@ from typing import Any
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import trec_eval
-from frame_metrics.command.extra_options import Against, Asked, Gates, Input, Output, Qrels, Reported, Run, Shown
+from frame_metrics.command.extra_options import Against, Asked, Gates, Input, Output, PrintOptions, Qrels, Reported, Run
 from frame_metrics.command.options import (
     CONVENTIONS,
     JUDGMENTS,
     ROLES,
     VERB,
     Option,
-    metrics_of,
+    metrics_parameter,
     options_in,
     role_options,
     verb_options,
@@ -33,7 +33,7 @@ OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that c
 FILES_OF: dict[str, tuple[type, ...]] = {
     "report": (Input, Reported),
     "convert": (Input, Output, Run),
-    "metrics": (Output, Shown),
+    "metrics": (Output, PrintOptions),
 }  # of others: Shown
 HELP = argparse.RawDescriptionHelpFormatter
 # The gates on values and on saved numbers, with what these need.
@@ -48,7 +48,7 @@ class Command:
     """One command."""
 
     examples: str
-    own: tuple[str, ...] = ()  # its options beside those of its verb, of reading and of writing
+    extra: tuple[str, ...] = ()  # its options beside those of its verb, of reading and of writing
     usage: str = "[INPUT ...] [METRIC ...] [options]"
 
 
@@ -248,7 +248,7 @@ def _method(name: str) -> Callable[..., Any] | None:
 def metrics_taken(name: str) -> Parameter | None:
     """Return the parameter of a command's verb that takes metrics, or curves; None if there is none."""
     verb = _method(name)
-    return metrics_of(verb) if verb else None
+    return metrics_parameter(verb) if verb else None
 
 
 @cache
@@ -256,7 +256,7 @@ def options_of(name: str) -> dict[str, Option]:
     """Return the options of a command by name; where a verb and a role share a name, the option is the verb's."""
     if name == "trec_eval":
         return {}
-    files = [one for group in FILES_OF.get(name, (Input, Output, Shown)) for one in options_in(group, FILES)]
+    files = [one for group in FILES_OF.get(name, (Input, Output, PrintOptions)) for one in options_in(group, FILES)]
     if name == "metrics":
         options = files
     elif name == "convert":
@@ -265,7 +265,7 @@ def options_of(name: str) -> dict[str, Option]:
         unused = refused(name.replace("-", "_"))  # their flags say why, and help does not offer them
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
         own = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
-        own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and metrics_taken(name))]
+        own = [one for one in own if one.name in COMMANDS[name].extra or (one.name == "metric" and metrics_taken(name))]
         roles = [replace(one, help=argparse.SUPPRESS) if one.name in unused else one for one in role_options()]
         options = [*roles, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *own]
     return {option.name: option for option in options}

@@ -1,6 +1,16 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
-from frame_metrics.command.options import ON, SWITCH, Kind, bounds, limits, margins, number, one_of, split_shares
+from frame_metrics.command.options import (
+    ON,
+    SWITCH,
+    Kind,
+    bounds,
+    limits_by_name,
+    margins,
+    number,
+    one_of,
+    split_shares,
+)
 from frame_metrics.command.reading import READ, checked_names
 from frame_metrics.command.writing import WRITTEN
 
@@ -8,7 +18,7 @@ FILES = Kind("FILE", list, many=True, texts=True)
 FILE, NAME, COLUMN = (Kind(metavar, texts=True) for metavar in ("FILE", "NAME", "COLUMN"))
 TEXTS, NAMES, METRICS = (Kind(metavar, list, many=True, texts=True) for metavar in ("VALUE", "NAME", "METRIC"))
 INPUTS = Kind("FILE", checked_names, many=True, texts=True)
-LIMITS = Kind("METRIC=VALUE", limits, many=True)
+LIMITS = Kind("METRIC=VALUE", limits_by_name, many=True)
 
 
 class Input:
@@ -42,7 +52,7 @@ class Output:
     formulas = one_of(["text", "keep"])
 
 
-class Shown:
+class PrintOptions:
     """Options of a result that is printed.
 
     Parameters

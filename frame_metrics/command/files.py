@@ -30,7 +30,7 @@ class File:
     def check(self) -> None:
         """Read the whole file, and raise if that fails; for a text file the error names the line."""
         self.unchanged.check()
-        with told_of(self.name, self.kind):
+        with file_errors(self.name, self.kind):
             types = self.plan.collect_schema()
             if self.text is not None:
                 self.text.check_all(types)
@@ -39,7 +39,7 @@ class File:
 
 
 @contextmanager
-def told_of(name: str, kind: str, text: PlainText | None = None) -> Iterator[None]:
+def file_errors(name: str, kind: str, text: PlainText | None = None) -> Iterator[None]:
     """Replace errors of other libraries by errors that name the file and, if ``text`` is given, the line."""
     try:
         yield

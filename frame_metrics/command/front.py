@@ -19,7 +19,7 @@ EXIT_CODES = (
     f"{BROKEN} an internal error; {UNDECIDED} too few data for a gate to decide"
 )
 SHELLS = ("bash", "zsh", "tcsh")
-TOLD = {
+COMMAND_TEXTS = {
     "evaluate": "average metrics over queries, for each system and segment",
     "per-query": "compute metrics for every query",
     "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
@@ -74,7 +74,7 @@ def front(kind: type[Parser]) -> Parser:
     """Return the parser of the program itself, without a command; its help lists the commands."""
     lines = "".join(
         f"{fill(told, 79, initial_indent=f'  {name:<15} ', subsequent_indent=' ' * 18)}\n"
-        for name, told in TOLD.items()
+        for name, told in COMMAND_TEXTS.items()
     )
     parser = kind(
         PROGRAM,

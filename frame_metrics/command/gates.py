@@ -25,7 +25,7 @@ class Outcome:
     """The outcome of one gate for one row of a result."""
 
     name: str  # the gate and the row
-    told: str  # the sentence with the numbers that is printed
+    sentence: str  # the sentence with the numbers that is printed
     failed: bool
     noted: str = ""  # a remark that is printed if the gate passes
     undecided: bool = False  # whether it did not pass because nothing can be said

@@ -22,11 +22,11 @@ from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
-from frame_metrics.command.saved import SavedFile, column_of, each_with_itself, has_column, system_column
+from frame_metrics.command.saved import SavedFile, column_of_systems, each_with_itself, has_column, system_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, quote
 
-SHOWN = 5  # the most file names that a report shows
+MOST_FILES = 5  # the most file names that a report shows
 FEW = 20  # rows of a CSV file in which texts of lists are searched for
 LISTLESS = re.compile("is missing; name its column|holds no lists of ids")  # errors that lists in a CSV file lead to
 
@@ -41,7 +41,7 @@ class Job(CommandLine):
     def run(self) -> int:
         """Run the command, and return the exit code."""
         try:
-            with self.stack, self._files_told():
+            with self.stack, self._file_errors():
                 self.check()
                 own = {"convert": self._convert, "report": self._report, "metrics": self._metrics}
                 return own.get(self.name, self._verb)()
@@ -51,7 +51,7 @@ class Job(CommandLine):
             raise
 
     @contextmanager
-    def _files_told(self) -> Iterator[None]:
+    def _file_errors(self) -> Iterator[None]:
         """Replace an error of another library by one that names the file and the line that cannot be read."""
         try:
             try:
@@ -97,7 +97,7 @@ class Job(CommandLine):
     def _input(
         self, names: Sequence[str], option: str, otherwise: str | None = None, called: str | None = None, **roles: Any
     ) -> reading.InputFiles:
-        said = self.said.get(option.removeprefix("--").replace("-", "_"))
+        said = self.set_options.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.name == "convert"
         files = reading.InputFiles(names, said, option, self._folder, self.roles | roles, otherwise, handed_on, called)
         self.inputs.append(files)
@@ -105,7 +105,7 @@ class Job(CommandLine):
 
     def _folder(self) -> str:
         """Make a temporary folder for unpacked files, which is deleted when the job ends, and return its path."""
-        where = self.said.get("temporary")
+        where = self.set_options.get("temporary")
         return self.stack.enter_context(tempfile.TemporaryDirectory(prefix="frame_metrics-", dir=where))
 
     @cached_property
@@ -118,10 +118,12 @@ class Job(CommandLine):
         """The log with its roles, and its judgments."""
         frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._frames_of_roles.items()}
         irm = IRM(self._log, **(self.roles | frames))
-        if "qrels" not in self.said:
+        if "qrels" not in self.set_options:
             return irm
-        given: dict[str, Any] = self._qrels_columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
-        given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
+        given: dict[str, Any] = self._qrels_columns | {
+            name: self.set_options.get(name) for name in ("grade", *OF_JUDGE)
+        }
+        given["label"] = True if self.set_options.get("all_relevant") else self.set_options.get("label")
         qrels, ids = self._qrels
         return irm.judge(matching(qrels, self._log, ids), **given)
 
@@ -138,19 +140,19 @@ class Job(CommandLine):
 
     @property
     def _qrels_columns(self) -> dict[str, str | None]:
-        return {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
+        return {"query": self.set_options.get("qrels_query"), "doc": self.set_options.get("qrels_doc")}
 
     @cached_property
     def _qrels(self) -> tuple[pl.DataFrame, dict[str, str]]:
         """The judgments from a separate file, and their id columns -> those of the log."""
-        if "qrels" not in self.said:
+        if "qrels" not in self.set_options:
             return pl.DataFrame(), {}
         columns = self._qrels_columns
         ids: dict[str, Any] = {
             role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()
         }
-        ids["subtopic"] = reading.each(self.said.get("subtopic"))
-        qrels = self._input(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
+        ids["subtopic"] = reading.each(self.set_options.get("subtopic"))
+        qrels = self._input(self.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
         return qrels, keys | self._ids(qrels, columns)
 
@@ -165,7 +167,7 @@ class Job(CommandLine):
 
     @property
     def _saved_flag(self) -> str | None:
-        return next((name for name in SAVED if self.said.get(name)), None)
+        return next((name for name in SAVED if self.set_options.get(name)), None)
 
     @cached_property
     def _saved_rows(self) -> tuple[pl.DataFrame, dict[str, str]]:
@@ -174,7 +176,7 @@ class Job(CommandLine):
             return pl.DataFrame(), {}
         roles = {"query": "query"} | self.roles
         keys = [column for role in ("query", "arm", "by") for column in reading.each(roles.get(role))]
-        return reading.saved(self._input([self.said[self._saved_flag]], "")), {key: key for key in keys}
+        return reading.saved(self._input([self.set_options[self._saved_flag]], "")), {key: key for key in keys}
 
     @cached_property
     def _saved(self) -> SavedFile | None:
@@ -184,9 +186,12 @@ class Job(CommandLine):
             return None
         rows, keys = self._saved_rows
         rows = matching(rows, self._log, keys)
-        where, column = f"--{flag.replace('_', '-')} {self.said[flag]}", column_of(rows, self.roles, [*keys, "query"])
+        where, column = (
+            f"--{flag.replace('_', '-')} {self.set_options[flag]}",
+            column_of_systems(rows, self.roles, [*keys, "query"]),
+        )
         saved = SavedFile(where, rows, column)
-        system = self.said.get("saved_system")
+        system = self.set_options.get("saved_system")
         return saved if system is None else replace(saved, rows=saved.of(system))
 
     def _compared(self, metrics: list[str], **options: Any) -> pl.DataFrame:
@@ -202,17 +207,17 @@ class Job(CommandLine):
 
     def _of_verb(self) -> dict[str, Any]:
         """Return the options of the verb that are set."""
-        own, split = {option.name: option.parameter for option in verb_of(self.name)}, self.said.get("split")
-        baseline = self.said.get("baseline") or (
+        own, split = {option.name: option.parameter for option in verb_of(self.name)}, self.set_options.get("split")
+        baseline = self.set_options.get("baseline") or (
             reading.file_names(self.arguments[0])[:1] if self.file_column else None
         )
-        given = {own[name]: value for name, value in self.said.items() if name in own}
+        given = {own[name]: value for name, value in self.set_options.items() if name in own}
         if "query_id" in own:
-            given["query"] = self._query(reading.each(self.said["query_id"]))
+            given["query"] = self._query(reading.each(self.set_options["query_id"]))
         if baseline:
             given["baseline"] = alone(self._in_column_type(reading.each(baseline)))
-        if "margin" in self.said:
-            given["margin"] = self.said["margin"]
+        if "margin" in self.set_options:
+            given["margin"] = self.set_options["margin"]
         if split is not None:
             given["split"] = self._by_arm(split) if isinstance(split, dict) else split
         return given
@@ -254,7 +259,7 @@ class Job(CommandLine):
 
     def _gated(self, margin: Any, options: Mapping[str, Any]) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
-        least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
+        least, most = self.set_options.get("fail_under") or {}, self.set_options.get("fail_over") or {}
         gated = [*least, *most, *(margin if isinstance(margin, dict) else ())]
         metrics = gates.with_gated(self.metrics, gated, all_there="value" in self.roles)
         result = self.irm.evaluate(*metrics, **options).collect()
@@ -265,28 +270,28 @@ class Job(CommandLine):
 
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self._compared(self.metrics, **self._of_verb())
-        gated = self.said.get("fail_if_worse_than") or self.said.get("not_worse_than")
+        gated = self.set_options.get("fail_if_worse_than") or self.set_options.get("not_worse_than")
         return result, self._worse(result, self.metrics) if gated else []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
         """Return the outcomes of gates on saved numbers; they take account of queries without a saved number."""
         partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
         evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
-        alpha = self.said.get("alpha", gates.ALPHA)
-        if self.said.get("not_worse_than"):
-            return list(gates.not_worse(self._others(compared), alpha, evaluated, self.said["margin"]))
+        alpha = self.set_options.get("alpha", gates.ALPHA)
+        if self.set_options.get("not_worse_than"):
+            return list(gates.not_worse(self._others(compared), alpha, evaluated, self.set_options["margin"]))
         return list(gates.worse(compared, alpha, evaluated))
 
     def _others(self, compared: pl.DataFrame) -> pl.DataFrame:
         """Leave out the system whose own saved numbers it is compared with, if there are others: it cannot lose."""
-        own, column = self.said.get("saved_system"), system_column(self.roles)
+        own, column = self.set_options.get("saved_system"), system_column(self.roles)
         if own is None or column not in compared.columns:
             return compared
         others = compared.filter(pl.col(column).cast(pl.String) != own)
         return compared if others.is_empty() else others
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        fail_on = self.said.get("fail_on")
+        fail_on = self.set_options.get("fail_on")
         with self._baseline() as baseline:
             result = self.irm.audit(**self._of_verb(), **baseline).collect()
         result = self._with_flags(result)
@@ -316,9 +321,9 @@ class Job(CommandLine):
             for kind, text in summary.select("kind", "sentence").iter_rows()
         ]
         summary = summary.with_columns(sentence=pl.Series(said, dtype=pl.String))
-        more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
+        more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         return replace(
-            content, kind=f"log in {listed(files[:SHOWN])}{more}", audit=audit, absent=absent, summary=summary
+            content, kind=f"log in {listed(files[:MOST_FILES])}{more}", audit=audit, absent=absent, summary=summary
         )
 
     def _report(self) -> int:
@@ -349,11 +354,13 @@ class Job(CommandLine):
 
     def _judged_report(self) -> int:
         """Say where a report was written that was given no name, check the gates, and return the exit code."""
-        if "output" not in self.said and PAGE in self.outputs:
+        if "output" not in self.set_options and PAGE in self.outputs:
             say(f"the report is in {PAGE}")
-        if not any(self.said.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")):
+        if not any(
+            self.set_options.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")
+        ):
             return OK
-        return self._judged(*self._gated(self.said.get("margin"), {}))
+        return self._judged(*self._gated(self.set_options.get("margin"), {}))
 
     def _metrics(self) -> int:
         """Print the list of metrics, or of those with each of some words in their names or their texts."""
@@ -368,9 +375,9 @@ class Job(CommandLine):
 
     def _convert(self) -> int:
         """Write the frame that was read; if the format allows it, the frame is never in memory as a whole."""
-        formulas = self.said.get("formulas", "keep")
+        formulas = self.set_options.get("formulas", "keep")
         roles = {role: str(self.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
-        run = self.said.get("run_name") or "run"
+        run = self.set_options.get("run_name") or "run"
         for name, form in self.outputs.items():
             if name is not None:
                 writing.convert(self._log, name, form, formulas, roles, run, self._check_unchanged)
@@ -378,13 +385,13 @@ class Job(CommandLine):
             frame = self._log.collect()
             self._check_unchanged()
             with quiet_pipe():
-                writing.show(frame, form, writing.Look(formulas))
+                writing.print_frame(frame, form, writing.Look(formulas))
         return OK
 
     # output
 
     def _write(self, result: pl.DataFrame, digits: int | None) -> None:
-        said = self.said
+        said = self.set_options
         asked = {"columns", "digits"} & {*said}
         result = writing.arranged(result, said.get("columns", ()), said.get("sort", ()), said.get("digits"))
         look = writing.Look(said.get("formulas", "text"), said.get("digits", digits), said.get("header", True))
@@ -393,21 +400,21 @@ class Job(CommandLine):
                 writing.write(result, name, form, look)
                 continue
             with quiet_pipe():
-                writing.show(result, form, replace(look, brief=not asked))
+                writing.print_frame(result, form, replace(look, brief=not asked))
 
     def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
         """Report the outcomes of gates: on standard error, in a JUnit file and on GitHub; return the exit code."""
         failed = [one for one in outcomes if one.failed]
         for one in failed:
-            say(f"gate {'undecided' if one.undecided else 'failed'}: {one.told}")
+            say(f"gate {'undecided' if one.undecided else 'failed'}: {one.sentence}")
         for one in outcomes:
             if one.noted and not one.failed:
                 say(one.noted)
-        if name := self.said.get("junit"):
+        if name := self.set_options.get("junit"):
             ci_formats.junit(name, outcomes)
         if on_github():
             for one in failed:
-                ci_formats.annotate(f"{PROGRAM} {self.name}", one.told)
+                ci_formats.annotate(f"{PROGRAM} {self.name}", one.sentence)
             ci_formats.summarise(f"{PROGRAM} {self.name}", result, outcomes)
         if any(not one.undecided for one in failed):
             return FAILED

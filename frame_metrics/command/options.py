@@ -157,7 +157,7 @@ def shares(texts: Sequence[str]) -> dict[str, float]:
     return {name: number(value) for name, value in pairs(texts).items()}
 
 
-def limits(texts: Sequence[str]) -> dict[str, float]:
+def limits_by_name(texts: Sequence[str]) -> dict[str, float]:
     """Return the limits of metrics, by name."""
     for text in texts:
         if "=" not in text:
@@ -263,7 +263,7 @@ def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     return options
 
 
-def metrics_of(verb: Callable[..., Any]) -> Parameter | None:
+def metrics_parameter(verb: Callable[..., Any]) -> Parameter | None:
     """Return the parameter with which a verb takes metrics, or curves; None if it takes none."""
     parameters = signature(verb).parameters
     return next((parameters[name] for name in ("metrics", "metric", "measures", "kind") if name in parameters), None)

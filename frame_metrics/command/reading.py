@@ -21,7 +21,7 @@ import polars.selectors as cs
 
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.trec import read_qrels, read_run
-from frame_metrics.command.files import File, checked, read_all, told_of
+from frame_metrics.command.files import File, checked, file_errors, read_all
 from frame_metrics.command.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
@@ -69,7 +69,7 @@ class InputFiles:
     """Files that hold one frame."""
 
     names: Sequence[str]  # files, folders, patterns, or - for what is piped in
-    said: str | None  # the format, if an option names it
+    format_name: str | None  # the format, if an option names it
     option: str  # the flag for the format
     folder: Callable[[], str]  # makes a new folder for files that have to be unpacked before they can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class InputFiles:
             yield self._scan("standard input", piped(self.folder()), self._format("what is piped in", None), {})
             return
         name = name.removeprefix(HERE)
-        files = [name] if "://" in name else files_of(name, self.said)
+        files = [name] if "://" in name else files_of(name, self.format_name)
         if not files:
             what = "is no file in a format that is read" if os.path.isdir(name) else "is no such file"
             raise FrameMetricsError(f"{name}: there {what}{_no_input(name)}")
@@ -119,7 +119,7 @@ class InputFiles:
             yield self._scan(one, one, formats[0], _partition(name, one))
 
     def _format(self, name: str, known: str | None) -> str:
-        said = self.said or known or self.otherwise
+        said = self.format_name or known or self.otherwise
         if said is None:
             way = (
                 f"pass {self.option}, one of {listed(READ)}"
@@ -155,7 +155,7 @@ class InputFiles:
             _check_content(name, path, kind, self.option)
             if kind in OF_TEXT:
                 text = PlainText(name, self._plain(path, kind), kind, OF_CELLS.get(kind, ","))
-        with told_of(name, kind, text):
+        with file_errors(name, kind, text):
             if kind in OF_TEXT:
                 text = _separated(text) if text and kind in OF_CELLS else text
                 plan = self._text(path, kind, text)
@@ -258,12 +258,12 @@ def _empty(plan: pl.LazyFrame) -> bool:
     return all(part.select(pl.all().is_null().all()).collect().item() for part in (plan.head(ROWS), plan))
 
 
-def files_of(name: str, said: str | None) -> list[str]:
+def files_of(name: str, format_name: str | None) -> list[str]:
     """Return the files that a name stands for: one file, those that match a pattern, or those of a folder.
 
     Parameters
     ----------
-    said : the format of all files of a folder; with None, only files with a known ending are taken.
+    format_name : the format of all files of a folder; with None, only files with a known ending are taken.
     """
     name = name.removeprefix(HERE)
     folder = os.path.isdir(name)
@@ -271,12 +271,12 @@ def files_of(name: str, said: str | None) -> list[str]:
         return [name]
     found = glob.glob(os.path.join(glob.escape(name), "**", "*") if folder else name, recursive=True)
     files = sorted(filter(os.path.isfile, found))
-    return [one for one in files if not folder or _is_of_frame(one, said)]
+    return [one for one in files if not folder or _is_of_frame(one, format_name)]
 
 
-def _is_of_frame(file: str, said: str | None) -> bool:
+def _is_of_frame(file: str, format_name: str | None) -> bool:
     """Return False for a file of a folder that has no rows, as a marker that writing was finished."""
-    return not os.path.basename(file).startswith(("_", ".")) and bool(said or format_of(file))
+    return not os.path.basename(file).startswith(("_", ".")) and bool(format_name or format_of(file))
 
 
 def piped(folder: str) -> str:
@@ -289,11 +289,11 @@ def piped(folder: str) -> str:
     return name
 
 
-def each(said: Any) -> list[Any]:
+def each(given: Any) -> list[Any]:
     """Return the columns of a role as a list."""
-    if said is None:
+    if given is None:
         return []
-    return [*said.values()] if isinstance(said, Mapping) else said if isinstance(said, list) else [said]
+    return [*given.values()] if isinstance(given, Mapping) else given if isinstance(given, list) else [given]
 
 
 def _check_content(name: str, path: str, kind: str, option: str) -> None:

@@ -21,12 +21,12 @@ from frame_metrics.command import ci_formats, reading, trec_eval
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, RETIRED, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
+    COMMAND_TEXTS,
     EXIT_CODES,
     INTERRUPTED,
     OK,
     PROGRAM,
     TERMINATED,
-    TOLD,
     WRONG,
     front,
     printed,
@@ -115,7 +115,7 @@ def _command(arguments: list[str]) -> int:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
     command = COMMANDS[name]
-    told = fill_lines(f"{TOLD[name][0].upper()}{TOLD[name][1:]}.", LINE)
+    told = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
     usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
     epilog = f"examples:{_in_lines(command.examples)}\n\n{EXIT_CODES}"
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
@@ -167,11 +167,11 @@ def _completion(shell: str) -> str:
     whole = argparse.ArgumentParser(PROGRAM)
     inner = whole.add_subparsers()
     for name in COMMANDS:
-        fill(inner.add_parser(name, help=TOLD[name]), name)
+        fill(inner.add_parser(name, help=COMMAND_TEXTS[name]), name)
     return str(shtab.complete(whole, shell))
 
 
 def _trec_eval(given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder, quiet_pipe():
-        trec_eval.run(given, reading.piped(folder) if given.run == "-" else given.run)
+        trec_eval.run_trec_eval(given, reading.piped(folder) if given.run == "-" else given.run)
     return OK

@@ -63,7 +63,7 @@ class SavedFile:
             raise FrameMetricsError(f"{self.where}: {told}{way}") from None
 
 
-def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
+def column_of_systems(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
     """Return the column of systems: one with the name of the log's column, or the only column beside the keys.
 
     The second is how ``per_query`` writes systems: before the column ``metric``.
@@ -118,10 +118,10 @@ def each_with_itself(
     return _corrected(numbered, column, options)
 
 
-def _check_same(own: list[str], saved: SavedFile) -> None:
+def _check_same(systems: list[str], saved: SavedFile) -> None:
     """Raise unless the log and the saved numbers have the same systems."""
     lacking = []
-    for where, here, there in (("the log", own, saved.systems), ("it", saved.systems, own)):
+    for where, here, there in (("the log", systems, saved.systems), ("it", saved.systems, systems)):
         if missing := [one for one in there if one not in here]:
             lacking.append(f"{where} has no {listed(missing)}")
     if lacking:

@@ -63,12 +63,12 @@ def _read_settings(config: str | None) -> tuple[str, dict[str, Any]]:
     return name, whole
 
 
-def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+def _check(options: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     """Raise for a key that is not an option."""
     known = {*known}
-    for key in said:
+    for key in options:
         if _plain(key) not in known:
-            if isinstance(said[key], dict) and (near := closest(key, COMMANDS)):
+            if isinstance(options[key], dict) and (near := closest(key, COMMANDS)):
                 raise UnknownNameError(f"{where}: there is no command {key!r}{near}")
             hint = f"; {RETIRED[_plain(key)]}" if _plain(key) in RETIRED else closest(_plain(key), sorted(known))
             raise UnknownNameError(f"{where}: there is no option {key!r}{hint}")

@@ -37,9 +37,9 @@ class PlainText:
     kind: str  # csv, tsv, jsonl or json
     separator: str = ","
 
-    def wrong(self, number: int, told: str, unit: str | None = None) -> BadValueError:
+    def wrong(self, number: int, what: str, unit: str | None = None) -> BadValueError:
         """Return the error about a line, or a row of JSON."""
-        return BadValueError(f"{self.name}, {unit or self.unit} {number}: {told}")
+        return BadValueError(f"{self.name}, {unit or self.unit} {number}: {what}")
 
     @property
     def unit(self) -> str:
@@ -171,9 +171,9 @@ class PlainText:
         kinds = {column: kind if column in played else None for column, kind in columns.items()}
         if self.kind == "jsonl" and all(self._is_of_one_kind(*one) for one in kinds.items()):
             return
-        self._check_alike([column for column in columns if column in played])
+        self._check_one_kind([column for column in columns if column in played])
 
-    def _check_alike(self, columns: Iterable[str] | None = None) -> None:
+    def _check_one_kind(self, columns: Iterable[str] | None = None) -> None:
         """Raise for a column with values of two kinds; ``columns``: those to check, None for all."""
         first: dict[tuple[str, ...], tuple[int, str, Any]] = {}
         for number, found in self.objects():
@@ -239,7 +239,7 @@ class PlainText:
             if odd := next((number for number, line in enumerate(self.lines(), 1) if line.count('"') % 2), None):
                 raise self.wrong(odd, "unescaped quote in a cell; double it, and put the cell in quotes")
             return
-        self._check_alike()
+        self._check_one_kind()
         for number, found in self.objects():
             for column, value in found.items():
                 dtype = types.get(column)

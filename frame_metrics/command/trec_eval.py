@@ -107,7 +107,7 @@ class _Version(argparse.Action):
         parser.exit(message=f"trec_eval version {VERSION} (printed by frame_metrics {versions()['frame_metrics']})\n")
 
 
-def run(given: argparse.Namespace, file: str) -> None:
+def run_trec_eval(given: argparse.Namespace, file: str) -> None:
     """Print what trec_eval prints.
 
     Parameters
@@ -164,18 +164,18 @@ def _check_measure(asked: str, name: str, parameters: str) -> None:
         raise UnknownNameError(f"-m {asked}: {told}; ask for {name}{cut}")
 
 
-def _lines(name: str, said: str | None) -> Iterator[Measure]:
+def _lines(name: str, parameters: str | None) -> Iterator[Measure]:
     """Yield the lines of a measure, one for each parameter."""
     if name in PARAMETERS or MEASURES[name] is None:
-        asked = f"{name}.{said}" if said else OURS.get(name, name)
-        yield Measure(f"{name}_{said}" if said else name, asked, name)
+        asked = f"{name}.{parameters}" if parameters else OURS.get(name, name)
+        yield Measure(f"{name}_{parameters}" if parameters else name, asked, name)
         return
-    parts = (said or MEASURES[name] or "").split(",")
+    parts = (parameters or MEASURES[name] or "").split(",")
     form = "{:.2f}" if name in ("iprec_at_recall", "Rprec_mult") else "{:d}"
     try:
         numbers = sorted(float(part) if form == "{:.2f}" else int(part) for part in parts)
     except ValueError:
-        raise UnknownNameError(f"-m {name}.{said}: the parameters are numbers with commas between") from None
+        raise UnknownNameError(f"-m {name}.{parameters}: the parameters are numbers with commas between") from None
     for number in numbers:
         yield Measure(f"{name}_{form.format(number)}", f"{name}_{number}", name)
 

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.backends.display import DIGITS, ON_DEMAND, SHORT, is_comparison, table_of, text_of
+from frame_metrics.backends.display import DIGITS, ON_DEMAND, SHORT, is_comparison, text_of, text_table
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
@@ -69,9 +69,9 @@ def arranged(frame: pl.DataFrame, columns: Sequence[str], sort: Sequence[str], d
     return frame if digits is None else frame.with_columns(cs.float().round_sig_figs(digits))
 
 
-def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
+def _known(flag: str, texts: Sequence[str], there: Sequence[str]) -> list[str]:
     """Return the columns that a flag names, one by one or separated by commas; raise for an unknown one."""
-    names = [name for text in said for name in ([text] if text in there else map(str.strip, text.split(",")))]
+    names = [name for text in texts for name in ([text] if text in there else map(str.strip, text.split(",")))]
     for name in names:
         if names.count(name) > 1:
             raise ColumnError(f"{flag} {name}: the column is named twice")
@@ -80,19 +80,19 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
     return names
 
 
-def format_to(name: str | None, said: str | None, *, header: bool = True, trec: bool = False) -> str:
+def format_to(name: str | None, format_name: str | None, *, header: bool = True, trec: bool = False) -> str:
     """Return the format of the output: the one that is asked for, or else that of the file's ending.
 
     Parameters
     ----------
     name : the file; None for standard output, where the format is a table for a terminal, and otherwise CSV.
-    said : the format that is asked for, if any.
+    format_name : the format that is asked for, if any.
     header : True for a line with the names of columns.
     trec : True if TREC formats are allowed.
     """
     endings = WRITTEN | (TREC if trec else {})
     terminal = name is None and sys.stdout is not None and sys.stdout.isatty()
-    kind = said or ("table" if terminal else "csv" if name is None else format_of(name, endings))
+    kind = format_name or ("table" if terminal else "csv" if name is None else format_of(name, endings))
     if kind is None:
         every = listed([one for several in endings.values() for one in several])
         raise FrameMetricsError(f"-o {name}: the ending is not one of {every}; name one, or pass --to")
@@ -121,7 +121,11 @@ def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = Non
         note = fill(f"left out, as lines are narrow: {', '.join(left)}; --to csv has all", width or NARROW)
         return f"{text}\n{note}\n".encode() if left else f"{text}\n".encode()
     if kind in FOR_PEOPLE:
-        text = PAGE.format(in_html(table_of(frame, look.digits))) if kind == "html" else markdown(frame, look.digits)
+        text = (
+            PAGE.format(in_html(text_table(frame, look.digits)))
+            if kind == "html"
+            else in_markdown_cells(frame, look.digits)
+        )
         return text.encode()
     file = io.BytesIO()
     if kind in OF_CELLS:
@@ -170,7 +174,7 @@ def put_in(name: str, data: bytes) -> None:
         file.write(data)
 
 
-def show(frame: pl.DataFrame, kind: str, look: Look) -> None:
+def print_frame(frame: pl.DataFrame, kind: str, look: Look) -> None:
     """Print a frame."""
     if on_github() and kind not in (*MARKS, "json", "jsonl"):
         frame = _changed(frame, no_command)
@@ -247,6 +251,6 @@ def _finite(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(odd).cast(pl.String)) if odd else frame
 
 
-def markdown(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
+def in_markdown_cells(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
     """Return a frame as a table of Markdown."""
-    return f"{in_markdown(table_of(frame, digits))}\n"
+    return f"{in_markdown(text_table(frame, digits))}\n"

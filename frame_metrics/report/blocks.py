@@ -14,7 +14,7 @@ class Picture:
     """A picture as SVG, or several that belong together."""
 
     title: str
-    said: str  # a description for readers who do not see it
+    description: str  # a description for readers who do not see it
     svgs: Sequence[str]
     narrow: Sequence[str] = ()  # the same, for the width of a phone
     small: bool = False  # whether several stand beside each other

@@ -29,7 +29,7 @@ THINNED = 10
 LEAST = 3  # systems of which a leaderboard says more than a comparison
 # The most differences of queries that are flipped so that pairs of more systems are tested together too, half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
-TOGETHER = 4_000_000
+MOST_FLIPS = 4_000_000
 
 
 def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
@@ -112,7 +112,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     if is_frame(compared["baseline"]):
         lacking = not_saved(played, compared["baseline"], content.asked)
         for name, why in lacking.items():
-            work.note(f"comparison of {name}", why, told=f"{name} is not compared", metric=name)
+            work.note(f"comparison of {name}", why, sentence=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lacking]
     if not names:
         return content
@@ -134,7 +134,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
 def flips_few(content: Content, work: Calls, metrics: float = 1) -> bool:
     """Return True if flips of all pairs of systems, by so many metrics, do not take long."""
     queries = int(content.results["n"].max() or 0)  # type: ignore[arg-type]
-    return work.paired and bool(content.query) and content.n_pairs * metrics * queries <= TOGETHER
+    return work.paired and bool(content.query) and content.n_pairs * metrics * queries <= MOST_FLIPS
 
 
 def compared_in_pairs(content: Content, work: Calls) -> bool:
@@ -174,7 +174,7 @@ def _of_arms(
     if lists < {*names}:
         for name in lists:
             call = partial(work.compare, irm, name, **_with_margins(compared, [name]))
-            work.tried(f"differences of {name}", call, told=f"{name} is not compared", metric=name)
+            work.tried(f"differences of {name}", call, sentence=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lists]
     return work.here(work.compare(irm, *work.named(*names), **compared))
 
@@ -192,11 +192,11 @@ def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str
         except FrameMetricsError as error:
             why[name] = str(error)
     if not found and len({*why.values()}) < 2:  # it is not because of a metric
-        work.note("comparison", reason, told=_nothing_compared(compared["baseline"]))
+        work.note("comparison", reason, sentence=_nothing_compared(compared["baseline"]))
     elif not found:
         work.note("comparison", reason)
     for name, its in why.items() if found or len({*why.values()}) > 1 else ():
-        work.note(f"comparison of {name}", its, told=f"{name} is not compared", metric=name)
+        work.note(f"comparison of {name}", its, sentence=f"{name} is not compared", metric=name)
     return pl.concat(found, how="diagonal_relaxed") if found else None
 
 

@@ -257,26 +257,26 @@ class Calls:
         return Calls(irm, self.columns, self.verb, played=self.played)
 
     def tried(
-        self, section: str, call: Callable[[], Any], *, told: str = "", metric: str | None = None
+        self, section: str, call: Callable[[], Any], *, sentence: str = "", metric: str | None = None
     ) -> pl.DataFrame | None:
         """Return the result of a call; after an error of this package note the reason and return None.
 
         Parameters
         ----------
-        told : how a sentence begins that says so in the summary, if the caller named what is not there.
+        sentence : how a sentence begins that says so in the summary, if the caller named what is not there.
         metric : the metric of that sentence; None for the first one.
         """
         try:
             return self.here(call())
         except FrameMetricsError as error:
-            self.note(section, str(error), told=told, metric=metric)
+            self.note(section, str(error), sentence=sentence, metric=metric)
             return None
 
-    def note(self, section: str, reason: str, *, told: str = "", metric: str | None = None) -> None:
+    def note(self, section: str, reason: str, *, sentence: str = "", metric: str | None = None) -> None:
         """Note that a part is not in the report; the parameters are those of ``tried``."""
         self.absent.append({"section": section, "reason": reason})
-        if told:
-            self.missing.append((metric, f"{told}: {reason.removeprefix('baseline: ').rstrip('.')}"))
+        if sentence:
+            self.missing.append((metric, f"{sentence}: {reason.removeprefix('baseline: ').rstrip('.')}"))
 
     def whole(self, content: Content) -> Any:
         """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""

@@ -82,7 +82,7 @@ def depth_of(irm: Any, columns: Any) -> int | None:
     return reached if columns.rank else int(of["num_ret"])
 
 
-def shown_cutoffs(top: int, depth: int | None) -> list[int]:
+def curve_cutoffs(top: int, depth: int | None) -> list[int]:
     """Return the cutoffs of a curve up to ``top``, and to the depth of the rankings: past it, nothing is retrieved."""
     last = top if depth is None else min(top, depth)
     return sorted({*(k for k in CUTOFFS if k <= last), last})

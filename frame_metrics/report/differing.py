@@ -21,147 +21,150 @@ from frame_metrics.report.words import (
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
 if TYPE_CHECKING:
-    from frame_metrics.report.sentences import Said
+    from frame_metrics.report.sentences import Figures
 
 
-def _difference_text(said: Said) -> str:
+def _difference_text(figures: Figures) -> str:
     """Return a difference as text, and its interval, which differences that are all equal have not."""
-    interval = "" if said.ci_low is None else f", interval {range_of(said, signed=True)}"
-    return f"{signed_text(said.difference)}{_least(said)}{interval}"
+    interval = "" if figures.ci_low is None else f", interval {range_of(figures, signed=True)}"
+    return f"{signed_text(figures.difference)}{_least(figures)}{interval}"
 
 
-def difference(said: Said) -> str:
+def difference(figures: Figures) -> str:
     """Return the sentence of a difference: who beats whom, or why nobody is told from the other."""
-    alone = said.ci_low is None and said.n == 1  # no interval, and a p-value of 1
-    if alone or said.p_adjusted is None or said.difference is None:
-        return _untested(said)
-    if said.wins == said.losses == 0:
-        pair, at = f"{name_of(said.system)} and {name_of(said.baseline)}", at_text(said)
-        same = f"{said.metric}{at} in each of {counted_of(said)}: {number_text(said.value)}"
+    alone = figures.ci_low is None and figures.n == 1  # no interval, and a p-value of 1
+    if alone or figures.p_adjusted is None or figures.difference is None:
+        return _untested(figures)
+    if figures.wins == figures.losses == 0:
+        pair, at = f"{name_of(figures.system)} and {name_of(figures.baseline)}", at_text(figures)
+        same = f"{figures.metric}{at} in each of {counted_of(figures)}: {number_text(figures.value)}"
         return f"{pair} have the same {same}."
-    return _significant(said) if said.is_significant else _not_told(said)
+    return _significant(figures) if figures.is_significant else _not_significant(figures)
 
 
-def _values(said: Said) -> str:
+def _values(figures: Figures) -> str:
     """Return both values as text, the first against that of the baseline."""
-    of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
-    return of if said.adjusted is None else f"{of}, adjusted by {plain_text(said.adjusted, LONGEST)}"
+    of = f"{figures.metric} {number_text(figures.value)} against {number_text(figures.baseline_value)}"
+    return of if figures.adjusted is None else f"{of}, adjusted by {plain_text(figures.adjusted, LONGEST)}"
 
 
-def _tested(said: Said) -> str:
-    return f"; {p_words(said.p_adjusted)}{_after(said)}"
+def _tested(figures: Figures) -> str:
+    return f"; {p_words(figures.p_adjusted)}{_after(figures)}"
 
 
-def _after(said: Said) -> str:
+def _after(figures: Figures) -> str:
     """Return words for the correction of a p-value, "" for none."""
-    several = "several" if said.n_tests is None else f"{said.n_tests:,}"
-    return f", corrected for {several} comparisons" if said.correction else ""
+    several = "several" if figures.n_tests is None else f"{figures.n_tests:,}"
+    return f", corrected for {several} comparisons" if figures.correction else ""
 
 
-def _as_planned(said: Said) -> str:
-    return "" if said.split is None or said.split >= MISMATCH else ", but units were not assigned as planned"
+def _as_planned(figures: Figures) -> str:
+    return "" if figures.split is None or figures.split >= MISMATCH else ", but units were not assigned as planned"
 
 
-def _not_told(said: Said) -> str:
+def _not_significant(figures: Figures) -> str:
     """Return the sentence of two systems that are not told apart: what would have shown, or why nothing could."""
-    name, base, at = name_of(said.system), name_of(said.baseline), at_text(said)
-    if said.few is not None:
-        floor = f"with {said.few} no p can be below {said.least:.3g}{_after(said)}: so few cannot show any difference"
-        return f"{name} beside {base}{at}: {_values(said)} ({_difference_text(said)}); {floor}{_as_planned(said)}."
+    name, base, at = name_of(figures.system), name_of(figures.baseline), at_text(figures)
+    if figures.few is not None:
+        floor = f"with {figures.few} no p can be below {figures.least:.3g}{_after(figures)}"
+        floor = f"{floor}: so few cannot show any difference{_as_planned(figures)}"
+        return f"{name} beside {base}{at}: {_values(figures)} ({_difference_text(figures)}); {floor}."
     shows = ""
-    if (said.ci_low or 0) > 0 or (said.ci_high or 0) < 0:
-        shows = _tested(said)  # only the interval shows a difference, as when many pairs are tested
-    elif said.mde:
-        above = f"only differences above about {number_text(said.mde)} are likely to show{_of_tests(said)}"
-        shows = f"; with {counted_of(said)}, {above}"
-    shows += _as_planned(said)
-    return f"{name} and {base} cannot be told apart{at}: {_values(said)} ({_difference_text(said)}){shows}."
+    if (figures.ci_low or 0) > 0 or (figures.ci_high or 0) < 0:
+        shows = _tested(figures)  # only the interval shows a difference, as when many pairs are tested
+    elif figures.mde:
+        above = f"only differences above about {number_text(figures.mde)} are likely to show{_of_tests(figures)}"
+        shows = f"; with {counted_of(figures)}, {above}"
+    shows += _as_planned(figures)
+    return f"{name} and {base} cannot be told apart{at}: {_values(figures)} ({_difference_text(figures)}){shows}."
 
 
-def _of_tests(said: Said) -> str:
+def _of_tests(figures: Figures) -> str:
     """Return words for the tests that ``mde`` is of, if they are others than that of the sentence."""
     # mde of other tests has no correction
-    single = "" if said.correction in (None, "max_t") else " in a test of this pair alone"
-    return f"{single}{level_text(said)}"
+    single = "" if figures.correction in (None, "max_t") else " in a test of this pair alone"
+    return f"{single}{level_text(figures)}"
 
 
-def _significant(said: Said) -> str:
+def _significant(figures: Figures) -> str:
     """Return the sentence of a difference that is told."""
-    apart, base = said.difference or 0.0, said.baseline_value
-    sign = sign_of(said.metric) * apart
+    apart, base = figures.difference or 0.0, figures.baseline_value
+    sign = sign_of(figures.metric) * apart
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if apart > 0 else "is below"
     by = f"; {apart / abs(base):+.0%}".replace("%", " %") if base else ""
-    if sign and said.wins is not None and said.losses is not None:
-        most = f", better in {said.wins:,} of {counted_of(said)} and worse in {said.losses:,}"
+    if sign and figures.wins is not None and figures.losses is not None:
+        most = f", better in {figures.wins:,} of {counted_of(figures)} and worse in {figures.losses:,}"
     else:
-        most = f", over {counted_of(said)}"
-    pair = f"{f'In {said.of}, ' if said.of else ''}{name_of(said.system)} {verb} {name_of(said.baseline)}"
-    sure = f"{_tested(said)}{_as_planned(said)}"
-    return f"{pair}{at_text(said)}: {_values(said)} ({_difference_text(said)}{by}){most}{sure}."
+        most = f", over {counted_of(figures)}"
+    pair = f"{f'In {figures.of}, ' if figures.of else ''}{name_of(figures.system)} {verb} {name_of(figures.baseline)}"
+    sure = f"{_tested(figures)}{_as_planned(figures)}"
+    return f"{pair}{at_text(figures)}: {_values(figures)} ({_difference_text(figures)}{by}){most}{sure}."
 
 
-def _least(said: Said) -> str:
+def _least(figures: Figures) -> str:
     """Return the least difference that can be claimed, "" for none: the near end of an interval that is as sure as p.
 
     That is an interval of 95 % or more that is of one pair, or of all pairs together.
     """
-    near = said.ci_low if (said.difference or 0) > 0 else said.ci_high
-    sure = said.is_significant and said.correction in (None, "max_t") and (said.level or 0) >= 1 - ALPHA - EQUAL
-    if not sure or near is None or near * (said.difference or 0) <= 0:
+    near = figures.ci_low if (figures.difference or 0) > 0 else figures.ci_high
+    sure = (
+        figures.is_significant and figures.correction in (None, "max_t") and (figures.level or 0) >= 1 - ALPHA - EQUAL
+    )
+    if not sure or near is None or near * (figures.difference or 0) <= 0:
         return ""
     text = no_more(near)
     return text and f", at least {text if near > 0 else f'{text[1:]} less'}"
 
 
-def not_worse(said: Said) -> str:
+def sentence_of_margin(figures: Figures) -> str:
     """Return the sentence of a difference that is held against a margin: what loss is excluded, or is not."""
-    if said.margin is None or said.difference is None:
+    if figures.margin is None or figures.difference is None:
         return ""
-    margin, name, base = f"{said.margin:g}", name_of(said.system), name_of(said.baseline)
-    known = f"{name} is not worse than {base} by more than {margin} in {said.metric}"
-    sure = f" ({p_words(said.p_not_worse)})"
-    if said.p_not_worse is None:
-        return f"Whether {known} cannot be told: {unknown_why(vars(said))}."
-    if said.p_not_worse < ALPHA:
+    margin, name, base = f"{figures.margin:g}", name_of(figures.system), name_of(figures.baseline)
+    known = f"{name} is not worse than {base} by more than {margin} in {figures.metric}"
+    sure = f" ({p_words(figures.p_not_worse)})"
+    if figures.p_not_worse is None:
+        return f"Whether {known} cannot be told: {unknown_why(vars(figures))}."
+    if figures.p_not_worse < ALPHA:
         return f"{known}{sure}."
-    if lost(said):
-        ends = f"the difference is {range_of(said, signed=True)}{level_text(said)}"
-        return f"{name} is worse than {base} by more than {margin} in {said.metric}: {ends}."
-    loss = number_text(loss_left(vars(said), metric_of(said.metric), said.margin))
-    return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded{level_text(said)}."
+    if lost(figures):
+        ends = f"the difference is {range_of(figures, signed=True)}{level_text(figures)}"
+        return f"{name} is worse than {base} by more than {margin} in {figures.metric}: {ends}."
+    loss = number_text(loss_left(vars(figures), metric_of(figures.metric), figures.margin))
+    return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded{level_text(figures)}."
 
 
-def lost(said: Said) -> bool:
+def lost(figures: Figures) -> bool:
     """Return whether the whole interval of a difference, if it is as sure as p, is a loss above the margin."""
-    if said.margin is None or said.p_not_worse is None:
+    if figures.margin is None or figures.p_not_worse is None:
         return False
-    end = said.ci_high if sign_of(said.metric) > 0 else said.ci_low
-    sure = said.correction in (None, "max_t") and (said.level or 0) >= 1 - ALPHA - EQUAL
-    return sure and end is not None and -sign_of(said.metric) * end > said.margin
+    end = figures.ci_high if sign_of(figures.metric) > 0 else figures.ci_low
+    sure = figures.correction in (None, "max_t") and (figures.level or 0) >= 1 - ALPHA - EQUAL
+    return sure and end is not None and -sign_of(figures.metric) * end > figures.margin
 
 
-def reversal(said: Said) -> str:
+def reversal(figures: Figures) -> str:
     """Return the sentence of a difference within segments that has the other sign than that over all."""
-    name, base = name_of(said.system), name_of(said.baseline)
-    values = f"{_difference_text(said)}{_tested(said)}"
-    within = f"{name} is above {base} in {said.metric} within segments of {said.of} ({values})"
-    return f"{within}, although it is below {base} over all: the two have different mixes of {said.of}."
+    name, base = name_of(figures.system), name_of(figures.baseline)
+    values = f"{_difference_text(figures)}{_tested(figures)}"
+    within = f"{name} is above {base} in {figures.metric} within segments of {figures.of} ({values})"
+    return f"{within}, although it is below {base} over all: the two have different mixes of {figures.of}."
 
 
-def _untested(said: Said) -> str:
+def _untested(figures: Figures) -> str:
     """Return the sentence for a difference without a test, as of a single query."""
-    name, base = name_of(said.system), name_of(said.baseline)
-    if said.value is None or said.baseline_value is None:
-        return f"{name} and {base} are not compared: no {said.unit} have {said.metric} on both sides."
-    values = f"{number_text(said.value)} against {number_text(said.baseline_value)} of {base}"
-    over = f"{at_text(said)}, over {counted_of(said)}"
-    return f"{said.metric} of {name} is {values}{over}: too few to test the difference."
+    name, base = name_of(figures.system), name_of(figures.baseline)
+    if figures.value is None or figures.baseline_value is None:
+        return f"{name} and {base} are not compared: no {figures.unit} have {figures.metric} on both sides."
+    values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)} of {base}"
+    over = f"{at_text(figures)}, over {counted_of(figures)}"
+    return f"{figures.metric} of {name} is {values}{over}: too few to test the difference."
 
 
-def mix(said: Said) -> str:
+def mix(figures: Figures) -> str:
     """Return the sentence of a change that is taken apart."""
-    change = said.difference or 0.0
-    low, high = said.ci_low or 0.0, said.ci_high or 0.0
+    change = figures.difference or 0.0
+    low, high = figures.ci_low or 0.0, figures.ci_high or 0.0
     if low <= 0 <= high or abs(change) <= EQUAL:
         moved = f"hardly moved, by {signed_text(change)} ({signed_text(low)} to {signed_text(high)})"
     else:
@@ -169,5 +172,5 @@ def mix(said: Said) -> str:
         moved = (
             f"{'rose' if change > 0 else 'fell'} by {number_text(abs(change))} ({' to '.join(map(number_text, ends))})"
         )
-    sides = "" if said.baseline is None else f" from {name_of(said.baseline)} to {name_of(said.system)}"
-    return f"{said.metric} {moved}{sides}: {said.of}."
+    sides = "" if figures.baseline is None else f" from {name_of(figures.baseline)} to {name_of(figures.system)}"
+    return f"{figures.metric} {moved}{sides}: {figures.of}."

@@ -15,21 +15,21 @@ from frame_metrics.report.cells import BETTER, cell_of, number_text, plain_text,
 from frame_metrics.report.comparison_tables import comparison_tables, rank_moves
 from frame_metrics.report.content import SYSTEMS, Content, Ranked
 from frame_metrics.report.of_breaks import lost_across
-from frame_metrics.report.result_tables import LONGEST, crossed_table, rows_together, wide_table
+from frame_metrics.report.result_tables import LONGEST, crossed_table, grouped_rows, wide_table
 
 
 def drawn_of(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
     return [pictures[name] for name in names if name in pictures]
 
 
-def segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+def folds_of_segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the averages in segments."""
     yield from drawn_of(pictures, *(["segments"] if content.system else []))
     if content.segments is not None:
-        frame, title = rows_together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
-        yield wide_table(content, frame, groups_of(content, frame), title)
+        frame, title = grouped_rows(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
+        yield wide_table(content, frame, folded_groups(content, frame), title)
     if content.segments_compared is not None:
-        yield from comparison_tables(content, rows_together(content.segments_compared, content.by))
+        yield from comparison_tables(content, grouped_rows(content.segments_compared, content.by))
 
 
 def differences(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -43,8 +43,8 @@ def curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
     """Yield the curves."""
     yield from drawn_of(pictures, *(name for name in pictures if name.startswith("curve")))
     if "cutoffs" in content.curves:
-        curve = rows_together(content.curves["cutoffs"], ["metric"])
-        yield crossed_table(content, curve, ["metric", *groups_of(content, curve)], "k", "Metrics at cutoffs")
+        curve = grouped_rows(content.curves["cutoffs"], ["metric"])
+        yield crossed_table(content, curve, ["metric", *folded_groups(content, curve)], "k", "Metrics at cutoffs")
 
 
 def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -52,7 +52,7 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
     yield from drawn_of(pictures, "queries")
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over {content.unit}"
-        yield crossed_table(content, frame, groups_of(content, frame), "average", caption)
+        yield crossed_table(content, frame, folded_groups(content, frame), "average", caption)
     for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
         if (system, place) == open_queries(content):
             continue
@@ -60,7 +60,9 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
         of = f": {plain_text(system, LONGEST)}" if content.system else ""
         title = f"{place.capitalize()} {content.unit} by {content.first}{of}"
         explained = any(one.results is not None for one in some)
-        yield Group(title, [explained_fold(one) for one in some] if explained else [listed(content, some, title)])
+        yield Group(
+            title, [explained_fold(one) for one in some] if explained else [table_of_rankings(content, some, title)]
+        )
     yield from _not_listed(content) if content.queries else []
 
 
@@ -84,12 +86,12 @@ def _not_listed(content: Content) -> Iterator[str]:
         )
 
 
-def groups_of(content: Content, frame: pl.DataFrame) -> list[str]:
+def folded_groups(content: Content, frame: pl.DataFrame) -> list[str]:
     """Return the columns of segments and systems that a frame has."""
     return [name for name in (*content.by, content.system) if name in frame.columns]
 
 
-def listed(content: Content, some: Sequence[Ranked], caption: str) -> Table:
+def table_of_rankings(content: Content, some: Sequence[Ranked], caption: str) -> Table:
     keys = [*content.by, *content.query]
     rows = [
         [*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some
@@ -108,7 +110,7 @@ def explained_fold(one: Ranked, name: str = "") -> Fold:
     return Fold(summary, [replace(table, notes=notes)], name)
 
 
-def conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the conventions of the call, and the versions of the libraries."""
     about = [
         {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
@@ -135,7 +137,7 @@ def _definition(content: Content, metric: Metric) -> str:
     return said
 
 
-def absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+def folded_absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield what the report leaves out, and why."""
     if content.absent:
         yield table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why")

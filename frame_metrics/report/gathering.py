@@ -33,7 +33,7 @@ from frame_metrics.report.comparing import (
     with_segments_compared,
 )
 from frame_metrics.report.content import NAMES, Calls, Content
-from frame_metrics.report.defaults import default_metrics, depth_of, is_click_log, shown_cutoffs
+from frame_metrics.report.defaults import curve_cutoffs, default_metrics, depth_of, is_click_log
 from frame_metrics.report.extreme_queries import queries_added
 from frame_metrics.report.of_proxy import with_agreement
 from frame_metrics.report.stated import fill_of
@@ -84,7 +84,7 @@ def gathered(
     split : the share of the units that each arm should have.
     """
     columns, baseline = played.columns, compared["baseline"]
-    work = Calls(irm, columns, verb_of(columns, compared, split), given=bool(metrics), played=played)
+    work = Calls(irm, columns, verb_of_comparison(columns, compared, split), given=bool(metrics), played=played)
     asked, call = _planned(played, metrics, None)
     check_named(work, played, asked, compared)
     depth = depth_of(irm, columns)
@@ -162,7 +162,7 @@ def _threshold(call: Any) -> float | None:
     return None if said is None or isinstance(said, str) else 0.0 + said
 
 
-def verb_of(columns: Columns, compared: Mapping[str, Any], split: Any) -> str:
+def verb_of_comparison(columns: Columns, compared: Mapping[str, Any], split: Any) -> str:
     """Return the verb of comparisons: of systems, of arms that were assigned at random, or of other arms."""
     if columns.arm is None:
         return "compare"
@@ -178,7 +178,7 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
         some = []
         for name, metric in asked:
             told = f"{name} is not computed" if work.given else ""
-            if work.tried(name, partial(irm.evaluate, name), told=told, metric=name) is not None:
+            if work.tried(name, partial(irm.evaluate, name), sentence=told, metric=name) is not None:
                 some.append((name, metric))
         if not some:
             for name, _ in asked:  # an error of the rows comes before one of a metric that they are not for
@@ -258,7 +258,7 @@ def _by_cutoff(content: Content, work: Calls, depth: int | None) -> dict[str, pl
     if not kinds:
         return {}
     top = max(10, *(int(metric.k or 0) for metric in cut))
-    irm, cutoffs = work.all_segments(content), shown_cutoffs(top, depth)
+    irm, cutoffs = work.all_segments(content), curve_cutoffs(top, depth)
     curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
     if curve is None:
         return {}

@@ -18,7 +18,7 @@ from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import sorted_by
 from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
 from frame_metrics.report.content import LOST, NAMES, Content
-from frame_metrics.report.folded import drawn_of, explained_fold, listed
+from frame_metrics.report.folded import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
 from frame_metrics.report.of_proxy import agreement_table
 from frame_metrics.report.result_tables import (
@@ -28,15 +28,15 @@ from frame_metrics.report.result_tables import (
     crossed_table,
     decided_note,
     first_rows_table,
+    grouped_rows,
     has_several_averages,
     informative_note,
     long_table,
-    rows_together,
     wide_table,
 )
 
 SEVERITIES = ("error", "warning", "info", "fact")
-SAID = {"info": "note"}  # words for severities
+SEVERITY_WORDS = {"info": "note"}  # words for severities
 CHOSEN = (
     "It was chosen on the rows that it is measured on, so that its f1 is too high: by about 0.04 with 100 rows, 0.02 "
     "with 300 and 0.01 with 1,000 if half of them are positive, and by more if few are."
@@ -74,7 +74,7 @@ def _sorted(content: Content) -> Content:
     names += ["best_threshold"]
     frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
     if "comparison" in frames:
-        frames["comparison"] = rows_together(frames["comparison"], ["metric"])
+        frames["comparison"] = grouped_rows(frames["comparison"], ["metric"])
     curves = {name: by(curve) for name, curve in content.curves.items()}
     return replace(content, **frames, curves=curves)
 
@@ -82,7 +82,7 @@ def _sorted(content: Content) -> Content:
 def verdict(content: Content) -> tuple[str, str]:
     """Return a sentence about the findings of the audit, and the gravest severity."""
     counts = {one: len(content.audit.filter(pl.col("severity") == one)) for one in SEVERITIES[:3]}
-    said = [f"{n} {SAID.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
+    said = [f"{n} {SEVERITY_WORDS.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
     gravest = next((one for one, n in counts.items() if n), "")
     return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd."), gravest
 
@@ -211,7 +211,7 @@ def _worst(content: Content) -> tuple[Table, list[Fold]]:
     of = f" of {plain_text(best, LONGEST)}" if content.system else ""
     folds = [explained_fold(one, f"rank-{at}") for at, one in enumerate(some, 1) if one.results is not None]
     links = [f"rank-{at}" if one.results is not None else "" for at, one in enumerate(some, 1)]
-    table = listed(content, some, f"The {content.unit} with the lowest {content.first}{of}")
+    table = table_of_rankings(content, some, f"The {content.unit} with the lowest {content.first}{of}")
     return _linked(table, len(content.by) + len(content.query), links), folds
 
 
@@ -236,7 +236,9 @@ def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
 
 def _finding(row: Mapping[str, Any]) -> str:
     count = f" ({counted(row['n'], row['unit'])})" if row["unit"] else ""
-    return f"{SAID.get(row['severity'], row['severity']).capitalize()}: {row['check']}{count}: {row['message']}."
+    return (
+        f"{SEVERITY_WORDS.get(row['severity'], row['severity']).capitalize()}: {row['check']}{count}: {row['message']}."
+    )
 
 
 def _undefined(content: Content) -> Iterator[Block]:
@@ -264,7 +266,9 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
         cells = {name: cell_of(name, row[name], longest=None if name == "message" else LONGEST) for name in names}
         if severity:
             at = SEVERITIES.index(row["severity"])
-            cells["severity"] = Cell(SAID.get(row["severity"], row["severity"]), float(at), kind=row["severity"])
+            cells["severity"] = Cell(
+                SEVERITY_WORDS.get(row["severity"], row["severity"]), float(at), kind=row["severity"]
+            )
         cells["n"] = Cell(counted(row["n"], row["unit"]) if row["unit"] else "the whole frame", float(row["n"]))
         if row["share"] is not None:
             cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
@@ -284,9 +288,9 @@ OPEN: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
 }
 LATER: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
     "All differences": folded.differences,
-    "Segments": folded.segments,
+    "Segments": folded.folds_of_segments,
     "Curves": folded.curves,
     "More queries": folded.queries,
-    "Conventions and versions": folded.conventions,
-    "Not in this report": folded.absent,
+    "Conventions and versions": folded.folded_conventions,
+    "Not in this report": folded.folded_absent,
 }

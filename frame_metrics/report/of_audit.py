@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import UNJUDGED, Stated
 from frame_metrics.verbs.audit.of_systems import SOME
 
@@ -29,7 +29,7 @@ SEGMENTS = ("judgments without a segment", "segments that judgments name otherwi
 TURNED = "scores worse than chance in rankings"
 # Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
 # those of the report, which would have raised it.
-SAID_ELSEWHERE = (
+IN_OTHER_SENTENCES = (
     *(UNJUDGED, "unjudged results", LACKING, MISMATCH, CUT, TURNED),
     *("query found by name", *MISSING),
 )
@@ -42,7 +42,7 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
 class OfAudit(Stated):
     """Sentences about findings of the audit."""
 
-    def split(self) -> Iterator[Said]:
+    def split(self) -> Iterator[Figures]:
         """Yield a warning if units are not split between arms as they should be; it stands before any difference.
 
         Of segments in which they are not, the first one is named.
@@ -61,7 +61,7 @@ class OfAudit(Stated):
         """True if units are split as planned in all segments that are looked at."""
         return IN_A_SEGMENT not in self.content.audit["check"]
 
-    def causes(self) -> Iterator[Said]:
+    def causes(self) -> Iterator[Figures]:
         """Yield what is written in two ways, from a share of ``SOME`` on, so that figures are too low."""
         for row in self._written.iter_rows(named=True):
             of = row["message"].partition(" (n counts")[0]
@@ -87,27 +87,27 @@ class OfAudit(Stated):
         """True if the log has rows of such queries, in another segment."""
         return bool(self._written["check"].is_in(SEGMENTS).any())
 
-    def turned(self) -> Iterator[Said]:
+    def turned(self) -> Iterator[Figures]:
         """Yield a note if scores order results worse than chance does, as distances do."""
         for message in self.content.audit.filter(pl.col("check") == TURNED)["message"]:
             yield self._sentence("distance", {}, of=message.partition(" (n counts")[0])
 
-    def cut(self) -> Iterator[Said]:
+    def cut(self) -> Iterator[Figures]:
         """Yield which searches stand in several segments, if they are many enough for a warning."""
         cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
         for n, message in cut.select("n", "message").iter_rows():
             yield self._sentence("cut", {}, of=message.partition("; each part counts")[0], n=n)
 
-    def lacking(self) -> Iterator[Said]:
+    def lacking(self) -> Iterator[Figures]:
         """Yield how many rows have no label and are left out, and how many have no score."""
         for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
             yield self._sentence("missing", {}, of=row["message"], n=row["n"], share=row["share"])
 
-    def errors(self) -> Iterator[Said]:
+    def errors(self) -> Iterator[Figures]:
         """Yield the gravest error of the audit that matters for the metrics of the report."""
         yield from self._gravest("error")
 
-    def warnings(self) -> Iterator[Said]:
+    def warnings(self) -> Iterator[Figures]:
         """Yield the first warning of the audit that matters for the metrics of the report, if there is no error."""
         if "error" not in self.content.audit["severity"]:
             yield from self._gravest("warning")
@@ -120,9 +120,9 @@ class OfAudit(Stated):
         said = [f"{n:,} more {one}{'' if n == 1 else 's'}" for one, n in left.items() if n]
         return f"And {' and '.join(said)}" if said else ""
 
-    def _gravest(self, severity: str) -> Iterator[Said]:
+    def _gravest(self, severity: str) -> Iterator[Figures]:
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
-        told = (*SAID_ELSEWHERE, *self._written["check"])
+        told = (*IN_OTHER_SENTENCES, *self._written["check"])
         elsewhere = told if relevant else (*told, *OF_RELEVANT)
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):

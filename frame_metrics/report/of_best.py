@@ -10,7 +10,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import sign_of
 from frame_metrics.report.chosen_rows import places_of
 from frame_metrics.report.comparing import compared_in_pairs
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
 from frame_metrics.report.words import name_of
 
@@ -20,7 +20,7 @@ NAMED = 5  # the most systems that are named as those that may be the best
 class OfBest(Stated):
     """Sentences about the best of several systems."""
 
-    def best_of(self) -> Iterator[Said]:
+    def best_of(self) -> Iterator[Figures]:
         """Yield which systems may be the best, as ``leaderboard`` returns them."""
         board = self.content.leaderboard
         known = [] if board is None else board.drop_nulls("may_be_best").to_dicts()
@@ -33,7 +33,7 @@ class OfBest(Stated):
         many = {"n_units": len(may), "baseline_n_units": len(known)}
         yield self._sentence("best", may[0], by=self.content.first_compared, of=of, **many)
 
-    def winner(self) -> Iterator[Said]:
+    def winner(self) -> Iterator[Figures]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
         frame, name = self.content.comparison, self.content.first_compared
         if frame is None or not self.content.named or not sign_of(name) or {*self.content.by} & {*frame.columns}:

@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.of_strata import STRATA
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
 from frame_metrics.report.words import LONGEST, signed_text
 
@@ -44,7 +44,7 @@ def percent(row: Row, unit: str) -> str:
 class OfMix(Stated):
     """Sentences about the parts of a change."""
 
-    def all(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield, for each pair of periods that is told of, how much of its change comes from the mix of segments.
 
         A part is named as a reason only where its interval excludes 0.
@@ -57,14 +57,14 @@ class OfMix(Stated):
             return
         name, calls = content.first_compared, work.without_notes(work.irm)
         for pair in pairs:
-            earlier, later = self._in_order(pair)
+            earlier, later = self._periods_of(pair)
             base = work.as_baseline(earlier)
             call = partial(work.irm.change, *calls.named(name), baseline=base, ci=self.compared["ci"])
             found = calls.tried("mix", call)
             rows = [] if found is None else content.of_compared(found).to_dicts()
             yield from self._of_pair([row for row in rows if self._system(row) == later])
 
-    def _in_order(self, pair: Said) -> tuple[Any, Any]:
+    def _periods_of(self, pair: Figures) -> tuple[Any, Any]:
         """Return the periods of a pair: the baseline and the other one, or without a baseline in their own order."""
         sides = pair.baseline, pair.system
         if self.content.named:
@@ -73,7 +73,7 @@ class OfMix(Stated):
         first, last = sorted(sides, key=order.index)
         return first, last
 
-    def _of_pair(self, rows: Sequence[Row]) -> Iterator[Said]:
+    def _of_pair(self, rows: Sequence[Row]) -> Iterator[Figures]:
         over = ", ".join(self.content.by)
         total = next((row for row in rows if row["total_over"] == over), None)
         if total is None or total["change"] is None or total["change_low"] is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from frame_metrics.report.cells import number_text, plain_text
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import UNJUDGED, Stated
 from frame_metrics.report.words import signed_text
 
@@ -18,7 +18,7 @@ MORE = 4  # times as many queries make an interval half as wide
 class OfNext(Stated):
     """The sentence about what to do next."""
 
-    def next(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def next(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield the first that applies: judgments, then queries where nothing is told, then those that lost most.
 
         Parameters
@@ -38,7 +38,7 @@ class OfNext(Stated):
         else:
             yield from self._narrower()
 
-    def _more(self, pair: Said) -> Iterator[Said]:
+    def _more(self, pair: Figures) -> Iterator[Figures]:
         """Yield how many more queries would show half of what these show."""
         if pair.mde and pair.few is None and pair.correction in (None, "max_t"):
             many = self._many(pair.n, pair.baseline_n)
@@ -47,9 +47,9 @@ class OfNext(Stated):
                 "next", {}, of=f"With {MORE} times as many {many} {shows} are likely to show", n=pair.n
             )
 
-    def _narrower(self) -> Iterator[Said]:
+    def _narrower(self) -> Iterator[Figures]:
         """Yield how many more queries would make the interval of the only system half as wide."""
-        low, high, n = self.own.get("ci_low"), self.own.get("ci_high"), self.own["n"]
+        low, high, n = self.best_row.get("ci_low"), self.best_row.get("ci_high"), self.best_row["n"]
         if low is None or high is None or high - low <= 0:
             return
         half = number_text((high - low) / 4)
@@ -62,7 +62,7 @@ class OfNext(Stated):
         by = " judged by people" if self.content.n_proxy else ""
         return f"{self.content.unit}{by} ({MORE * (n or 0):,}{each})"
 
-    def _lost(self, pair: Said) -> Iterator[Said]:
+    def _lost(self, pair: Figures) -> Iterator[Figures]:
         """Yield the queries that lost most against the baseline."""
         rows = self.content.worst_changes(pair.system, pair.baseline, LOST).to_dicts()
         some = ", ".join(f"{self._query(row)} ({signed_text(row['difference'])})" for row in rows)

@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.times import time_of, unit_of
 from frame_metrics.report.cells import number_text, plain_text
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
 from frame_metrics.stats.periods import (
     LEAST,
@@ -57,7 +57,7 @@ class OfPeriods(Stated):
         """Return True for times of most days, one after the other; months and quarters are counted by ones too."""
         return self._timed[0][0][0] == "day" and in_days(time)
 
-    def periods(self, nothing: list[str]) -> Iterator[Said]:
+    def periods(self, nothing: list[str]) -> Iterator[Figures]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
 
         ``nothing``: takes what was looked for and is not there.
@@ -96,7 +96,7 @@ class OfPeriods(Stated):
     def _usual(self, rows: Sequence[tuple[float, Mapping[str, Any]]]) -> int:
         return int(np.median([row["n"] for _, row in rows]))
 
-    def _changed(self, found: Course, rows: Sequence[Mapping[str, Any]], *, days: bool) -> Said:
+    def _changed(self, found: Course, rows: Sequence[Mapping[str, Any]], *, days: bool) -> Figures:
         """Return the sentence about a trend, a break, or either."""
         of = f"{self._at(rows[0])} to {self._at(rows[-1])}" if found.kind == "trend" else self._at(rows[found.cut])
         levels: dict[str, Any] = {
@@ -108,7 +108,7 @@ class OfPeriods(Stated):
         n = sum(row["n"] for row in rows)
         return self._sentence(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
 
-    def _dependent_periods(self, rows: Sequence[Mapping[str, Any]], time: Any, *, days: bool) -> Iterator[Said]:
+    def _dependent_periods(self, rows: Sequence[Mapping[str, Any]], time: Any, *, days: bool) -> Iterator[Figures]:
         """Yield that neighbouring periods are alike, and of days the last week beside the one before."""
         unit = "days" if days else "periods"
         of = f"No trend or break is told: neighbouring {unit} move together, so that chance makes such changes too"

@@ -13,7 +13,7 @@ from frame_metrics.backends.tables import Table
 from frame_metrics.plan.call import Call
 from frame_metrics.report.cells import counted, number_text, table_of
 from frame_metrics.report.content import Calls, Content
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
 
 PEOPLE, MACHINE = "people", "LLM judge"
@@ -76,7 +76,7 @@ def agreement_table(content: Content) -> Iterator[Table]:
 class OfProxy(Stated):
     """Sentences about people and a machine."""
 
-    def agreed(self) -> Iterator[Said]:
+    def agreed(self) -> Iterator[Figures]:
         """Yield how often the machine gives the grade that people give."""
         frame = self.content.agreement
         for row in () if frame is None else frame.head(1).to_dicts():
@@ -85,7 +85,7 @@ class OfProxy(Stated):
             of = f"Of {counted(row['n'], 'documents')} that both judged, {same} (kappa {number_text(kappa, 2)})"
             yield self._sentence("agreement", {}, of=of, n=row["n"], share=row["equal"])
 
-    def labels(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def labels(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield how many more queries people should judge, so that smaller differences are likely to show."""
         pair = pairs[0] if pairs else None
         if pair is None or not self.content.n_proxy or not pair.mde or pair.is_significant:
@@ -98,7 +98,7 @@ class OfProxy(Stated):
                 yield self._sentence("next", {}, of=f"Let {PEOPLE} judge {some}, {shows}", n=needed)
                 return
 
-    def _needed(self, pair: Said, detect: float) -> int | None:
+    def _needed(self, pair: Figures, detect: float) -> int | None:
         """Return how many queries people should judge to see a difference of two systems; None if it is not known."""
         rows = self._quietly(self.work.irm.sample_size, self.content.first_compared, detect=detect)
         sides = {pair.system, pair.baseline}

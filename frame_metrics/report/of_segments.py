@@ -12,7 +12,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
 from frame_metrics.report.of_periods import OfPeriods, are_times
 from frame_metrics.report.of_strata import in_segments
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
 from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import FLIPPED
@@ -31,7 +31,7 @@ SEVERAL = "queries in several segments"  # the finding of the audit
 class OfSegments(Stated):
     """Sentences about segments."""
 
-    def all(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield what is found in segments or over time, and what was looked for and is not there.
 
         Parameters
@@ -58,7 +58,7 @@ class OfSegments(Stated):
             return [], calls.absent[0]["reason"].removeprefix("baseline: ")
         return found.to_dicts(), ""
 
-    def _opposite(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+    def _opposite(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
         """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
         name, series = self.content.first_compared, self._series()
         if not pairs or not self.content.by:
@@ -86,7 +86,7 @@ class OfSegments(Stated):
         if worse and not other and self._n > 1:
             nothing.append(f"a segment in which {better} better")
 
-    def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
+    def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Figures]:
         """Yield the segments of the frame of which there are no saved numbers."""
         new = [*dict.fromkeys(self._of(row) for row in rows if not row["n"] and row["n_unpaired"])]
         if new:
@@ -106,7 +106,7 @@ class OfSegments(Stated):
     def _n(self) -> int:
         return len(self.segments_of_best)
 
-    def _unusual_segment(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+    def _unusual_segment(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
         """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
         if not self.segments_of_best:
             return
@@ -125,7 +125,7 @@ class OfSegments(Stated):
         elif self.content.ci is not None:  # without intervals nothing stands out
             yield from self._of_rows(self.content.ci, nothing)
 
-    def _greatest_change(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+    def _greatest_change(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
         """Yield the segment in which the difference of two arms is greatest, of those that tests of all tell."""
         frame, name = self.content.segments_compared, self.content.first_compared
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
@@ -138,7 +138,7 @@ class OfSegments(Stated):
         elif own:
             nothing.append("a segment that changed")
 
-    def _not_looked_for(self, why: str) -> Said:
+    def _not_looked_for(self, why: str) -> Figures:
         return self._sentence("absent", {}, of=f"No segment that stands out is looked for: {why}")
 
     def _why_not(self) -> str:
@@ -157,7 +157,7 @@ class OfSegments(Stated):
             return f"{unit} have weights, and labels of {unit} that weigh unlike cannot be exchanged"
         if content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():
             return f"some {unit} stand in several segments, so that these are not independent"
-        if self.own["average"] != "macro":
+        if self.best_row["average"] != "macro":
             return f"{content.first} is no mean over {unit}"
         return ""
 
@@ -169,7 +169,7 @@ class OfSegments(Stated):
         hint += f", and by={alone!r} for a segment that stands out" if others else ""
         return f"{self._by} makes {self._n:,} segments, and {' and '.join(times)} varies by itself; {hint}"
 
-    def _of_queries(self, pair: Said | None, nothing: list[str]) -> Iterator[Said]:
+    def _of_queries(self, pair: Figures | None, nothing: list[str]) -> Iterator[Figures]:
         """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.
 
         Parameters
@@ -205,7 +205,7 @@ class OfSegments(Stated):
         of = plain_text(cluster)
         return f"clusters ({of}) are too few: a segment needs {LEAST_JUDGED}, and {FLIPPED} if some stand in several"
 
-    def _standing(self, row: Mapping[str, Any], pair: Said | None) -> Said:
+    def _standing(self, row: Mapping[str, Any], pair: Figures | None) -> Figures:
         """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""
         figures = {name: value for name, value in row.items() if name not in ("whole", "p_value")}
         figures |= {"difference": row["value"] - row["whole"], "baseline_value": row["whole"]}
@@ -216,7 +216,7 @@ class OfSegments(Stated):
             "segment", figures, by=self.content.first_compared, system=pair.system, baseline=pair.baseline
         )
 
-    def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Said]:
+    def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Figures]:
         """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together."""
         level, draws = 1 - (1 - ci) / self._n, max(1000, DRAWS * self._n)
         calls, irm = self.work.without_notes(self.work.irm), self.work.irm
@@ -228,7 +228,7 @@ class OfSegments(Stated):
             why = calls.absent[0]["reason"] if found is None else f"no segment has {LEAST} {self.content.unit}"
             yield self._not_looked_for(why)
             return
-        whole = self.own["value"]
+        whole = self.best_row["value"]
         far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
         for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
             yield self._sentence("segment", row, baseline_value=whole, difference=row["value"] - whole)

@@ -8,7 +8,7 @@ from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
 
 STRATA = 50  # the most segments; with more, each is small
@@ -33,7 +33,7 @@ def in_segments(compared: Mapping[str, Any], by: Sequence[str]) -> dict[str, Any
 class OfStrata(Stated):
     """Sentences about differences within segments."""
 
-    def reversed(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def reversed(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield the pairs of arms of which the other one is ahead within segments than over all.
 
         The difference within segments is that of ``ab_test(strata=)``, with the columns of ``by`` as strata. Where this

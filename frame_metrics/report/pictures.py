@@ -40,7 +40,7 @@ def drawn(content: Content) -> dict[str, Picture]:
     return found
 
 
-def _apart(frame: pl.DataFrame, ci: float | None) -> list[Any]:
+def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
     """Return a chart of each metric that differs, without a title: its axis has the name."""
     frame = frame.drop("n_proxy", "lambda", "proxy_value", strict=False)  # of people and a machine
     parts = [part for part in _by_metric(frame) if part["value"].n_unique() > 1]
@@ -57,7 +57,7 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
             yield "over time", f"{content.first} by {time}{level}{of}", [plot.over_time(periods, ci=content.ci)]
     results, of = _of_the_best(content, content.results)
     if content.system and _few(results, content.keys):  # of one system they would show what the table says
-        yield "metrics", f"Metrics{level}{of}{AXES}", _apart(results, content.ci)
+        yield "metrics", f"Metrics{level}{of}{AXES}", _charts_of_metrics(results, content.ci)
     yield from _segments(content, level)
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(curve, content.keys):
@@ -89,7 +89,7 @@ def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable
     frame = content.segments
     if frame is None or content.n_systems > 1 or not _few(content.of_first(frame), content.keys):
         return
-    yield "segments", f"Metrics by {', '.join(content.by)}{level}{AXES}", _apart(frame, content.ci)
+    yield "segments", f"Metrics by {', '.join(content.by)}{level}{AXES}", _charts_of_metrics(frame, content.ci)
 
 
 def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:

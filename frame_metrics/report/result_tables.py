@@ -122,7 +122,7 @@ def crossed_table(
     across: str,
     caption: str,
     cells: Sequence[Cell] | None = None,
-    beside: Mapping[str, Sequence[Cell]] | None = None,
+    subtexts: Mapping[str, Sequence[Cell]] | None = None,
 ) -> Table:
     """Return a table with a row for each value of some columns, and a column for each value of another one.
 
@@ -130,7 +130,7 @@ def crossed_table(
     ----------
     labels, across : columns whose values make the rows, and the column whose values make the columns.
     cells : a cell for each row of the frame; None for cells with its values.
-    beside : columns to add after the labels: by name, a cell for each row of the table.
+    subtexts : columns to add after the labels: by name, a cell for each row of the table.
 
     If there are too many rows, only those with a bold cell and those of the foremost systems are shown.
     """
@@ -140,7 +140,7 @@ def crossed_table(
         named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
         _, own, _ = found.setdefault(repr([row[name] for name in labels]), (named, {}, row.get(str(content.system))))
         own[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
-    more, absent = beside or {}, Cell(NOTHING)
+    more, absent = subtexts or {}, Cell(NOTHING)
     rows = [
         [*named, *(some[at] for some in more.values()), *(own.get(one, absent) for one in columns)]
         for at, (named, own, _) in enumerate(found.values())
@@ -157,7 +157,7 @@ def crossed_table(
     return Table(names, [rows[at] for at in shown], numbers, caption, notes)
 
 
-def rows_together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def grouped_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return the rows sorted so that those with equal values in the named columns stand together, times in order."""
     if not len(frame):
         return frame

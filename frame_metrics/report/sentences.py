@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
-from frame_metrics.report.differing import difference, lost, mix, not_worse, reversal
+from frame_metrics.report.differing import difference, lost, mix, reversal, sentence_of_margin
 from frame_metrics.report.words import (
     LONGEST,
     at_text,
@@ -23,7 +23,7 @@ from frame_metrics.verbs.audit.of_weights import FEW
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class Figures:
     """Figures of one sentence; those that the sentence does not need are None."""
 
     kind: str  # a key of ``SENTENCES``
@@ -86,7 +86,7 @@ class Said:
         low, high, value = self.ci_low, self.ci_high, self.baseline_value
         return low is not None and high is not None and value is not None and not low <= value <= high
 
-    def turned(self) -> Said:
+    def turned(self) -> Figures:
         """Return the same difference, with the system and the baseline exchanged."""
         sizes: dict[str, Any] = {}
         if self.baseline_n is not None:  # each arm has its own numbers
@@ -117,177 +117,193 @@ def _minus(number: float | None) -> float | None:
     return None if number is None else 0.0 - number
 
 
-def _as_it_is(said: Said) -> str:
-    return f"{said.of}."
+def _as_it_is(figures: Figures) -> str:
+    return f"{figures.of}."
 
 
-def _value(said: Said) -> str:
-    if said.value is None:
+def _value(figures: Figures) -> str:
+    if figures.value is None:
         return ""
-    of = of_system(said)
-    between = "" if said.ci_low is None else f" ({range_of(said)})"
-    return f"{said.metric}{of} is {number_text(said.value)}{between}{at_text(said)}, over {counted_of(said)}."
-
-
-def _weighted(said: Said) -> str:
-    of = of_system(said)
-    few = "" if said.value is None or said.value >= FEW else f"; fewer than {FEW} are too few for an interval"
+    of = of_system(figures)
+    between = "" if figures.ci_low is None else f" ({range_of(figures)})"
     return (
-        f"Values are weighted by propensity=: the {said.of} behind {said.metric}{of} are as informative as "
-        f"{number_text(said.value, 1)} of equal weight{few}."
+        f"{figures.metric}{of} is {number_text(figures.value)}{between}{at_text(figures)}, over {counted_of(figures)}."
     )
 
 
-def _weights(said: Said) -> str:
-    of = of_system(said)
+def _weighted(figures: Figures) -> str:
+    of = of_system(figures)
+    few = "" if figures.value is None or figures.value >= FEW else f"; fewer than {FEW} are too few for an interval"
     return (
-        f"{said.unit.capitalize()} are weighted by {said.of}: the {counted_of(said)} behind {said.metric}{of} are as "
-        f"informative as {number_text(said.value, 1)} of equal weight."
+        f"Values are weighted by propensity=: the {figures.of} behind {figures.metric}{of} are as informative as "
+        f"{number_text(figures.value, 1)} of equal weight{few}."
     )
 
 
-def _unjudged(said: Said) -> str:
-    if not said.share and not said.baseline_value:
+def _weights(figures: Figures) -> str:
+    of = of_system(figures)
+    return (
+        f"{figures.unit.capitalize()} are weighted by {figures.of}: the {counted_of(figures)} behind "
+        f"{figures.metric}{of} are as informative as {number_text(figures.value, 1)} of equal weight."
+    )
+
+
+def _unjudged(figures: Figures) -> str:
+    if not figures.share and not figures.baseline_value:
         return ""
-    of = of_system(said)
-    other = "" if said.baseline_value is None else f", and {said.baseline_value:.1%} of {name_of(said.baseline)}'s"
-    return f"{said.share:.1%} of the top {said.n}{of} are unjudged{other}, on average over queries.".replace("%", " %")
+    of = of_system(figures)
+    other = (
+        "" if figures.baseline_value is None else f", and {figures.baseline_value:.1%} of {name_of(figures.baseline)}'s"
+    )
+    return f"{figures.share:.1%} of the top {figures.n}{of} are unjudged{other}, on average over queries.".replace(
+        "%", " %"
+    )
 
 
-def _undefined(said: Said) -> str:
-    of = of_system(said)
-    what = "" if said.of is None else f", which {said.of}"
-    if not said.unit:  # the value itself
-        return f"{said.metric}{of} is undefined{what}."
-    some = f"{said.n:,} of {said.baseline_n:,} {said.unit}" if said.baseline_n else counted(said.n or 0, said.unit)
-    if said.clicks:  # they are no fault of the data
-        does = "has" if said.n == 1 else "have"
-        return f"{some} {does} no {said.clicks}{'' if said.of is None else f' and {said.of}'}{of and f', for{of[3:]}'}."
-    return f"{said.metric}{of} is undefined in {some}{what}."
+def _undefined(figures: Figures) -> str:
+    of = of_system(figures)
+    what = "" if figures.of is None else f", which {figures.of}"
+    if not figures.unit:  # the value itself
+        return f"{figures.metric}{of} is undefined{what}."
+    some = (
+        f"{figures.n:,} of {figures.baseline_n:,} {figures.unit}"
+        if figures.baseline_n
+        else counted(figures.n or 0, figures.unit)
+    )
+    if figures.clicks:  # they are no fault of the data
+        does = "has" if figures.n == 1 else "have"
+        also = "" if figures.of is None else f" and {figures.of}"
+        return f"{some} {does} no {figures.clicks}{also}{of and f', for{of[3:]}'}."
+    return f"{figures.metric}{of} is undefined in {some}{what}."
 
 
-def _unanswered(said: Said) -> str:
-    lacks = f"{name_of(said.system)} has no rows for {said.n:,} of {counted(said.baseline_n or 0, said.unit)}"
-    if said.of is None:
+def _unanswered(figures: Figures) -> str:
+    lacks = (
+        f"{name_of(figures.system)} has no rows for {figures.n:,} of {counted(figures.baseline_n or 0, figures.unit)}"
+    )
+    if figures.of is None:
         return f"{lacks}, which are left out."
-    has = said.value is not None
-    rest = f"Over the {said.n_units:,} that it has, {said.metric} is {number_text(said.value)}. " if has else ""
-    way = f"If it was not asked {said.offers}: unanswered='drop'." if said.offers else ""
-    return f"{lacks}; they {said.of}. {rest}{way}".strip()
+    has = figures.value is not None
+    rest = (
+        f"Over the {figures.n_units:,} that it has, {figures.metric} is {number_text(figures.value)}. " if has else ""
+    )
+    way = f"If it was not asked {figures.offers}: unanswered='drop'." if figures.offers else ""
+    return f"{lacks}; they {figures.of}. {rest}{way}".strip()
 
 
-def _calibration(said: Said) -> str:
-    scores = f"scores{'' if said.system is None else f' of {name_of(said.system)}'}"
-    if not said.misses:
-        return f"Read as probabilities, {scores} are nowhere surely off ({said.metric} {number_text(said.value)})."
-    off = f"off by {number_text(said.value)} in the mean ({said.metric})"
-    some = f"{counted(said.n or 0, said.unit)} with a mean score of {number_text(said.baseline_value)}"
-    came = f"{number_text(said.share)} are {said.of} ({range_of(said)})"
+def _calibration(figures: Figures) -> str:
+    scores = f"scores{'' if figures.system is None else f' of {name_of(figures.system)}'}"
+    if not figures.misses:
+        return (
+            f"Read as probabilities, {scores} are nowhere surely off ({figures.metric} {number_text(figures.value)})."
+        )
+    off = f"off by {number_text(figures.value)} in the mean ({figures.metric})"
+    some = f"{counted(figures.n or 0, figures.unit)} with a mean score of {number_text(figures.baseline_value)}"
+    came = f"{number_text(figures.share)} are {figures.of} ({range_of(figures)})"
     return f"Read as probabilities, {scores} are {off}: of {some}, {came}."
 
 
-def _arms(said: Said) -> str:
-    return f"Each {plain_text(said.of, LONGEST)} has {said.unit} of its own, and is measured over these."
+def _arms(figures: Figures) -> str:
+    return f"Each {plain_text(figures.of, LONGEST)} has {figures.unit} of its own, and is measured over these."
 
 
-def _split(said: Said) -> str:
-    return f"No difference can be trusted before it is known why the split is off: {said.of}."
+def _split(figures: Figures) -> str:
+    return f"No difference can be trusted before it is known why the split is off: {figures.of}."
 
 
-def _distance(said: Said) -> str:
-    of = str(said.of)
+def _distance(figures: Figures) -> str:
+    of = str(figures.of)
     return f"{of[0].upper()}{of[1:]}."
 
 
-def _cut(said: Said) -> str:
-    return f"{said.of}; each part counts as a search."
+def _cut(figures: Figures) -> str:
+    return f"{figures.of}; each part counts as a search."
 
 
-def _audit(said: Said) -> str:
-    of = str(said.of)
+def _audit(figures: Figures) -> str:
+    of = str(figures.of)
     return f"{of[0].upper()}{of[1:]}."
 
 
-def _segment(said: Said) -> str:
-    apart = said.baseline is not None  # whether it is a difference that stands out
+def _segment(figures: Figures) -> str:
+    apart = figures.baseline is not None  # whether it is a difference that stands out
     text = signed_text if apart else number_text
-    between = "" if said.ci_low is None else f" ({range_of(said, signed=apart)})"
-    of = f"{said.metric} minus that of {name_of(said.baseline)} is" if apart else said.metric
-    sure = "" if said.p_adjusted is None else f" ({p_words(said.p_adjusted)})"
-    whose = "" if said.system is None else f" for {name_of(said.system)}"
-    values = f"{of} {text(said.value)}{between}, {text(said.baseline_value)} over all"
-    side = "high" if (said.difference or 0) > 0 else "low"
-    return f"{said.of} is unusually {side}{whose}: {values}{sure}."
+    between = "" if figures.ci_low is None else f" ({range_of(figures, signed=apart)})"
+    of = f"{figures.metric} minus that of {name_of(figures.baseline)} is" if apart else figures.metric
+    sure = "" if figures.p_adjusted is None else f" ({p_words(figures.p_adjusted)})"
+    whose = "" if figures.system is None else f" for {name_of(figures.system)}"
+    values = f"{of} {text(figures.value)}{between}, {text(figures.baseline_value)} over all"
+    side = "high" if (figures.difference or 0) > 0 else "low"
+    return f"{figures.of} is unusually {side}{whose}: {values}{sure}."
 
 
-def _moved(said: Said) -> str:
-    return f"{said.metric}{of_system(said)} {'rose' if (said.difference or 0) > 0 else 'fell'}"
+def _moved(figures: Figures) -> str:
+    return f"{figures.metric}{of_system(figures)} {'rose' if (figures.difference or 0) > 0 else 'fell'}"
 
 
-def _from_to(said: Said) -> str:
-    return f"from {number_text(said.baseline_value)} to {number_text(said.value)}"
+def _from_to(figures: Figures) -> str:
+    return f"from {number_text(figures.baseline_value)} to {number_text(figures.value)}"
 
 
-def _trend(said: Said) -> str:
-    return f"{_moved(said)} steadily, on a line {_from_to(said)} ({said.of}; {p_words(said.p_adjusted)})."
+def _trend(figures: Figures) -> str:
+    return f"{_moved(figures)} steadily, on a line {_from_to(figures)} ({figures.of}; {p_words(figures.p_adjusted)})."
 
 
-def _break(said: Said) -> str:
-    levels = f"{number_text(said.value)} from then on, {number_text(said.baseline_value)} before"
-    return f"{_moved(said)} at or near {said.of}: {levels} ({p_words(said.p_adjusted)})."
+def _break(figures: Figures) -> str:
+    levels = f"{number_text(figures.value)} from then on, {number_text(figures.baseline_value)} before"
+    return f"{_moved(figures)} at or near {figures.of}: {levels} ({p_words(figures.p_adjusted)})."
 
 
-def _either(said: Said) -> str:
-    how = f"at once near {said.of} or step by step"
-    return f"{_moved(said)}, {how}, {_from_to(said)} ({p_words(said.p_adjusted)})."
+def _either(figures: Figures) -> str:
+    how = f"at once near {figures.of} or step by step"
+    return f"{_moved(figures)}, {how}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
 
 
-def _best(said: Said) -> str:
+def _best(figures: Figures) -> str:
     """Return the sentence of the systems that may be the best: ``n_units`` of so many."""
-    which = f"{said.baseline_n_units:,} systems"
-    if said.n_units == said.baseline_n_units:
-        return f"Any of {which} may be the best by {said.metric}{level_text(said)}."
-    one = "one of " if (said.n_units or 0) > 1 else ""
-    return f"The best of {which} by {said.metric} is {one}{said.of}, by tests of one side{level_text(said)}."
+    which = f"{figures.baseline_n_units:,} systems"
+    if figures.n_units == figures.baseline_n_units:
+        return f"Any of {which} may be the best by {figures.metric}{level_text(figures)}."
+    one = "one of " if (figures.n_units or 0) > 1 else ""
+    return f"The best of {which} by {figures.metric} is {one}{figures.of}, by tests of one side{level_text(figures)}."
 
 
-def _winner(said: Said) -> str:
-    return f"The best and the next best: {difference(said)}"
+def _winner(figures: Figures) -> str:
+    return f"The best and the next best: {difference(figures)}"
 
 
-def _tests(said: Said) -> str:
-    each, every = (f"{100 * (one or 0):.3g} %" for one in (said.value, said.share))
+def _tests(figures: Figures) -> str:
+    each, every = (f"{100 * (one or 0):.3g} %" for one in (figures.value, figures.share))
     together = f"one or more of them in up to {every}"
-    return (
-        f"{said.n:,} of these sentences rest on tests: each is wrong in at most {each} of such reports, and {together}."
-    )
+    each = f"each is wrong in at most {each} of such reports"
+    return f"{figures.n:,} of these sentences rest on tests: {each}, and {together}."
 
 
 @dataclass(frozen=True)
 class Sentence:
     """A sentence as it is declared: its words, made of a row of figures, its place, and when it claims something."""
 
-    words: Callable[[Said], str]
-    place: int | Callable[[Said], int | None] | None = None  # in the first block; None for a note
-    claims: Callable[[Said], bool] = lambda said: False  # whether it says what only a test shows
+    words: Callable[[Figures], str]
+    place: int | Callable[[Figures], int | None] | None = None  # in the first block; None for a note
+    claims: Callable[[Figures], bool] = lambda figures: False  # whether it says what only a test shows
 
 
-def _significant(said: Said) -> bool:
-    return said.is_significant
+def _significant(figures: Figures) -> bool:
+    return figures.is_significant
 
 
-def _always(said: Said) -> bool:
+def _always(figures: Figures) -> bool:
     return True
 
 
-def _bounded(said: Said) -> bool:
+def _bounded(figures: Figures) -> bool:
     """Return True if a loss is excluded, or shown."""
-    return (said.p_not_worse is not None and said.p_not_worse < ALPHA) or lost(said)
+    return (figures.p_not_worse is not None and figures.p_not_worse < ALPHA) or lost(figures)
 
 
-def _some_are_not(said: Said) -> bool:
+def _some_are_not(figures: Figures) -> bool:
     """Return True if some system cannot be the best."""
-    return said.n_units != said.baseline_n_units
+    return figures.n_units != figures.baseline_n_units
 
 
 # Places of the first block: what may make the answer wrong, the answer, since when, where, and what to do next.
@@ -298,18 +314,18 @@ SENTENCES: Mapping[str, Sentence] = {
     "absent": Sentence(_as_it_is),
     "unanswered": Sentence(_unanswered, DOUBT),
     "best": Sentence(_best, ANSWER, _some_are_not),
-    "difference": Sentence(difference, lambda said: WHERE if said.of else ANSWER, _significant),
+    "difference": Sentence(difference, lambda figures: WHERE if figures.of else ANSWER, _significant),
     "winner": Sentence(_winner, claims=_significant),
-    "not worse": Sentence(not_worse, NEXT, _bounded),  # whether to take it
+    "not worse": Sentence(sentence_of_margin, NEXT, _bounded),  # whether to take it
     "reversal": Sentence(reversal, WHEN, _significant),
     "mix": Sentence(mix, WHEN, _always),
     "value": Sentence(_value, ANSWER),
     "weighted": Sentence(_weighted),
     "weights": Sentence(_weights),
-    "unjudged": Sentence(_unjudged, lambda said: DOUBT if said.warned else None),
+    "unjudged": Sentence(_unjudged, lambda figures: DOUBT if figures.warned else None),
     "undefined": Sentence(_undefined),
     "missing": Sentence(_as_it_is, DOUBT),
-    "calibration": Sentence(_calibration, claims=lambda said: said.misses),
+    "calibration": Sentence(_calibration, claims=lambda figures: figures.misses),
     "distance": Sentence(_distance, DOUBT),
     "cut": Sentence(_cut, DOUBT),
     "audit": Sentence(_audit, DOUBT),

@@ -13,7 +13,7 @@ from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.floors import Floors
-from frame_metrics.report.sentences import Said
+from frame_metrics.report.sentences import Figures
 from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ INSIDE = (
     "few",
 )
 UNJUDGED = "unjudged in the top"  # the check of the audit
-FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
+FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Figures) if field.name not in INSIDE}
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Stated:
         return next(iter(self.content.places), None)
 
     @cached_property
-    def own(self) -> dict[str, Any]:
+    def best_row(self) -> dict[str, Any]:
         """The row of the best or only system in the results of the first metric."""
         rows = self.content.of_first(self.content.results).to_dicts()
         return next(row for row in rows if self._system(row) == self.best)
@@ -82,7 +82,7 @@ class Stated:
         """The number that replaces undefined values of the first metric; None if they are left out."""
         return fill_of(self.work.irm, self.content.asked[0][1])
 
-    def _sentence(self, kind: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
+    def _sentence(self, kind: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Figures:
         """Return a sentence with the figures of a row.
 
         Parameters
@@ -97,9 +97,9 @@ class Stated:
         at = self.content.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compared.get("ci")}
         fixed |= {"n_tests": row.get("n_tests")}
-        return Said(**{**figures, "kind": kind, **fixed, **more})
+        return Figures(**{**figures, "kind": kind, **fixed, **more})
 
-    def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Said]:
+    def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Figures]:
         """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""
         clusters = self.content.audit.filter(check="few clusters")["n"]
         floors = Floors(rows, self.content.unit, int(clusters[0]) if len(clusters) else None)

@@ -17,7 +17,7 @@ from frame_metrics.report.of_next import OfNext
 from frame_metrics.report.of_proxy import OfProxy
 from frame_metrics.report.of_segments import OfSegments
 from frame_metrics.report.of_strata import OfStrata
-from frame_metrics.report.sentences import DOUBT, Said
+from frame_metrics.report.sentences import DOUBT, Figures
 from frame_metrics.report.stated import FIGURES, UNJUDGED, Stated
 from frame_metrics.stats.exact import share_between
 from frame_metrics.verbs.audit.of_systems import SOME
@@ -25,10 +25,12 @@ from frame_metrics.verbs.audit.of_systems import SOME
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
-ALIKE = 0.995  # weights are alike if they are worth more than this share of as many equal ones
+NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too narrow
-APART = 3  # the most systems that are named as other than a baseline, where it is not known whether more is better
+MOST_SYSTEMS = (
+    3  # the most systems that are named as other than a baseline, where it is not known whether more is better
+)
 LACKING = 3  # the most systems that are named because they lack rows of queries
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are held against a margin
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
@@ -62,35 +64,35 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     return pl.DataFrame(first | columns)
 
 
-def placed(said: Sequence[Said], more: str = "") -> list[tuple[int | None, Said]]:
+def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | None, Figures]]:
     """Return sentences in the order of their places, each place with the first that may take it; others are notes.
 
     Parameters
     ----------
     more : what else may make the answer wrong, for the end of the first sentence that says so.
     """
-    taken: dict[int, Said] = {}
-    for one in _the_answer_first(said):
+    taken: dict[int, Figures] = {}
+    for one in _the_answer_first(sentences):
         if one.place is not None:
             taken.setdefault(one.place, one)
     first = {id(one) for one in taken.values()}
-    notes = [(None, one) for one in said if id(one) not in first]
+    notes = [(None, one) for one in sentences if id(one) not in first]
     if more and DOUBT in taken:
         taken[DOUBT] = replace(taken[DOUBT], more=more)
     return [*sorted(taken.items()), *notes]
 
 
-def _the_answer_first(said: Sequence[Said]) -> list[Said]:
+def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
     """Return sentences so that the first answer is the best one: of a pair that is told, before who may be the best."""
-    told = [one for one in said if one.kind == "difference" and one.is_significant and not one.of]
-    alone = all(one.n_units == 1 for one in said if one.kind == "best")
-    return [*(told if alone else []), *said]
+    told = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
+    alone = all(one.n_units == 1 for one in sentences if one.kind == "best")
+    return [*(told if alone else []), *sentences]
 
 
 class Decisions(Stated):
     """Sentences of a summary, found in the content of a report."""
 
-    def all(self) -> Iterator[Said]:
+    def all(self) -> Iterator[Figures]:
         """Yield all possible sentences; those whose figures are not enough are empty."""
         about = self.content, self.work, self.compared
         audit, best = OfAudit(*about), OfBest(*about)
@@ -107,7 +109,7 @@ class Decisions(Stated):
         yield from OfMix(*about).all(pairs)
         yield from OfStrata(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
-            yield self._sentence("value", self.own)
+            yield self._sentence("value", self.best_row)
         yield from self._weighted()
         yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
@@ -123,7 +125,7 @@ class Decisions(Stated):
         labels = [*OfProxy(*about).labels(pairs)]
         yield from labels or OfNext(*about).next(pairs)
 
-    def _doubts(self, audit: OfAudit) -> Iterator[Said]:
+    def _doubts(self, audit: OfAudit) -> Iterator[Figures]:
         """Yield what has to be known before any figure: of arms, of their split, of errors, of what is not there."""
         if self.content.arms:
             yield self._sentence("arms", {}, of=self.content.system)
@@ -133,34 +135,38 @@ class Decisions(Stated):
         if not audit.segments_in_two_ways:
             yield from self._unanswered(audit.asked_not)
 
-    def _weighted(self) -> Iterator[Said]:
+    def _weighted(self) -> Iterator[Figures]:
         """Yield how many values of equal weight are as informative as those of the best system."""
-        effective = self.own.get("n_effective")
+        effective = self.best_row.get("n_effective")
         if effective is not None and self.work.irm.roles.get("propensity") is not None:
             of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
             yield self._sentence("weighted", {}, system=self.best, value=effective, of=of)
         if self._weighs():
-            yield self._sentence("weights", self.own, system=self.best, value=effective, of=self.content.weighted)
+            yield self._sentence("weights", self.best_row, system=self.best, value=effective, of=self.content.weighted)
 
-    def tests(self, said: Sequence[Said]) -> Iterator[Said]:
+    def tests(self, sentences: Sequence[Figures]) -> Iterator[Figures]:
         """Yield how often sentences that rest on tests are wrong, each and together, if there are several."""
-        n, level = sum(one.claims for one in said), max(ALPHA, round(1 - self.compared["ci"], 12))
+        n, level = sum(one.claims for one in sentences), max(ALPHA, round(1 - self.compared["ci"], 12))
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
             yield self._sentence("tests", {}, n=n, value=level, share=min(n * level, 1.0))
 
     def _weighs(self) -> bool:
         """Return True if queries, or rows, have weights that are not alike."""
-        effective = self.own.get("n_effective")
-        return self.content.weighted is not None and effective is not None and effective < self.own["n"] * ALIKE
+        effective = self.best_row.get("n_effective")
+        return (
+            self.content.weighted is not None
+            and effective is not None
+            and effective < self.best_row["n"] * NEARLY_EQUAL
+        )
 
-    def _undefined(self) -> Iterator[Said]:
+    def _undefined(self) -> Iterator[Figures]:
         """Yield where the first metric is undefined, and what becomes of it."""
-        n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
+        n, unit = self.best_row["n_undefined"], self.content.undefined_in(self.best_row["average"])
         if not n:
             return
         alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
         # n counts queries or rows; classes, or the value itself, are no part of it.
-        every = self.own["n"] + (n if self._fill is None else 0) if unit == "queries" else None
+        every = self.best_row["n"] + (n if self._fill is None else 0) if unit == "queries" else None
         arms = self.content.arms
         system = None if alike and not arms else self.best
         most = self.content.of_first(self.content.results)["n_undefined"].sum() if arms else n  # each arm has its own
@@ -179,12 +185,12 @@ class Decisions(Stated):
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
 
-    def _missing(self) -> Iterator[Said]:
+    def _missing(self) -> Iterator[Figures]:
         """Yield what the caller named and could not be made."""
         for metric, told in self.work.missing:
             yield self._sentence("absent", {}, by=metric, of=told)
 
-    def _pairs(self) -> Iterator[Said]:
+    def _pairs(self) -> Iterator[Figures]:
         """Yield the differences of the best system from some others.
 
         With baselines there is one sentence for each, about the best system that is no baseline itself. Without
@@ -210,7 +216,7 @@ class Decisions(Stated):
                 if any((p := self._pair(rows, one, other)) and p.is_significant for other in named)
             ]
             # Without a direction none is the best: all that differ are named.
-            some = others[:1] if sign_of(name) or not told else told[:APART]
+            some = others[:1] if sign_of(name) or not told else told[:MOST_SYSTEMS]
             yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
             return
         if sign_of(name) != 0:
@@ -222,12 +228,12 @@ class Decisions(Stated):
             if pair and pair.is_significant:
                 return
 
-    def _pair(self, rows: Sequence[Said], system: Any, other: Any) -> Said | None:
+    def _pair(self, rows: Sequence[Figures], system: Any, other: Any) -> Figures | None:
         """Return the first row about a system and another one that makes a sentence; None if there is none."""
         sides = {system, other}
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
 
-    def _losses(self, pairs: Sequence[Said]) -> Iterator[Said]:
+    def _losses(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield what is known of the loss of each pair that is told of, in each metric with a margin."""
         frame, margins = self.content.comparison, self.compared.get("margin") or {}
         rows = [] if frame is None or not margins else frame.to_dicts()
@@ -237,7 +243,7 @@ class Decisions(Stated):
                 if own:
                     yield self._sentence("not worse", row, by=row["metric"], margin=margins[row["metric"]])
 
-    def _unjudged(self, other: Any) -> Iterator[Said]:
+    def _unjudged(self, other: Any) -> Iterator[Figures]:
         """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""
         if not self.content.query:
             return
@@ -253,7 +259,7 @@ class Decisions(Stated):
             warned = bool(checks.str.starts_with(UNJUDGED).any())
             yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k, warned=warned)
 
-    def _unanswered(self, offers: str | None) -> Iterator[Said]:
+    def _unanswered(self, offers: str | None) -> Iterator[Figures]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.
 
         Saved numbers say it in the column "answered"; without it all numbers count as measured. ``offers``: the word
@@ -282,7 +288,7 @@ class Decisions(Stated):
         rows = [] if found is None else self.content.over_all(found).to_dicts()
         return {self._system(row): (row["value"], row["n"]) for row in rows}
 
-    def _calibrated(self) -> Iterator[Said]:
+    def _calibrated(self) -> Iterator[Figures]:
         """Yield how far scores are from the shares that came true, and the bin where this is surest.
 
         That is the bin whose interval is farthest from its mean score. The intervals hold for all bins together, at

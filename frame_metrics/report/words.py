@@ -10,7 +10,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text
 
 if TYPE_CHECKING:
-    from frame_metrics.report.sentences import Said
+    from frame_metrics.report.sentences import Figures
 
 LONGEST = 60  # the most letters of a name
 TINY = 0.0005  # numbers that other texts round to 0
@@ -25,9 +25,9 @@ def name_of(system: Any) -> str:
     return f"system {text}" if is_number(system) or text.isdecimal() else text
 
 
-def of_system(said: Said) -> str:
+def of_system(figures: Figures) -> str:
     """Return words for whose the figures are; "" without systems."""
-    return "" if said.system is None else f" of {name_of(said.system)}"
+    return "" if figures.system is None else f" of {name_of(figures.system)}"
 
 
 def p_words(p: float | None) -> str:
@@ -36,9 +36,9 @@ def p_words(p: float | None) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def range_of(said: Said, *, signed: bool = False) -> str:
+def range_of(figures: Figures, *, signed: bool = False) -> str:
     """Return an interval as text; ``signed``: whether ends above 0 have a plus sign."""
-    return " to ".join((signed_text if signed else number_text)(end) for end in (said.ci_low, said.ci_high))
+    return " to ".join((signed_text if signed else number_text)(end) for end in (figures.ci_low, figures.ci_high))
 
 
 def signed_text(number: float | None) -> str:
@@ -47,18 +47,18 @@ def signed_text(number: float | None) -> str:
     return f"+{text}" if number is not None and number > EQUAL else text
 
 
-def counted_of(said: Said) -> str:
+def counted_of(figures: Figures) -> str:
     """Return words for the number of queries or rows behind the figures."""
-    if said.baseline_n is not None:
-        units = (said.n_units, said.baseline_n_units)
-        many = None not in units and units != (said.n, said.baseline_n)
-        of = f" of {said.n_units:,} and {said.baseline_n_units:,} clusters" if many else ""
-        return f"{said.n:,} and {said.baseline_n:,} {said.unit}{of}"
-    return counted(said.n or 0, said.unit)
+    if figures.baseline_n is not None:
+        units = (figures.n_units, figures.baseline_n_units)
+        many = None not in units and units != (figures.n, figures.baseline_n)
+        of = f" of {figures.n_units:,} and {figures.baseline_n_units:,} clusters" if many else ""
+        return f"{figures.n:,} and {figures.baseline_n:,} {figures.unit}{of}"
+    return counted(figures.n or 0, figures.unit)
 
 
-def at_text(said: Said) -> str:
-    return "" if said.threshold is None else f" at threshold {rounded_down(said.threshold, 4)}"
+def at_text(figures: Figures) -> str:
+    return "" if figures.threshold is None else f" at threshold {rounded_down(figures.threshold, 4)}"
 
 
 def no_more(number: float) -> str:
@@ -71,7 +71,7 @@ def no_more(number: float) -> str:
     return f"{'+' if number > 0 else '-'}{text}"
 
 
-def level_text(said: Said) -> str:
+def level_text(figures: Figures) -> str:
     """Return words for the level of an interval and what belongs to it, if it is not the usual one."""
-    same = said.level is None or abs(said.level - (1 - ALPHA)) < EQUAL
-    return "" if same else f" at a level of {1 - (said.level or 0):.3g}"
+    same = figures.level is None or abs(figures.level - (1 - ALPHA)) < EQUAL
+    return "" if same else f" at a level of {1 - (figures.level or 0):.3g}"

@@ -65,7 +65,7 @@ def report(
 ) -> str:
     """Implement ``irm.report``, whose docstring has the parameters."""
     name = None if path is None else file_name(path)
-    kind = format_of(name, format)
+    kind = format_of_report(name, format)
     if options["ci"] is not None:
         check_ci(options["ci"])
     check_whole("queries", options["queries"], 0)
@@ -139,20 +139,20 @@ def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[st
     return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 
-def format_of(name: str | None, given: str | None, told: str = "") -> str:
+def format_of_report(name: str | None, given: str | None, place: str = "") -> str:
     """Return the format that is given, or else that of the file's ending; raise for a folder that does not exist.
 
-    ``told``: the words for the file in errors.
+    ``place``: the words for the file in errors.
     """
     if given is not None:
         check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
     if name is None:
         return given or "html"
-    folder, end, told = os.path.dirname(name), os.path.splitext(name)[1].lower(), told or f"path={name!r}"
+    folder, end, place = os.path.dirname(name), os.path.splitext(name)[1].lower(), place or f"path={name!r}"
     if folder and not os.path.isdir(folder):
-        raise BadValueError(f"{told}: there is no folder {folder!r}")
+        raise BadValueError(f"{place}: there is no folder {folder!r}")
     if given is None and end not in FORMATS:
-        raise BadValueError(f"{told} does not end in one of {listed(FORMATS)}; rename it, or pass format='html'")
+        raise BadValueError(f"{place} does not end in one of {listed(FORMATS)}; rename it, or pass format='html'")
     return given or FORMATS[end]
 
 

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from command_line import error, named, out, read, write
 from frame_metrics import IRM, list_metrics
 from frame_metrics.command.commands import COMMANDS
-from frame_metrics.command.front import TOLD
+from frame_metrics.command.front import COMMAND_TEXTS
 from frame_metrics.command.texts import say
 from helpers import VERBS, Terminal
 
@@ -71,7 +71,7 @@ def test_annotators(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_verb_is_a_command() -> None:
     """Each verb that returns a frame, and what writes files, has a command with its line in the help."""
-    assert {*COMMANDS} == {*TOLD}
+    assert {*COMMANDS} == {*COMMAND_TEXTS}
     assert {name.replace("_", "-") for name in VERBS if " " not in name} <= {*COMMANDS}
 
 
