@@ -155,13 +155,14 @@ class Content:
         return self.n_systems * (self.n_systems - 1) // 2
 
     def foremost_pairs(self) -> list[pl.DataFrame]:
-        """Return differences of the pairs that are drawn and listed, those of the foremost systems."""
+        """Return differences of the pairs that are drawn and listed, those of the best systems, the best first."""
         if self.differences is None:
             return []
         keys = [name for name in self.groups if name in self.differences.columns]
         pairs = self.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
         systems = [pair[self.system][0] if self.system in pair.columns else None for pair in pairs]
-        return [pairs[at] for at in foremost(systems, self.places, PAIRS)]
+        chosen, last = foremost(systems, self.places, PAIRS), len(self.places)
+        return [pairs[at] for at in sorted(chosen, key=lambda at: self.places.get(systems[at], last))]
 
     def moved(self) -> list[pl.DataFrame]:
         """Return the queries on which the systems of each of these pairs differ most, the greatest difference first.
