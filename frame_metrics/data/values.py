@@ -69,11 +69,12 @@ def read_values(
     laid = [name for name in (*OF_QUERIES, "metric", "answered", "was_undefined", *names) if name in table.columns]
     rankings, of = RankingRows(*group_rows(table, columns.inside, laid, rows=True)), piece or Piece(None)
     grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
+    each = _by_metric(grid.rankings, columns, names, n)  # first, as numbers of several systems are repeated ones
     answers = grid.of_log
     if columns.answered:
         answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
     log = Log(table, columns, conventions, "", grid, answers=answers)
-    return log, *_by_metric(grid.rankings, columns, names, n)
+    return log, *each
 
 
 def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array, Array]:

@@ -643,3 +643,13 @@ def test_numbers_that_nobody_names_are_offered() -> None:
     said = error(lambda: IRM(saved).evaluate("rr"), ColumnError)
     assert said.endswith("the frame has numbers of queries, as per_query() returns them; pass value='value'")
     assert IRM(saved, value="value").evaluate("rr")["value"].to_list() == [0.5]
+
+
+def test_systems_that_nobody_names_repeat_their_queries() -> None:
+    """The error is about the numbers, which system= tells apart, and not about who answered."""
+    rows = pl.DataFrame({"query": [1, 1, 2], "run": [*"aba"], "score": 1.0, "grade": 1})
+    saved = IRM(rows, system="run").per_query("rr")
+    assert not saved["answered"].all()
+    said = error(lambda: IRM(saved.drop("run"), value="value").evaluate("rr"))
+    assert said.startswith("value: 2 of 4 rows repeat a metric of their query")
+    assert "system=" in said
