@@ -111,8 +111,9 @@ def html_of(table: pl.DataFrame) -> str:
 
 
 def main_columns(table: pl.DataFrame) -> list[str]:
-    """Return the columns of a result, of a comparison only those that are read first."""
-    return [name for name in table.columns if not (name in ON_DEMAND and is_comparison(table))]
+    """Return the columns of a result; of a comparison with all of its own, those that are read first."""
+    whole = is_comparison(table) and {"test", "correction", "n_tests"} <= {*table.columns}
+    return [name for name in table.columns if not (whole and name in ON_DEMAND)]
 
 
 def is_comparison(table: pl.DataFrame) -> bool:

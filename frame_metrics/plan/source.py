@@ -149,7 +149,7 @@ def answer_of(
     needed = call.columns.needed
     classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
     check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
-    if call.plan.backend.ignores_case:
+    if call.plan.backend.ignores_case and any(key != key.lower() for key in keys):
         check_case(of_types(call.plan.backend.types(needed)))
     run = read if unreadable is None else or_unreadable
     return call.plan.backend.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
