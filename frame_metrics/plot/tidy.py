@@ -233,8 +233,8 @@ def _places(values: pl.Series, texts: Sequence[str]) -> dict[str, int] | None:
     order = ordered_distinct(values)
     if order is None:
         return None
-    there = dict(zip(values.to_list(), texts, strict=True))
-    found = [there[value] for value in order]
+    there = dict(zip(map(repr, values.to_list()), texts, strict=True))  # values may be dicts, as intervals are
+    found = [there[repr(value)] for value in order]
     return {text: at for at, text in enumerate(dict.fromkeys([*found, *texts]))}
 
 

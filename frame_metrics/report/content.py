@@ -192,6 +192,11 @@ class Content:
         loss = pl.col("difference") * sign
         return part.filter(loss < 0).sort(loss, maintain_order=True).head(n)
 
+    def has_losses(self) -> bool:
+        """Return True if some query of the first pair lost against a baseline that the caller named."""
+        pairs = self.foremost_pairs() if self.named else []
+        return bool(pairs) and len(self.worst_changes(*self.sides(pairs[0]), 1)) > 0
+
     def keys_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the columns of segment and query that a frame has."""
         return [name for name in (*self.by, *self.query) if name in frame.columns]

@@ -68,7 +68,7 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
 
 def open_queries(content: Content) -> tuple[Any, str] | None:
     """Return whose queries stand in the open part, and which: none where those are that lost most."""
-    other = lost_across(content) is not None or (content.named and content.foremost_pairs())
+    other = lost_across(content) is not None or content.has_losses()
     return None if other else (next(iter(content.places), None), "worst")
 
 

@@ -173,7 +173,7 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     if across is not None:
         yield across
         return
-    table, folds = _lost(content) if content.named and content.foremost_pairs() else _worst(content)
+    table, folds = _lost(content) if content.has_losses() else _worst(content)
     if table.rows:
         yield table
     if folds:

@@ -102,16 +102,6 @@ def test_names_that_differ_in_case(con: Any) -> None:
     assert len(IRM(twice, score="score").evaluate("roc_auc").fetchall()) == 1
 
 
-def test_names_that_differ_in_case_in_a_result(con: Any) -> None:
-    """A result has both of two names that are one to DuckDB, as the caller's "K" and the column of cutoffs."""
-    relation = con.sql("""select 5 as "K", 1 as score, 1 as label""")
-    found = IRM(relation, query="K").per_query("rr@3")
-    assert (found.columns, found.fetchall()) == (
-        ["K", "metric", "k", "value", "undefined", "answered"],
-        [(5, "rr@3", 3, 1.0, False, True)],
-    )
-
-
 # Results
 
 

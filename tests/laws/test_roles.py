@@ -274,7 +274,7 @@ def settings() -> Iterator[Setting]:
     )
     later = frame.with_columns(pl.col("query_") + 6, weight_=pl.col("weight_") + 1)
     every = pl.concat([frame, later]).drop("label_", "grade_")
-    yield Setting("proxies", every, both, ("ndcg@4", "recall"), CALLS_OF_JUDGE["people and a machine"])
+    yield Setting("proxies", every, both, ("recall@2", "ndcg@4"), CALLS_OF_JUDGE["people and a machine"])
     yield Setting("proxies", every, both, ("recall", "precision@3"), CALLS_OF_JUDGE["labels of people and a machine"])
     shown = both | {"label": "label_", "group": "group_", "popularity": "popularity_"}
     yield Setting("queries", partial, shown, ("novelty", "exposure_share(of='a')"))

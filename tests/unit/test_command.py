@@ -944,7 +944,7 @@ def test_a_comparison_fits_in_a_line(capsys: pytest.CaptureFixture[str]) -> None
     assert {"difference", "ci_low", "ci_high", "p_adjusted"} <= {*printed.split()}
     *_, above, note = printed.split("left out")  # below the table
     assert above
-    assert note.endswith("--to csv has all\n")
+    assert " ".join(note.split()).endswith("--to csv has all")
     text = out(capsys, "compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table", "--columns", "mde")
     assert text.split()[0] == "mde"
 

@@ -138,7 +138,7 @@ def test_the_break_of_the_summary_is_marked() -> None:
     for fall, said in ((24, True), (99, False)):
         frame = made(days=40, fall=fall)
         summary = IRM(frame, query="query", value="success", by="day").summary()
-        (text,) = summary.filter(about="break")["of"].to_list() or [None]
+        (text,) = summary.filter(kind="break")["of"].to_list() or [None]
         marked = [
             one
             for part in spec(over_time(frame))["vconcat"][0]["layer"]

@@ -381,7 +381,8 @@ def test_one_query_in_two_spellings_leaves_the_way_out_for_the_others() -> None:
         "The log has 1 of them under another spelling, as 'new' and 'New': write ids alike first. If it was not asked "
         "the others, pass unanswered='drop'; if it found nothing, 0 is right"
     )
-    assert irm.summary("rr")["sentence"][1].endswith("If it was not asked the others: unanswered='drop'.")
+    sentences = irm.summary("rr")["sentence"]
+    assert any("If it was not asked the others: unanswered='drop'." in sentence for sentence in sentences)
 
 
 def test_an_audit_of_pieces_lists_bad_rows_beside_ids_that_no_judgment_has() -> None:
