@@ -111,6 +111,13 @@ def filled(values: Values, i: int) -> Array:
     return np.where(np.isnan(found) & there, values.fills[i], found)
 
 
+def as_saved(values: Values) -> Values:
+    """Return saved numbers as they were written: one that stands for an undefined value is like any other."""
+    if values.fills is None:
+        return values
+    return replace(values, value=np.where(np.isnan(values.value), values.fills, values.value))
+
+
 def without(all_values: Values, without_number: Array) -> Values:
     """Take away the values of rankings, as if they had no number; ``without_number``: marks of these, (rankings,)."""
     values, every = np.where(without_number, np.nan, all_values.value), np.ones(len(without_number), bool)

@@ -1,4 +1,4 @@
-"""What to do next, as a sentence of a summary: what to judge, how many more queries to ask, or which to look at."""
+"""The next step, as a sentence of a summary: what to judge, how many more queries to ask, or which to look at."""
 
 from __future__ import annotations
 

@@ -56,15 +56,17 @@ def test_explain_says_it() -> None:
 
 
 def test_saved_numbers_with_the_column_are_taken(tmp_path: Path) -> None:
-    """What per_query() returned is averaged, returned and compared as before, from a file too."""
+    """What per_query() returned is averaged and compared as without the column, which counts what is undefined."""
     each = LOG.irm.per_query("rr", "recall")
     path = tmp_path / "saved.csv"
     each.write_csv(path)
     for saved in (each, pl.read_csv(path)):
         old = saved.drop("undefined")
         irm, without = saved.irm(value="value"), old.irm(value="value")
-        assert irm.evaluate().equals(without.evaluate())
-        assert irm.per_query().equals(without.per_query())
+        assert irm.evaluate().drop("n_undefined").equals(without.evaluate().drop("n_undefined"))
+        assert irm.evaluate()["n_undefined"].to_list() == LOG.irm.evaluate("rr", "recall")["n_undefined"].to_list()
+        assert irm.per_query().drop("undefined").equals(without.per_query().drop("undefined"))
+        assert irm.per_query()["undefined"].equals(saved["undefined"])
         assert irm.audit().equals(without.audit())
         for verb in (LOG.irm, LOG.irm(system=None)):
             assert verb.compare("rr", baseline=saved).equals(verb.compare("rr", baseline=old))

@@ -14,7 +14,7 @@ from frame_metrics.command.run import run
 log = pl.DataFrame({"query": [1, 1, 2, 2, 3], "doc": [*"ababa"], "score": [4.0, 3, 2, 1, 3],
                     "grade": [1, 0, 0, 0, 2], "system": [*"aabbb"]})
 irm = log.irm(system=None)
-print(irm.audit().rows(), irm.summary().rows(), f.list_metrics()["kind"].to_list(), f.metrics.ndcg.doc)
+print(irm.audit().rows(), irm.summary().rows(), f.list_metrics()["about"].to_list(), f.metrics.ndcg.doc)
 import frame_metrics.verbs.audit.listed as listed
 print([check.message for check in listed.CHECKS])
 irm.report(sys.argv[1])

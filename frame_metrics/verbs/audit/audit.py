@@ -29,6 +29,7 @@ from frame_metrics.keys.index import Index
 from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.saved_values import asked_of, named_in, saved_values_of
 from frame_metrics.measuring.split import Shares, check_split
+from frame_metrics.measuring.values import as_saved
 from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import audited
@@ -128,7 +129,7 @@ class _Auditor:
         source, call = replace(self.source, table=rows), self.source.call
         columns, conventions = call.columns, call.conventions
         if columns.value:
-            numbers = saved_values_of(source, None, audited=True)
+            numbers = as_saved(saved_values_of(source, None, audited=True))
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.value, strict=True)}
             index, facts = numbers.index, FactsOfPieces(pl.DataFrame(), columns, conventions, "")
             every = about(facts, index, numbers, metrics=", ".join(values))
