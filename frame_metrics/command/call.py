@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from frame_metrics.command import gates, reading, writing
-from frame_metrics.command.commands import metrics_taken, options_of
+from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, options_of, takes_one_metric
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
@@ -90,6 +90,11 @@ class CommandLine:
         return FILE if self.name == "compare" and len(self.arguments[0]) > 1 and not others else None
 
     @property
+    def has_gates(self) -> bool:
+        """True if there is a gate on values, or on saved numbers."""
+        return any(self.set_options.get(name) for name in GATES_ON_VALUES)
+
+    @property
     def frames(self) -> dict[str, str]:
         """The files given for roles that take a frame in Python; all but ``catalogue`` may name a column instead."""
         texts = {
@@ -132,7 +137,7 @@ class CommandLine:
     def _check_arguments(self, inputs: list[str]) -> None:
         """Raise for a metric, or an option, that is required and lacks, and for a file to write among those to read."""
         taken = metrics_taken(self.name)
-        if taken is not None and taken.name == "metric":
+        if taken is not None and takes_one_metric(self.name):
             if len(self.metrics) > 1:
                 raise BadValueError(f"{self.name} takes one metric, and {len(self.metrics)} are named")
             if taken.default is taken.empty and not self.metrics:
@@ -194,7 +199,7 @@ class CommandLine:
             gates.check_bounds(bounds)
         level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
         saved = worse or held or said.get("saved")
-        ungated = not (said.get("fail_under") or said.get("fail_over") or worse or held or bounds)
+        ungated = not (self.has_gates or bounds)
         wrong = {
             "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is said": (
                 alpha is not None and not (worse or held)

@@ -34,13 +34,10 @@ FILES_OF: dict[str, tuple[type, ...]] = {
     "report": (Input, Reported),
     "convert": (Input, Output, Run),
     "metrics": (Output, PrintOptions),
-}  # of others: Shown
+}  # of others: PrintOptions
 HELP = argparse.RawDescriptionHelpFormatter
-# The gates on values and on saved numbers, with what these need.
-GATED = (
-    *("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than"),
-    *("margin", "saved_system", "alpha", "junit"),
-)
+GATES_ON_VALUES = ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
+GATED = (*GATES_ON_VALUES, "margin", "saved_system", "alpha", "junit")  # with what they need
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "bounds": Command(
         """
-  frame-metrics bounds log.parquet ndcg@10 --of judgments
+  frame-metrics bounds log.parquet ndcg@10 --of unjudged
   frame-metrics bounds log.parquet ap --of ties --per-query""",
         ("baseline",),
     ),
@@ -249,6 +246,12 @@ def metrics_taken(name: str) -> Parameter | None:
     """Return the parameter of a command's verb that takes metrics, or curves; None if there is none."""
     verb = _method(name)
     return metrics_parameter(verb) if verb else None
+
+
+def takes_one_metric(name: str) -> bool:
+    """Return True if a command's verb takes one metric and no more."""
+    taken = metrics_taken(name)
+    return taken is not None and taken.name == "metric"
 
 
 @cache

@@ -17,7 +17,7 @@ from frame_metrics.accessor import IRM
 from frame_metrics.backends.display import DIGITS
 from frame_metrics.command import ci_formats, gates, reading, writing
 from frame_metrics.command.call import OF_DOCS, OF_RANKS, PAGE, SAVED, CommandLine
-from frame_metrics.command.commands import OF_JUDGE, metrics_taken, options_of, verb_of
+from frame_metrics.command.commands import OF_JUDGE, options_of, takes_one_metric, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
@@ -247,8 +247,7 @@ class Job(CommandLine):
         gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
         if self.name in gated:
             return gated[self.name]()
-        verb, taken = getattr(self.irm, self.name.replace("-", "_")), metrics_taken(self.name)
-        one = taken is not None and taken.name == "metric"
+        verb, one = getattr(self.irm, self.name.replace("-", "_")), takes_one_metric(self.name)
         options = self._of_verb() | ({"metric": self.metrics[0]} if one and self.metrics else {})
         with self._baseline() as baseline:
             return verb(*([] if one else self.metrics), **options, **baseline).collect(), []
@@ -356,9 +355,7 @@ class Job(CommandLine):
         """Say where a report was written that was given no name, check the gates, and return the exit code."""
         if "output" not in self.set_options and PAGE in self.outputs:
             say(f"the report is in {PAGE}")
-        if not any(
-            self.set_options.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")
-        ):
+        if not self.has_gates:
             return OK
         return self._judged(*self._gated(self.set_options.get("margin"), {}))
 
@@ -366,11 +363,9 @@ class Job(CommandLine):
         """Print the list of metrics, or of those with each of some words in their names or their texts."""
         from frame_metrics.backends.catalogue import list_metrics
 
-        found = list_metrics()
-        for word in self.given["arguments"]:
-            texts = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True)
-            found = found.filter(texts.str.to_lowercase().str.contains(word.lower(), literal=True))
-        self._write(found, DIGITS)
+        texts = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True).str.to_lowercase()
+        words = [texts.str.contains(word.lower(), literal=True) for word in self.given["arguments"]]
+        self._write(list_metrics().filter(*words), DIGITS)
         return OK
 
     def _convert(self) -> int:

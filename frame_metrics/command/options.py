@@ -273,9 +273,11 @@ def _of_parameter(parameter: Parameter) -> Kind:
     """Return the kind of a parameter, by its annotation, which is a text."""
     said = str(parameter.annotation)
     if parameter.name in RENAMED:
-        return Kind("ID", texts=False, many=True, read=alone)
+        return Kind("ID", alone, many=True)
     if said == "bool":
         return ON if parameter.default is True else SWITCH
+    if said.startswith("Mapping["):
+        return Kind("METRIC=VALUE", shares, many=True)
     read = literal if re.search(r"\b(int|float)\b", said) else str
     kind = Kind(read=read, texts=read is str, settable=parameter.name in COLUMNS)
     if "Sequence[" in said:

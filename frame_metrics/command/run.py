@@ -136,7 +136,7 @@ def _command(arguments: list[str]) -> int:
 def _in_lines(examples: str) -> str:
     """Return examples in lines of at most 80 characters, as a shell reads them."""
     wrapped = (wrap(one, LINE - 2, subsequent_indent=" " * 6, break_on_hyphens=False) for one in examples.split("\n"))
-    return "\n".join(" \\\n".join([*one]) if len(one) > 1 else "".join(one) for one in wrapped)
+    return "\n".join(map(" \\\n".join, wrapped))
 
 
 def _without_dashes(arguments: Sequence[str]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import io
+import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
@@ -13,9 +15,11 @@ from polars.testing import assert_frame_equal
 
 from command_line import error, named, out, read, write
 from frame_metrics import IRM, list_metrics
-from frame_metrics.command.commands import COMMANDS
+from frame_metrics.command.commands import COMMANDS, fill
 from frame_metrics.command.front import COMMAND_TEXTS
+from frame_metrics.command.job import Job
 from frame_metrics.command.texts import say
+from frame_metrics.verbs.bounds.bounds import BoundsOf
 from helpers import VERBS, Terminal
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -42,6 +46,10 @@ SAME: dict[str, tuple[pl.DataFrame, Any]] = {
     "confusion --threshold 0.5": (CASES, lambda irm: irm(threshold=0.5).confusion()),
     "thresholds precision": (CASES, lambda irm: irm.thresholds("precision")),
     "best-threshold f1": (CASES, lambda irm: irm.best_threshold("f1")),
+    "best-threshold recall --subject-to precision=0.7": (
+        CASES,
+        lambda irm: irm.best_threshold("recall", subject_to={"precision": 0.7}),
+    ),
     "per-class f1": (GUESSES, lambda irm: irm.per_class("f1")),
     "to-judge precision@2 --n 2": (HALF, lambda irm: irm.to_judge(2, "precision@2")),
     "to-judge --n 2 --way depth": (HALF, lambda irm: irm.to_judge(2, way="depth")),
@@ -123,6 +131,20 @@ def test_a_report_has_gates(capsys: pytest.CaptureFixture[str]) -> None:
 def main_says(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """What a call that succeeds prints on standard error."""
     return error(capsys, *arguments, code=0)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_the_help_are_calls(name: str) -> None:
+    """Each has options of its command, in values that these take; files are not looked for."""
+    for line in COMMANDS[name].examples.strip().split("\n"):
+        _, _, call = line.strip().partition(f"frame-metrics {name}")
+        if name != "trec_eval":
+            arguments = shlex.split(call.partition("|")[0].partition(">>")[0])
+            parser = argparse.ArgumentParser()
+            fill(parser, name)
+            job = Job(name, vars(parser.parse_intermixed_args(arguments)))
+            job.check()
+            assert job.set_options.get("of") in (None, *get_args(BoundsOf))
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
