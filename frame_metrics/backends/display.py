@@ -85,7 +85,8 @@ def show(frame: Any) -> None:
         ways = import_module("IPython.display")
         ways.display(ways.HTML(html_of(table)))
     else:
-        main, rest = main_columns(table), [name for name in table.columns if name not in main_columns(table)]
+        main = main_columns(table)
+        rest = [name for name in table.columns if name not in main]
         print(text_of(table.select(main), digits=SHORT if rest else DIGITS))
         if rest:
             print(textwrap.fill(f"also: {', '.join(rest)}", get_terminal_size().columns))

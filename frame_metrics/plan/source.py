@@ -125,17 +125,14 @@ def answer_of(
         if isinstance(rows, pl.DataFrame):
             return at_once(call.reading(), rows, judgments, compute)
         if call.columns.query:
-            source, other = (
-                InPieces(call.reading(), pl.DataFrame(), judgments, call.judgment_columns, pieces=rows),
-                call.proxy,
-            )
+            nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
+            source, other = InPieces(call.reading(), nothing, judgments, call.judgment_columns, pieces=rows), call.proxy
             if other is not None:
                 read, judged = other.read_judgments(), other.judgment_columns
                 source = replace(
                     source, proxy=replace(source, call=other.reading(), judgments=read, judgment_columns=judged)
                 )
-            nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
-            return compute(source).of_rows(nothing, source.keyed.judgments)
+            return compute(source).of_rows(source.table, source.keyed.judgments)
         table, columns = _counted(call, rows, documents=documents)
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
@@ -185,10 +182,7 @@ def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, p
 
 def judgments_alone(source: Source) -> Source:
     """Return the source for a verb that reads only the separate judgments: a frame in pieces is not read for it."""
-    if not isinstance(source, InPieces):
-        return source
-    nothing = pl.DataFrame(schema=source.pieces.types(source.call.columns.needed))
-    return source_of(source.call, nothing, source.judgments)
+    return source_of(source.call, source.table, source.judgments) if isinstance(source, InPieces) else source
 
 
 def at_once(

@@ -178,7 +178,7 @@ def cutoffs(
     tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
     width = WIDTH if tidy.table["what"].n_unique() == 1 else NARROW
     tidy = _lit_by_the_first(tidy, chosen)
-    return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(_rests_on(tidy))}")
+    return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(rests_on(tidy))}")
 
 
 def _stem(name: str, k: float) -> str:
@@ -187,7 +187,8 @@ def _stem(name: str, k: float) -> str:
     return name if ends is None else f"{name.removesuffix(f'{k:g}')}k"
 
 
-def _rests_on(tidy: Tidy) -> pl.Series:
+def rests_on(tidy: Tidy) -> pl.Series:
+    """Return the number of queries, or rows, behind each value; null if it is unknown."""
     return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
 
 
@@ -220,7 +221,7 @@ def _in_rows(
         first = tidy.color is None or next(places) % columns == 0
         return _row_panel(part, key, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
-    return in_panels(tidy, panel, f"{of}{n_text(_rests_on(tidy))}", columns)
+    return in_panels(tidy, panel, f"{of}{n_text(rests_on(tidy))}", columns)
 
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:

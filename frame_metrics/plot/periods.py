@@ -17,7 +17,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.times import ordered_distinct, time_of, times_of, unit_of, with_gaps
 from frame_metrics.errors import ColumnError, listed
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.plot.averages import ENDS, level_note, names_at_ends, near
+from frame_metrics.plot.averages import ENDS, level_note, names_at_ends, near, rests_on
 from frame_metrics.plot.charts import (
     HEIGHT,
     INK,
@@ -42,7 +42,7 @@ from frame_metrics.plot.tidy import (
     named_keys,
     read_tidy,
 )
-from frame_metrics.stats.periods import Periods, course, in_days, well_filled
+from frame_metrics.stats.periods import Periods, course, weekdays, well_filled
 
 WIDTH, BARS = 600, 45  # of the picture, and the height of the bars of numbers, in pixels
 LABEL = 75  # pixels of the axis for each label
@@ -86,11 +86,7 @@ def over_time(
         bars if "ci_low" in tidy.table.columns else "", "axes show the part of the scale in which values lie"
     )
     tidy = lighted(tidy, _best_first(tidy), chosen, LIT)
-    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(_numbers(tidy))}")
-
-
-def _numbers(tidy: Tidy) -> pl.Series:
-    return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
+    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(rests_on(tidy))}")
 
 
 def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:
@@ -155,8 +151,7 @@ class Axis:
         if (unit := unit_of(times)) is None:
             return None
         time = np.array([one.number for one in times if one is not None])
-        days = unit == "day" and in_days(time)
-        found = course(Periods(table["value"].to_numpy(), time, time % 7 if days else None))
+        found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time)))
         return table[WHEN][found.cut] if found.kind == "break" else None
 
 

@@ -154,8 +154,9 @@ class Content:
         """The number of pairs of systems."""
         return self.n_systems * (self.n_systems - 1) // 2
 
+    @cached_property
     def foremost_pairs(self) -> list[pl.DataFrame]:
-        """Return differences of the pairs that are drawn and listed, those of the best systems, the best first."""
+        """The differences of the pairs that are drawn and listed, those of the best systems, the best first."""
         if self.differences is None:
             return []
         keys = [name for name in self.groups if name in self.differences.columns]
@@ -169,7 +170,7 @@ class Content:
 
         Of the first pair there are more of those that lost.
         """
-        pairs = [pair.filter(pl.col("difference") != 0) for pair in self.foremost_pairs()]
+        pairs = [pair.filter(pl.col("difference") != 0) for pair in self.foremost_pairs]
         pairs = [pair.sort("difference", descending=True, maintain_order=True) for pair in pairs if len(pair)]
         lost = (LOST, MOVED) if sign_of(self.first_compared) < 0 else (MOVED, LOST)
         found = []
@@ -183,7 +184,7 @@ class Content:
         frame, sign = self.differences, sign_of(self.first_compared) or 1
         if frame is None:
             return pl.DataFrame()
-        pairs = [part for part in self.foremost_pairs() if {*self.sides(part)} == {system, baseline}]
+        pairs = [part for part in self.foremost_pairs if {*self.sides(part)} == {system, baseline}]
         if not pairs:
             return frame.head(0)
         part = pairs[0]
@@ -194,7 +195,7 @@ class Content:
 
     def has_losses(self) -> bool:
         """Return True if some query of the first pair lost against a baseline that the caller named."""
-        pairs = self.foremost_pairs() if self.named else []
+        pairs = self.foremost_pairs if self.named else []
         return bool(pairs) and len(self.worst_changes(*self.sides(pairs[0]), 1)) > 0
 
     def keys_of(self, frame: pl.DataFrame) -> list[str]:

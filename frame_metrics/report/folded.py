@@ -53,8 +53,10 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over {content.unit}"
         yield crossed_table(content, frame, folded_groups(content, frame), "average", caption)
-    for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
-        if (system, place) == open_queries(content):
+    groups = dict.fromkeys((one.system, one.place) for one in content.queries)
+    opened = open_queries(content) if groups else None
+    for system, place in groups:
+        if (system, place) == opened:
             continue
         some = [one for one in content.queries if (one.system, one.place) == (system, place)]
         of = f": {plain_text(system, LONGEST)}" if content.system else ""

@@ -20,7 +20,7 @@ from frame_metrics.report.comparison_tables import leaderboard_tables, main_diff
 from frame_metrics.report.content import LOST, NAMES, Content
 from frame_metrics.report.folded import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
-from frame_metrics.report.of_proxy import agreement_table
+from frame_metrics.report.of_proxy import agreement_table, proxy_means
 from frame_metrics.report.result_tables import (
     CALLED,
     EFFECTIVE,
@@ -133,10 +133,9 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
 
 def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the agreement of people and a machine, and its means alone."""
-    agreed, *means = [*agreement_table(content), None] if content.agreement is not None else [None]
-    if agreed is not None:
-        yield agreed
-    yield from (Fold(Cell(one.caption), [one]) for one in means if one is not None)
+    if content.agreement is not None:
+        yield agreement_table(content.agreement)
+        yield from (Fold(Cell(one.caption), [one]) for one in proxy_means(content))
 
 
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -182,7 +181,7 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 
 def _lost(content: Content) -> tuple[Table, list[Fold]]:
     """Return the table of the queries that lost most of the first pair, and their results rank by rank."""
-    sides = content.sides(content.foremost_pairs()[0])
+    sides = content.sides(content.foremost_pairs[0])
     rows = content.worst_changes(*sides, LOST)
     keys = content.keys_of(rows)
     only = [*keys, "value", "baseline_value", "difference"]

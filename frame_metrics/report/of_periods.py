@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.backends.display import value_text
-from frame_metrics.backends.times import time_of, unit_of
+from frame_metrics.backends.times import Time, time_of, unit_of
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import Stated
@@ -22,7 +22,7 @@ from frame_metrics.stats.periods import (
     Course,
     Periods,
     course,
-    in_days,
+    weekdays,
     well_filled,
 )
 
@@ -44,7 +44,7 @@ class OfPeriods(Stated):
         return sorted(((when, row) for (_, when), row in self._timed), key=lambda one: one[0])
 
     @cached_property
-    def _timed(self) -> list[tuple[tuple[str, float], Mapping[str, Any]]]:
+    def _timed(self) -> list[tuple[Time, Mapping[str, Any]]]:
         """The same, with the unit of time."""
         by = self.content.by
         rows = [row for row in self.segments_of_best if row[by[0]] is not None] if len(by) == 1 else []
@@ -52,10 +52,6 @@ class OfPeriods(Stated):
         if unit_of(time for time, _ in timed) is None:
             return []
         return [(time, row) for time, row in timed if time is not None]
-
-    def _are_days(self, time: Any) -> bool:
-        """Return True for times of most days, one after the other; months and quarters are counted by ones too."""
-        return self._timed[0][0][0] == "day" and in_days(time)
 
     def periods(self, nothing: list[str]) -> Iterator[Figures]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
@@ -66,22 +62,23 @@ class OfPeriods(Stated):
         some = well_filled(np.array([row["n"] for _, row in every]))
         filled = [one for one, is_filled in zip(every, some, strict=True) if is_filled]
         time = np.array([when for when, _ in filled])
-        days = self._are_days(time)
         n = len(filled)
         if n < LEAST:
             yield self._sentence(
                 "absent", {}, of=f"No trend is looked for: of periods {LEAST} are needed, and {n} are there"
             )
             return
+        weekday = weekdays(self._timed[0][0].unit, time)
+        days = weekday is not None
         if days and n < LEAST_OF_DAYS:
             why = f"days differ by their weekday, and {n} are too few; {LEAST_OF_DAYS} are needed"
             yield self._sentence("absent", {}, of=f"No trend is looked for: {why}")
             return
         for row in (one[1] for one in every if one not in filled):
             few = f"it has {row['n']:,} of the usual {self._usual(every):,} {self.content.unit}"
-            yield self._sentence("absent", {}, of=f"{self._at(row)} is left out of the trend: {few}")
+            yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
         values = np.array([row["value"] for _, row in filled])
-        found = course(Periods(values, time, (time % WEEK) if days else None))
+        found = course(Periods(values, time, weekday))
         if found.kind == "together":
             yield from self._dependent_periods([row for _, row in filled], time, days=days)
         elif found.kind == "none":
@@ -89,16 +86,12 @@ class OfPeriods(Stated):
         else:
             yield self._changed(found, [row for _, row in filled], days=days)
 
-    def _at(self, row: Mapping[str, Any]) -> str:
-        """Return the period of a row as text."""
-        return self._of(row)
-
     def _usual(self, rows: Sequence[tuple[float, Mapping[str, Any]]]) -> int:
         return int(np.median([row["n"] for _, row in rows]))
 
     def _changed(self, found: Course, rows: Sequence[Mapping[str, Any]], *, days: bool) -> Figures:
         """Return the sentence about a trend, a break, or either."""
-        of = f"{self._at(rows[0])} to {self._at(rows[-1])}" if found.kind == "trend" else self._at(rows[found.cut])
+        of = f"{self._of(rows[0])} to {self._of(rows[-1])}" if found.kind == "trend" else self._of(rows[found.cut])
         levels: dict[str, Any] = {
             "value": found.after,
             "baseline_value": found.before,

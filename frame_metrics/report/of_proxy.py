@@ -62,11 +62,14 @@ def _judgments(call: Call, who: str) -> pl.DataFrame:
     return frame.select(*keys, pl.col(getattr(judged, value)).alias(value), pl.lit(who).alias(JUDGE)).drop_nulls()
 
 
-def agreement_table(content: Content) -> Iterator[Table]:
-    """Yield the table of the agreement, and the means by the machine alone."""
-    if content.agreement is not None:
-        frame = content.agreement.select(name for name in MEASURES if content.agreement[name].count())
-        yield table_of(frame, caption=f"Agreement of the {MACHINE} with {PEOPLE}", called=CALLED)
+def agreement_table(agreement: pl.DataFrame) -> Table:
+    """Return the table of the agreement of people and the machine."""
+    frame = agreement.select(name for name in MEASURES if agreement[name].count())
+    return table_of(frame, caption=f"Agreement of the {MACHINE} with {PEOPLE}", called=CALLED)
+
+
+def proxy_means(content: Content) -> Iterator[Table]:
+    """Yield the table of the means by people, helped by the machine, and of those by the machine alone."""
     if content.n_proxy:
         names = [*([content.system] if content.system else []), "metric", "value", "proxy_value", "lambda"]
         called = {"value": f"{PEOPLE}, helped by the {MACHINE}", "proxy_value": f"{MACHINE} alone", "lambda": "weight"}

@@ -95,7 +95,7 @@ def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable
 def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the picture of differences: query by query, or for arms and rows without a query those of means."""
     means = content.comparison
-    if pairs := content.foremost_pairs():
+    if pairs := content.foremost_pairs:
         charts = [plot.differences(pair, means=means, query=[*content.query]) for pair in pairs]
         title = f"Differences of {content.first_compared} query by query"
         yield "differences", title, charts[:1]

@@ -112,6 +112,14 @@ def in_days(time: Array) -> bool:
     return len(time) > 1 and bool((time % 1 == 0).all()) and float(np.median(np.diff(time))) == 1
 
 
+def weekdays(unit: str, time: Array) -> Array | None:
+    """Return the number of the weekday of each of most days, one after the other; None for other periods.
+
+    Months and quarters are counted by ones too, and are no days.
+    """
+    return time % WEEK if unit == "day" and in_days(time) else None
+
+
 def _of_length_1(rows: Array) -> Array:
     length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
     return rows / np.where(length > 0, length, 1)
