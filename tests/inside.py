@@ -195,6 +195,7 @@ def small_blocks(rows: int) -> Iterator[None]:
             _replaced(patch, name, rows)
         _replaced(patch, "SMALL", 0)
         _replaced(patch, "ONE_BY_ONE", 0)
+        _replaced(patch, "SMALL_TABLE", 0)
         yield
 
 

@@ -12,7 +12,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import match_clusters
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.group_rows import group_rows
-from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of
+from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of, sort_keys
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.rows import count_codes, spans
 from frame_metrics.inputs.scores import PART, levels
@@ -181,7 +181,7 @@ def _reached_packed(score: Array, good: Array, kind: type) -> tuple[Array, Array
     ordered = bits.view(np.uint64)
     ordered <<= np.uint64(1)
     ordered |= good == 1
-    ordered.sort()
+    sort_keys(ordered)
     tp: Array = np.zeros(len(ordered) + 1, kind)
     for part in _parts(len(ordered)):
         count = np.cumsum((ordered[part] & np.uint64(1)).view(np.int64))

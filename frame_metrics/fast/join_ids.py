@@ -69,22 +69,46 @@ def joined(ours: pl.DataFrame, theirs: pl.DataFrame, by_query: ByQuery) -> tuple
     if query is None:
         for seed, key in enumerate(keys, start=1):
             hashes, others = hashes ^ id_hash(ours[key], seed), others ^ id_hash(theirs[key], seed)
-    hashed, other = hashes.to_numpy(), np.maximum(others.to_numpy(), 1)  # 0 marks a free slot
-    other, at = other if order is None else other[order], np.arange(len(ours))
-    if query is None:  # then all judgments stand side by side
-        at = _likely(hashed, other)
-        query, hashed, lengths = np.zeros(len(at), np.int64), hashed[at], np.array([len(other)])
-    of, left, found = np.repeat(np.arange(len(lengths)), lengths), np.arange(len(other)), [np.zeros((2, 0), np.int64)]
-    while len(left) and len(at):
-        table = _HashTable(of[left], other[left], len(lengths))
-        hit, place, rest = table.look_up(query, hashed)
-        found.append(np.stack([at[hit], left[place]]))
-        at, query, hashed, left = at[rest], query[rest], hashed[rest], left[table.lost]
-    at, place = np.concatenate(found, axis=1)
+    hashed, other = hashes.to_numpy(), others.to_numpy()
+    other = other if order is None else other[order]
+    if query is None:
+        at, place = _of_equal_hash(hashed, other)
+    else:
+        at, place = _looked_up(query, hashed, lengths, other)
     judgment = place if order is None else order[place]
     one, two = row_numbers(at), row_numbers(judgment)
     odd = np.any([differ(ours[key][one], theirs[key][two]) for key in (*keys, "doc")], axis=0)
     return (at[~odd], judgment[~odd]) if odd.any() else (at, judgment)
+
+
+def _of_equal_hash(ours: Array, theirs: Array) -> tuple[Array, Array]:
+    """Return pairs of positions in two arrays of hashes that are equal."""
+    some = _likely(ours, theirs)
+    mine, other = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours[some], theirs))
+    pairs = mine.join(other, on="hash", suffix=" of theirs")
+    return some[pairs["at"].to_numpy()], pairs["at of theirs"].to_numpy()
+
+
+def _looked_up(query: Array, ours: Array, lengths: Array, theirs: Array) -> tuple[Array, Array]:
+    """Return pairs of positions in two arrays of hashes that are equal, in one query.
+
+    It takes half the time of a join, for a million rows of which those of a query stand together.
+
+    Parameters
+    ----------
+    query : the number of the query of each of our hashes; that of a query without judgments is ``len(lengths)``.
+    lengths : how many of their hashes each query has, which stand query by query.
+    """
+    of, at, left = np.repeat(np.arange(len(lengths)), lengths), np.arange(len(ours)), np.arange(len(theirs))
+    ours, theirs = np.maximum(ours, 1), np.maximum(theirs, 1)  # 0 marks a free slot
+    found = [np.zeros((2, 0), np.int64)]
+    while len(left) and len(at):
+        table = _HashTable(of[left], theirs[left], len(lengths))
+        hit, place, rest = table.look_up(query, ours)
+        found.append(np.stack([at[hit], left[place]]))
+        at, query, ours, left = at[rest], query[rest], ours[rest], left[table.lost]
+    at, place = np.concatenate(found, axis=1)
+    return at, place
 
 
 def _queries(ours: pl.DataFrame, by_query: ByQuery) -> Array | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import as_grid
 
 WIDE = 1 << 16  # length of a ranking from which argsort beats sorting packed values
 STRIP = 1 << 16  # rows that are sorted at a time: they fit into the caches of a core, which a block does not
+KEYS = 1 << 21  # keys that are sorted at a time
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
 
 
@@ -83,3 +85,15 @@ def scores_of(key: Array) -> Array:
     """Return the scores from their ``falling_bits``, which are overwritten."""
     key ^= (key >> 63) & SIGN
     return 0.0 - key.view(np.float64)
+
+
+def sort_keys(key: Array) -> None:
+    """Sort integers in their place.
+
+    Polars sorts them three times as fast as numpy, and makes a copy: so parts follow each other where they are many.
+    """
+    cuts = range(KEYS, len(key), KEYS)
+    if cuts:
+        key.partition(cuts)
+    for a in range(0, len(key), KEYS):
+        key[a : a + KEYS] = pl.Series(key[a : a + KEYS]).sort().to_numpy()

@@ -21,6 +21,8 @@ from frame_metrics.plan.verb import check_roles
 from frame_metrics.stats.averages import Averages
 from frame_metrics.threads import BLOCK
 
+SMALL_TABLE = 1 << 20  # values of metrics: a table of fewer is held whole
+
 
 def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, Asked | None]:
     """Return the call for some metrics, and the metrics, read from their names.
@@ -66,12 +68,15 @@ def values_of_source(
     if not isinstance(source, InPieces):
         log = source.log(totals=totals)
         check_found(source.call, log, asked, averages)
-        return measure(log, asked, averages, sums=sums and _take_less_room(log))
+        return measure(log, asked, averages, sums=sums and _take_less_room(log, len(asked)))
     kind = Summing if sums else pieces.Measuring
     return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
 
 
-def _take_less_room(log: Log) -> bool:
-    """Return True if sums of each cell and block take less room than values of each ranking."""
+def _take_less_room(log: Log, n_metrics: int) -> bool:
+    """Return True if values of each ranking take much room, and sums of each cell and block less.
+
+    Values that fit are summed once, which is faster than block by block.
+    """
     rankings, cells = len(log.grid.pair), len(log.index.systems) * len(log.index.segments)
-    return rankings * BLOCK > FEW * cells * len(log.table)
+    return rankings * n_metrics > SMALL_TABLE and rankings * BLOCK > FEW * cells * len(log.table)

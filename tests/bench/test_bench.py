@@ -82,6 +82,22 @@ def test_every_part_of_the_table_comes_out() -> None:
     assert all(re.fullmatch(r"[0-9.]+ m?s", row[7]) for row in rows)
 
 
+@pytest.mark.slow
+def test_two_states_of_the_package_take_turns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A line has the times and ratios of a call; one that a state lacks is told."""
+    trees = script(PATH.with_name("bench_trees.py"))
+    monkeypatch.setattr(trees, "SMALL", 1)
+    line, *rest = trees.compared([ROOT, ROOT], ["evaluate, ten rows"], pairs=1, runs=2)
+    assert re.fullmatch(r"evaluate, ten rows +[0-9.]+ ms +[0-9.]+ ms +clock [0-9.]+ +processor [0-9.]+", line)
+    assert not rest
+    package = tmp_path / "frame_metrics"
+    package.mkdir()
+    (package / "__init__.py").write_text("class IRM:\n    def __init__(self, *_: object, **__: object): ...\n")
+    assert list(trees.compared([ROOT, tmp_path], ["confusion"], pairs=1, runs=2)) == [
+        f"{'confusion':28s} is not in both"
+    ]
+
+
 def test_the_page_shows_what_the_bench_would_print_for_it(bench: Any) -> None:
     """No row of docs/measured.md is one that the page leaves out, and it says what that is."""
     text = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8")

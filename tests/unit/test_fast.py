@@ -19,7 +19,7 @@ from frame_metrics.fast.equal_rows import differ, first_equal_rows, run_starts
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, are_few, id_hash, joined, joined_few
 from frame_metrics.fast.radix_sort import sort_by_code
-from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of
+from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of, sort_keys
 from frame_metrics.fast.take_rows import rows_at
 from inside import Array, equal_hashes, small_blocks
 
@@ -180,6 +180,16 @@ def test_scores_are_put_in_rank_order(sizes: None, wide: int, monkeypatch: pytes
         assert ties or not same.any()
         equal((scores_of(falling_bits(score)), score))
         equal((score[np.argsort(falling_bits(score), kind="stable")], score[np.argsort(-score, kind="stable")]))
+
+
+@pytest.mark.parametrize("keys", [0, 1, 6, 7, 8, 40])
+def test_keys_are_sorted_in_their_place(keys: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys sorted seven at a time are those sorted at once."""
+    monkeypatch.setattr("frame_metrics.fast.rank_order.KEYS", 7)
+    found = np.random.default_rng(keys).integers(0, 1 << 64, keys, np.uint64)
+    expected = np.sort(found)
+    sort_keys(found)
+    equal((found, expected))
 
 
 def test_each_ranking_is_in_one_block(sizes: None) -> None:
