@@ -1711,8 +1711,8 @@ class IRM(Generic[Frame]):
         the least for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than detect^2 / (z(1 - a / 2)
         + z(power))^2, where the divisor n is reduced by the last term above. lambda is (1 - n / N) c / v^2 within 0 and
         1; it is fitted to n queries, so the variance is its mean over the possible fits. n is at least 25, and enough
-        for four queries that differ, unless people alone need fewer; never below 5. docs/labels.md has an example by
-        hand.
+        for four queries that differ, unless people alone need fewer; never below 5. docs/look_up/intervals.md has an
+        example by hand.
 
         Parameters
         ----------
@@ -1843,9 +1843,9 @@ class IRM(Generic[Frame]):
         it. It is summed over segments, and averaged over systems. For a metric that adds up over results (precision,
         dcg, rbp) no other ``n`` documents narrow them more, whatever the judgments are. For ndcg and recall in a small
         log, no others do so on average over all judgments. There all choices are tried, up to some million steps, as
-        for 15 queries with 8 unjudged documents each (docs/bounds.md). In a larger log the order is good, but not
-        proved to be the best. A document counts after those of its query above it, as if these were judged in turn, no
-        gain and the highest: a query's ``moves`` add up to no more than the width there.
+        for 15 queries with 8 unjudged documents each (docs/developers/bounds_proofs.md). In a larger log the order is
+        good, but not proved to be the best. A document counts after those of its query above it, as if these were
+        judged in turn, no gain and the highest: a query's ``moves`` add up to no more than the width there.
 
         Parameters
         ----------

@@ -64,8 +64,10 @@ API = {
 SECTIONS = {
     "Start": ["index.md", "start.md"],
     "Guide": [
-        "guide.md",
-        "logs.md",
+        "understand/columns.md",
+        "understand/averages.md",
+        "understand/comparing.md",
+        "understand/audit.md",
         "clicks.md",
         "labels.md",
         "decisions.md",
@@ -73,11 +75,12 @@ SECTIONS = {
         "uncertainty.md",
         "simulation.md",
         "scale.md",
+        "understand/*.md",
     ],
     "Concepts": ["concepts.md", "which_measure.md", "glossary.md"],
     "Recipes": ["recipes/index.md", "recipes/*.md", "examples/*.md"],
     "Coming from": ["coming_from/index.md", "coming_from/*.md"],
-    "Metrics": ["metrics.md", "conventions.md"],
+    "Metrics": ["metrics.md", "conventions.md", "look_up/*.md", "developers/*.md"],
     "Results": ["pictures.md", "report.md", "command.md", "errors.md"],
     "API": [f"api/{name}.md" for name in API],
     "About": [

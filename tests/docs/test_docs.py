@@ -19,6 +19,8 @@ from inside import FORMS, REGISTRY, FullRanking, Lists, TwoRankings, queries_wit
 DOCS = ROOT / "docs"
 PACKAGE = Path(frame_metrics.__file__).parent
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+UNDERSTAND = [DOCS / f"{name}.md" for name in ("start", "concepts", "uncertainty", "clicks", "labels", "decisions")]
+UNDERSTAND += [DOCS / "bounds.md", *sorted((DOCS / "understand").glob("*.md"))]
 NOT_NUMBERS = {"runid", "relstring"}  # trec_eval lists them among its measures
 
 
@@ -140,7 +142,7 @@ def test_places_exist(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "docs/guide.md", "docs/decisions.md", "docs/conventions.md", "docs/errors.md", "docs/metrics.md"],
+    ["README.md", "docs/concepts.md", "docs/decisions.md", "docs/conventions.md", "docs/errors.md", "docs/metrics.md"],
 )
 def test_page_has_examples(name: str) -> None:
     """The pages for users have examples that run as tests."""
@@ -158,11 +160,19 @@ def test_code_for_a_prompt_has_one(page: Path) -> None:
             assert block.startswith(">>> ") or block in sources
 
 
-def test_every_section_of_the_guide_has_an_example() -> None:
-    """A section of the guide shows what it says, but the last, which is advice."""
-    _, *sections = re.split(r"^## ", read(DOCS / "guide.md"), flags=re.MULTILINE)
-    without = [section.partition("\n")[0] for section in sections if ">>> " not in section]
-    assert without == ["When the log is large"]
+@pytest.mark.parametrize("page", UNDERSTAND, ids=lambda page: page.stem)
+def test_a_page_to_understand_is_short_and_opens_with_an_example(page: Path) -> None:
+    """It says what it answers in a few lines, shows it, and has at most 2,000 words; its code is at most 88 wide."""
+    text = read(page)
+    assert len(text.split()) <= 2000
+    assert len(text.partition("```python\n>>> ")[0].split()) <= 120
+    blocks = re.findall(r"^```\w+\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 88] == []
+
+
+def test_pages_to_start_and_to_understand_are_few_words() -> None:
+    """Somebody can read all of them in an afternoon."""
+    assert sum(len(read(page).split()) for page in UNDERSTAND) <= 20_000
 
 
 def test_every_verb_stands_on_a_page() -> None:

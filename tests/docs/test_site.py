@@ -23,7 +23,7 @@ site.PACKAGE = Path(frame_metrics.__file__).parent
 def test_links_lead_to_pages_of_the_site() -> None:
     """Links of the README into docs/ and to examples, and those of pages back, are those of the site."""
     readme, page, deep = ROOT / "README.md", ROOT / "docs" / "scale.md", ROOT / "docs" / "recipes" / "spark.md"
-    assert site.moved(readme, "docs/guide.md") == "guide.md"
+    assert site.moved(readme, "docs/concepts.md") == "concepts.md"
     assert site.moved(readme, "examples/rag_log.py") == "examples/rag_log.md"
     assert site.moved(page, "../examples/spark_job.py") == "examples/spark_job.md"
     assert site.moved(deep, "../../examples/spark_job.py") == "../examples/spark_job.md"

@@ -17,6 +17,7 @@ from helpers import ROOT, error
 from inside import FullRanking, Lists
 
 Array = np.ndarray[Any, Any]
+PAGE = ROOT / "docs" / "look_up" / "own_metrics.md"
 NAMES = {
     Ranking: "n_queries lengths n_relevant rank grade relevant judged gains column within hits total running ideal",
     Confusion: "n_queries tp fp fn tn up un empty predicted actual negative population",
@@ -46,16 +47,16 @@ def test_each_name_is_explained(kind: type, name: str) -> None:
     """By a docstring with an example, which runs where all docstrings do, and by a row of the page."""
     said = inspect.getdoc(getattr(kind, name)) or ""
     assert ">>> " in said
-    page = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8").partition("### What a kernel reads")[2]
+    page = PAGE.read_text(encoding="utf-8").partition("## What a kernel reads")[2]
     holder = {Ranking: "run", Confusion: "table", Scores: "scores"}[kind]
-    assert f"`{holder}.{name}" in page.partition("### ")[0]
+    assert f"`{holder}.{name}" in page.partition("## ")[0]
 
 
 def test_the_page_names_nothing_else() -> None:
     """What it shows is there."""
-    page = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8").partition("### What a kernel reads")[2]
+    page = PAGE.read_text(encoding="utf-8").partition("## What a kernel reads")[2]
     for kind, holder in {Ranking: "run", Confusion: "table", Scores: "scores"}.items():
-        found = {part.partition("`")[0] for part in page.partition("### ")[0].split(f"`{holder}.")[1:]}
+        found = {part.partition("`")[0] for part in page.partition("## ")[0].split(f"`{holder}.")[1:]}
         assert {name.partition("(")[0] for name in found} == {*NAMES[kind].split()}
 
 

@@ -1,6 +1,7 @@
 """Bounds of differences from a baseline over missing judgments, and how much each judgment narrows bounds.
 
-A document that several systems list gets one judgment, for all of them. The proofs are in docs/bounds.md.
+A document that several systems list gets one judgment, for all of them. The proofs are in
+docs/developers/bounds_proofs.md.
 """
 
 from __future__ import annotations

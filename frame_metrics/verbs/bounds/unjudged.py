@@ -1,6 +1,6 @@
 """Bounds of unjudged rows: the least and the greatest value that a metric could have once all are judged.
 
-The proofs of these formulas are in docs/bounds.md.
+The proofs of these formulas are in docs/developers/bounds_proofs.md.
 """
 
 from __future__ import annotations
