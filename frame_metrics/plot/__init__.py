@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Never
 
 from frame_metrics.errors import import_needed
-from frame_metrics.plot.called import not_called
+from frame_metrics.plot.call_error import not_called
 
 import_needed("altair", "pictures need altair", "plot")
 

@@ -25,19 +25,19 @@ from frame_metrics.plot.charts import (
     check_drawable,
     colored,
     has_ends,
+    in_facets,
     line_mark,
     metric_scale,
     metric_title,
-    multiplied,
-    spread,
     tooltip,
     values,
+    without_overlap,
 )
-from frame_metrics.plot.panels import METRIC, in_panels, metric_under, named
-from frame_metrics.plot.tidy import OF_EVALUATE, Key, Names, Tidy, lighted, n_text, read_tidy
+from frame_metrics.plot.panels import METRIC, in_panels, metric_under, with_metric_names
+from frame_metrics.plot.tidy import OF_EVALUATE, Key, Names, Tidy, highlight_lines, n_text, read_tidy
 
 ROW = 22  # height of a row, in pixels
-PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a panel, of the space beside it, of a notebook
+PANEL, NUMBERS, PAGE = 170, 65, 780  # widths: of a panel, of the numbers to its right, of a notebook
 BAR = COLORS[-1]  # visible on light and on dark
 NARROW = 300  # width of a panel of lines, if there are several panels
 LETTER = 6.5  # width of a letter
@@ -64,14 +64,16 @@ def metrics(
     color : the key columns that have a row for each value; by default the first one.
     facet : the key columns of small multiples; by default all others.
     """
-    said = "metrics draws what evaluate() and per_class() return in the long layout"
+    picture = "metrics draws what evaluate() and per_class() return in the long layout"
     also = (*OF_EVALUATE, *ENDS)
     check_bool("whole", whole)
     bars = level_note(ci)
-    tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
+    tidy = with_metric_names(read_tidy(frame, picture, ("metric", "value"), also, color=color, facet=facet))
     ends = ENDS if "ci_low" in tidy.table.columns else None
-    tidy = tidy.said("" if ends is None else bars)
-    return _in_rows(tidy.said("" if whole else "axes show the part of the scale in which values lie"), ends, whole)
+    tidy = tidy.with_notes("" if ends is None else bars)
+    return _in_rows(
+        tidy.with_notes("" if whole else "axes show the part of the scale in which values lie"), ends, whole
+    )
 
 
 def level_note(ci: float | None) -> str:
@@ -103,20 +105,20 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     also = ("n",) if "n" in names else ()
     ignored = [name for name in names if name not in (*keys, *needs, *also)]
     color = keys[-1:] if color is None and facet is None else color
-    said = "comparison draws what compare(), ab_test(), change() and interleaving() return"
-    tidy = named(read_tidy(frame, said, needs, also, color=color, facet=facet, ignored=ignored))
+    picture = "comparison draws what compare(), ab_test(), change() and interleaving() return"
+    tidy = with_metric_names(read_tidy(frame, picture, needs, also, color=color, facet=facet, ignored=ignored))
     baselines = tidy.table["baseline"].unique(maintain_order=True).to_list()
     against = f"{' over' if preferred else 's to'} {baselines[0]}" if len(baselines) == 1 else "s" * (not preferred)
     if len(baselines) > 1:
-        own = [] if tidy.color is None else [pl.col("color")]
-        tidy = tidy.with_columns(color=pl.concat_str(*own, "baseline", separator=" against "))
+        systems = [] if tidy.color is None else [pl.col("color")]
+        tidy = tidy.with_columns(color=pl.concat_str(*systems, "baseline", separator=" against "))
         columns = () if tidy.color is None else tidy.color.columns
         tidy = replace(
             tidy, color=Key((*columns, "baseline"), tidy.table["color"].unique(maintain_order=True).to_list())
         )
     tidy = replace(tidy, table=tidy.table.rename({drawn: "value"}))
     best = 0.5 if preferred else None
-    return _in_rows(tidy.said(bars), ENDS, whole=False, of=f": {drawn}{against}", zero=True, best=best)
+    return _in_rows(tidy.with_notes(bars), ENDS, whole=False, of=f": {drawn}{against}", zero=True, best=best)
 
 
 def leaderboard(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -130,10 +132,10 @@ def leaderboard(frame: Any, *, ci: float | None = None, color: Names = None, fac
     ci : the level of the intervals, shown in the subtitle.
     color, facet : as in ``metrics``.
     """
-    said, needs = "leaderboard draws what leaderboard() returns", ("metric", "value", *ENDS, *RANKS, LEADS)
+    picture, needs = "leaderboard draws what leaderboard() returns", ("metric", "value", *ENDS, *RANKS, LEADS)
     bars, also = level_note(ci), (*OF_EVALUATE, "reliability")
-    tidy = named(read_tidy(frame, said, needs, also, color=color, facet=facet))
-    return _in_rows(tidy.said(f"{bars} of means; in bold: may be the best; in brackets: possible ranks"), ENDS)
+    tidy = with_metric_names(read_tidy(frame, picture, needs, also, color=color, facet=facet))
+    return _in_rows(tidy.with_notes(f"{bars} of means; in bold: may be the best; in brackets: possible ranks"), ENDS)
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -146,11 +148,11 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
     """
     needs = ("metric", "value", "lower", "upper")
     also = (*OF_EVALUATE, "tied", "judged")
-    tidy = named(
+    tidy = with_metric_names(
         read_tidy(frame, "bounds draws what bounds() returns without baseline=", needs, also, color=color, facet=facet)
     )
     of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
-    return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), ("lower", "upper"), whole=True)
+    return _in_rows(tidy.with_notes(f"bars: the values that are possible with {of}"), ("lower", "upper"), whole=True)
 
 
 def cutoffs(
@@ -168,17 +170,17 @@ def cutoffs(
     facet : the key columns of small multiples; by default all others.
     """
     also = ("metric", *OF_EVALUATE, *ENDS)
-    said = "cutoffs draws what curve('ndcg@k') returns"
-    tidy = read_tidy(frame, said, ("k", "value"), also, color=color, facet=facet)
+    picture = "cutoffs draws what curve('ndcg@k') returns"
+    tidy = read_tidy(frame, picture, ("k", "value"), also, color=color, facet=facet)
     table = tidy.table if "metric" in tidy.table.columns else tidy.table.with_columns(metric=pl.lit(metric))
     lacking = table["k"].null_count()
     table = table.drop_nulls("k")
     stems = [_stem(*row) for row in table.select("metric", "k").iter_rows()]
     tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
-    tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
+    tidy = with_metric_names(tidy.with_notes(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
     width = WIDTH if tidy.table["what"].n_unique() == 1 else NARROW
-    tidy = _lit_by_the_first(tidy, chosen)
-    return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(rests_on(tidy))}")
+    tidy = _highlight_by_first_metric(tidy, chosen)
+    return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(n_behind(tidy))}")
 
 
 def _stem(name: str, k: float) -> str:
@@ -187,7 +189,7 @@ def _stem(name: str, k: float) -> str:
     return name if ends is None else f"{name.removesuffix(f'{k:g}')}k"
 
 
-def rests_on(tidy: Tidy) -> pl.Series:
+def n_behind(tidy: Tidy) -> pl.Series:
     """Return the number of queries, or rows, behind each value; null if it is unknown."""
     return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
 
@@ -208,11 +210,11 @@ def _in_rows(
     zero : True if values are differences; there is a line at 0 then.
     best : the best value where values are not those of the metric, and -best the worst; None where they are.
     """
-    bare = () if ends is None else tidy.table.drop_nulls("value")[ends[0]]
-    tidy = tidy.said("diamonds: no interval" if None in bare else "")
+    ends_of_values = () if ends is None else tidy.table.drop_nulls("value")[ends[0]]
+    tidy = tidy.with_notes("diamonds: no interval" if None in ends_of_values else "")
     order, places = list[str](), count()
     longest = 0 if tidy.color is None else max(map(len, (*tidy.color.values, tidy.color.title)))
-    columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + BESIDE_PANEL)))
+    columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + NUMBERS)))
 
     def panel(part: Tidy, key: Key, name: str, metric: Metric) -> Any:
         metric = metric if best is None else replace(metric, range=(-best, best), best=best)
@@ -221,7 +223,7 @@ def _in_rows(
         first = tidy.color is None or next(places) % columns == 0
         return _row_panel(part, key, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
-    return in_panels(tidy, panel, f"{of}{n_text(rests_on(tidy))}", columns)
+    return in_panels(tidy, panel, f"{of}{n_text(n_behind(tidy))}", columns)
 
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:
@@ -265,7 +267,7 @@ def _row_panel(
     if zero:
         metric = replace(metric, range=(-math.inf, math.inf))
     drawn = [part.table[column] for column in ("value", *(ends or ()))]
-    scale = metric_scale(metric) if whole else near([*drawn, pl.Series([0.0])] if zero else drawn, metric)
+    scale = metric_scale(metric) if whole else scale_near([*drawn, pl.Series([0.0])] if zero else drawn, metric)
     shared = {"y": y, "tooltip": tooltip_of(part, name, ends)}
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
     point = alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)
@@ -280,10 +282,10 @@ def _row_panel(
         layers.insert(0, alt.Chart().mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x=alt.XDatum(0)))
     part = part if first or part.facet is None else replace(part, facet=replace(part.facet, columns=("",)))
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]
-    return multiplied(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
+    return in_facets(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
 
 
-def near(drawn: list[pl.Series], metric: Metric) -> Any:
+def scale_near(drawn: list[pl.Series], metric: Metric) -> Any:
     """Return a scale that covers the drawn values, and at least a tenth of the metric's range.
 
     So small differences do not look large. If the range has no ends, the greatest absolute value stands for it.
@@ -318,13 +320,13 @@ def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     written = [_written(value, metric.summed, form) for value in table["value"].to_list()]
     if LEADS in table.columns:
         return _with_ranks(table, written)
-    table, shown = table.with_columns(pl.Series(TEXT_OF_PANEL, written, dtype=pl.String)), pl.col(TEXT_OF_PANEL)
-    most = shown.sort_by(pl.col("value") * metric.sign, descending=True, nulls_last=True).first()
-    best = pl.col("value").is_not_null() & (shown == (most if part.facet is None else most.over("facet")))
+    table, text = table.with_columns(pl.Series(TEXT_OF_PANEL, written, dtype=pl.String)), pl.col(TEXT_OF_PANEL)
+    most = text.sort_by(pl.col("value") * metric.sign, descending=True, nulls_last=True).first()
+    best = pl.col("value").is_not_null() & (text == (most if part.facet is None else most.over("facet")))
     compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
     is_best = best.fill_null(False) if compared else pl.lit(False)
     columns = {"best": is_best, "other": ~is_best}
-    texts = [pl.when(when).then(shown).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
+    texts = [pl.when(when).then(text).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
     return table.with_columns(texts).drop(TEXT_OF_PANEL)
 
 
@@ -362,16 +364,16 @@ def _at_ends(table: pl.DataFrame) -> pl.DataFrame:
     return table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last", maintain_order=True)
 
 
-def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
+def _highlight_by_first_metric(tidy: Tidy, chosen: Names) -> Tidy:
     """Return data with only some lines in colour, if there are too many lines or some are chosen.
 
     All panels have the same lines in colour. The best lines are those at the last cutoff, by the first metric.
     """
     if tidy.color is None or tidy.facet is not None:
-        return lighted(tidy, None, chosen)
+        return highlight_lines(tidy, None, chosen)
     last = _at_ends(tidy.table.filter(pl.col("what") == tidy.table["what"][0]))
     sign = metric_under(tidy.table, tidy.table["what"][0]).sign or 1
-    return lighted(tidy, last.sort(pl.col("value") * sign, descending=True)["color"].to_list(), chosen)
+    return highlight_lines(tidy, last.sort(pl.col("value") * sign, descending=True)["color"].to_list(), chosen)
 
 
 def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> Any:
@@ -382,7 +384,7 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
     x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
     x = alt.X("k:Q", title="Cutoff k", scale=x_scale, axis=alt.Axis(format="d", tickMinStep=1))
     title, scale = metric_title(name, metric), metric_scale(metric)
-    several, in_colour = len(key.values) > 1, key.lit is None
+    several, in_colour = len(key.values) > 1, key.highlighted is None
     channels = colored(key, dashes=True, legend=several and part.facet is not None)
     line = line_mark(key, name, point=alt.OverlayMarkDef(size=25) if in_colour else False)
     y = alt.Y("value:Q", title=title, scale=scale)
@@ -391,10 +393,10 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         band = alt.Chart().mark_area(opacity=0.15)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
-    last = last.filter(pl.col("color").is_in([*(key.lit or key.values)]))
+    last = last.filter(pl.col("color").is_in([*(key.highlighted or key.values)]))
     if several and part.facet is None and len(last):
         layers.append(names_at_ends(last, x, y, metric, channels["color"]))
-    return multiplied(part, layers, width=width, height=HEIGHT)
+    return in_facets(part, layers, width=width, height=HEIGHT)
 
 
 def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any, high: float = HEIGHT) -> Any:
@@ -410,7 +412,7 @@ def names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any
     heights = last["value"].to_list()
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
     place = str(x.shorthand).partition(":")[0]
-    ends = last.select("color", pl.col(place).max(), height=pl.Series(spread(heights, span * LINE / high)))
+    ends = last.select("color", pl.col(place).max(), height=pl.Series(without_overlap(heights, span * LINE / high)))
     named = alt.Chart(values(ends))
     text, dot = named.mark_text(align="left", dx=17, limit=LIMIT), named.mark_point(filled=True, size=40, xOffset=11)
     height = y.copy()

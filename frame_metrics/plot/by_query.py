@@ -22,11 +22,11 @@ from frame_metrics.plot.charts import (
     NEITHER,
     composed,
     has_ends,
+    in_facets,
     metric_title,
-    multiplied,
     tooltip,
 )
-from frame_metrics.plot.panels import METRIC, in_panels, named
+from frame_metrics.plot.panels import METRIC, in_panels, with_metric_names
 from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, named_keys, read_tidy
 
 SIDES = ("better", "equal", "worse")
@@ -47,23 +47,25 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
     means : the result of ``compare`` on the same data: its differences and their intervals are drawn and named.
     query : the columns of the query; by default ``query``, or the key column with the most values.
     """
-    said = "differences draws what compare(per_query=True) returns"
+    picture = "differences draws what compare(per_query=True) returns"
     needs = ("baseline", "metric", "difference")
-    tidy = read_tidy(frame, said, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
+    tidy = read_tidy(frame, picture, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
     one_metric = tidy.table["metric"].n_unique() == 1
     every = len(_each(tidy))
     tidy = replace(tidy, table=tidy.table.drop_nulls("difference"))
     if tidy.table.is_empty():
-        raise BadValueError(f"{said}; in this frame all differences are undefined")
+        raise BadValueError(f"{picture}; in this frame all differences are undefined")
     parts = [_ranked(part, one_metric=one_metric) for part in _each(_with_means(tidy, means))]
     labels = [part["facet"][0] for part in parts]
     thin = [_spaced(part) for part in parts]
     drawn, n = sum(map(len, thin)), sum(map(len, parts))
     tidy = replace(tidy, table=pl.concat(thin), facet=Key(("",), labels) if len(parts) > 1 else None)
-    tidy = tidy.said(*([] if len(parts) > 1 else labels[0].split("\n")))
+    tidy = tidy.with_notes(*([] if len(parts) > 1 else labels[0].split("\n")))
     none = every - len(parts)
-    tidy = tidy.said(f"{none:,} of {every:,} pairs have no difference that is defined, and no place" if none else "")
-    tidy = tidy.said(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
+    tidy = tidy.with_notes(
+        f"{none:,} of {every:,} pairs have no difference that is defined, and no place" if none else ""
+    )
+    tidy = tidy.with_notes(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
     sided: dict[str, Any] = {"scale": paint, "sort": list(SIDES), "title": None}
     few: dict[str, Any] = {"values": [0, 1, 2]} if n <= 2 * len(parts) else {}  # no half queries
@@ -92,8 +94,8 @@ def _with_means(tidy: Tidy, means: Any) -> Tidy:
     needs = ("baseline", "metric", "difference", "ci_low", "ci_high")
     others = [name for name in backend_of(means).names() if name not in (*needs, *facet)]
     read = read_tidy(means, "means= is what compare() returns", needs, color=[], facet=facet, ignored=others)
-    own = read.table.rename(dict(zip(needs[2:], ends, strict=True)))
-    return replace(tidy, table=tidy.table.join(own, on=_multiples(tidy), how="left", maintain_order="left"))
+    table = read.table.rename(dict(zip(needs[2:], ends, strict=True)))
+    return replace(tidy, table=tidy.table.join(table, on=_multiples(tidy), how="left", maintain_order="left"))
 
 
 def _mean_lines(tidy: Tidy) -> list[Any]:
@@ -120,8 +122,8 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
     """Return the columns of the query: the named ones, or else "query", or the key column with the most values."""
     backend = backend_of(frame)
     keys = [name for name in backend.names() if name not in known]
-    if (own := named_keys("query", query, keys)) is not None:
-        return own
+    if (columns := named_keys("query", query, keys)) is not None:
+        return columns
     if "query" in keys:
         return ["query"]
     if not keys:
@@ -144,8 +146,8 @@ def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
     lines = [f"{several}{system}against {baseline}", counts]
     lines = [f"{several}{system}".strip(), f"against {baseline}", counts] if len(lines[0]) > LONG else lines
     mean, low, high = part.select("mean", "mean_low", "mean_high").row(0)
-    said = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' ({low:+.3f} to {high:+.3f})'}"
-    return part.with_columns(facet=pl.lit("\n".join(filter(None, (*lines, said)))))
+    of_mean = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' ({low:+.3f} to {high:+.3f})'}"
+    return part.with_columns(facet=pl.lit("\n".join(filter(None, (*lines, of_mean)))))
 
 
 def _spaced(part: pl.DataFrame) -> pl.DataFrame:
@@ -170,15 +172,17 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     facet : the other key columns, in their order; by default all.
     """
     check_whole("bins", bins, 1)
-    said = "queries draws what per_query() returns in the long layout"
-    own = _query(frame, query, ("metric", "k", "value", "undefined", "answered"))
-    tidy = named(
-        read_tidy(frame, said, ("metric", "value"), ("k",), color=own, facet=facet, ignored=("undefined", "answered"))
+    picture = "queries draws what per_query() returns in the long layout"
+    columns = _query(frame, query, ("metric", "k", "value", "undefined", "answered"))
+    tidy = with_metric_names(
+        read_tidy(
+            frame, picture, ("metric", "value"), ("k",), color=columns, facet=facet, ignored=("undefined", "answered")
+        )
     )
     undefined = tidy.table["value"].null_count()
     tidy = replace(tidy, color=tidy.facet, facet=None)
-    tidy = tidy.said(f"{undefined:,} undefined values are not drawn" if undefined else "")
-    tidy = tidy.said("line: the mean of the values shown, each query counted once")
+    tidy = tidy.with_notes(f"{undefined:,} undefined values are not drawn" if undefined else "")
+    tidy = tidy.with_notes("line: the mean of the values shown, each query counted once")
     source = pl.col("what" if tidy.color is None else "facet")
     each = tidy.table.group_by("what", *(["facet"] if tidy.color else [])).agg(pl.col("value").count())["value"]
     build = partial(_histogram, bins=bins, alone=tidy.color is None or tidy.table["what"].n_unique() == 1)
@@ -206,12 +210,12 @@ def _histogram(part: Tidy, color: Key, name: str, metric: Metric, *, bins: int, 
     drawn = Tidy(rows.rename({"color": "facet"}), None, key if several else None)
     x = alt.X("low:Q", title=metric_title(name, metric), scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False))
     bars = alt.Chart().mark_bar(color=COLORS[0], opacity=0.8, binSpacing=1)
-    shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries", "mean": "mean"})
+    tips = tooltip(drawn, {"low": "from", "high": "to", "n": "queries", "mean": "mean"})
     y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3, tickMinStep=1))
-    bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=shown)
+    bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=tips)
     mean = alt.X("mean(mean):Q", title="")
     number = alt.Chart().mark_text(align="left", dx=4, dy=6, baseline="top")
     number = number.encode(x=mean, y=alt.value(0), text=alt.Text("mean(mean):Q", format=".3f"))
     line = alt.Chart().mark_rule(strokeWidth=1.5).encode(x=mean)
     in_rows = not alone or len(key.values) <= IN_ROWS
-    return multiplied(drawn, [bar, line, number], width=260, height=ROW_HEIGHT, in_rows=in_rows, small=False)
+    return in_facets(drawn, [bar, line, number], width=260, height=ROW_HEIGHT, in_rows=in_rows, small=False)

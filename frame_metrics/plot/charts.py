@@ -91,14 +91,14 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
     n, m = len(key.values), len(COLORS)
     symbol: Any = "stroke" if dashes else "circle"
     lines: dict[str, Any] = {"offset": offset, "symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
-    lit = [*(key.values if key.lit is None else key.lit)]
-    lines |= {} if key.lit is None else {"values": lit}
-    listed = alt.Legend(labelLimit=LIMIT, symbolLimit=0, columns=math.ceil(len(lit) / IN_COLUMN), **lines)
+    highlighted = [*(key.values if key.highlighted is None else key.highlighted)]
+    lines |= {} if key.highlighted is None else {"values": highlighted}
+    listed = alt.Legend(labelLimit=LIMIT, symbolLimit=0, columns=math.ceil(len(highlighted) / IN_COLUMN), **lines)
     shared: dict[str, Any] = {"title": key.title, "sort": None, "legend": listed if legend else None}
-    colors = {one: COLORS[at % m] for at, one in enumerate(lit)}
+    colors = {one: COLORS[at % m] for at, one in enumerate(highlighted)}
     paint = alt.Scale(domain=key.values, range=[colors.get(one, FAINT) for one in key.values])
     channels: dict[str, Any] = {"color": alt.Color("color:N", scale=paint, **shared)}
-    if dashes and n > m and key.lit is None:
+    if dashes and n > m and key.highlighted is None:
         dash = alt.Scale(domain=key.values, range=[DASHES[i // m % len(DASHES)] for i in range(n)])
         channels["strokeDash"] = alt.StrokeDash("color:N", scale=dash, **shared)
     return channels
@@ -107,13 +107,13 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
 def line_mark(key: Key | None, of: str = "", **options: Any) -> Any:
     """Return a chart of lines; if some are grey, the line under the pointer is thick. ``of``: a name of the panel."""
     chart = alt.Chart().mark_line(**options)
-    if key is None or key.lit is None:
+    if key is None or key.highlighted is None:
         return chart
     pointed = alt.selection_point(re.sub(r"\W", "_", f"pointed{of}"), on="pointerover", fields=["color"], empty=False)
     return chart.add_params(pointed).encode(strokeWidth=alt.condition(pointed, alt.value(5), alt.value(1.5)))
 
 
-def spread(heights: Sequence[float], least: float) -> list[float]:
+def without_overlap(heights: Sequence[float], least: float) -> list[float]:
     """Return heights for texts that are at least ``least`` apart, and as near as possible to the given ones."""
     order = np.argsort(heights, kind="stable")
     runs: list[list[float]] = []
@@ -139,10 +139,10 @@ def _type(tidy: Tidy, column: str) -> Any:
 
 def composed(tidy: Tidy, layers: Sequence[Any], title: str, *, width: int = WIDTH) -> Any:
     """Return layers as a whole picture."""
-    return titled(multiplied(tidy, layers, width=width, height=HEIGHT), title, tidy.notes)
+    return with_title(in_facets(tidy, layers, width=width, height=HEIGHT), title, tidy.notes)
 
 
-def multiplied(
+def in_facets(
     tidy: Tidy, layers: Sequence[Any], *, width: int, height: Any, in_rows: bool = False, small: bool = True
 ) -> Any:
     """Return layers as one chart or, if there are facets, as small multiples.
@@ -157,15 +157,15 @@ def multiplied(
     data = values(tidy.table)
     if tidy.facet is None:
         return alt.layer(*layers, data=data, width=width, height=height)
-    said: dict[str, Any] = {"title": tidy.facet.title, "sort": tidy.facet.values}
+    axis: dict[str, Any] = {"title": tidy.facet.title, "sort": tidy.facet.values}
     if in_rows:
         header = alt.Header(labelLimit=LIMIT, labelOrient="top", labelAnchor="start", labelPadding=2)
-        row = alt.Row("facet:N", header=header, **said)
+        row = alt.Row("facet:N", header=header, **axis)
         return alt.layer(*layers, width=width, height=height).facet(row=row, data=data)
     scale = SMALL / max(width, height) if small else 1
     part = alt.layer(*layers, width=round(width * scale), height=round(height * scale))
     columns, n = n_panel_columns(len(tidy.facet.values)), len(tidy.facet.values)
-    channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **said)
+    channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **axis)
     chart = part.facet(facet=channel, columns=columns, data=data)
     return chart.resolve_axis(x="independent") if n % columns else chart
 
@@ -175,7 +175,7 @@ def n_panel_columns(n: int) -> int:
     return n if n < COLUMNS else 2 if n == 4 else min((COLUMNS, COLUMNS + 1), key=lambda columns: -n % columns)
 
 
-def titled(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
+def with_title(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
     """Return a chart with its title, and the notes under it."""
     under: dict[str, Any] = {"subtitle": list(notes)} if notes else {}
     chart.title = alt.Title(title, anchor="start", **under)  # properties() would copy the data

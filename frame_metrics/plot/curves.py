@@ -22,8 +22,8 @@ from frame_metrics.plot.charts import (
     colored,
     composed,
     line_mark,
-    spread,
     tooltip,
+    without_overlap,
 )
 from frame_metrics.plot.charts import values as values_of
 from frame_metrics.plot.extra_values import TABLE, pairs_of, with_prevalence, with_threshold, with_values
@@ -44,7 +44,7 @@ DASHED: dict[str, Any] = {"strokeDash": [4, 4], "strokeWidth": 1}
 DECIDED = ("fallout", "recall")
 FEW = 3  # the most marks that have texts; those of more would overlap
 NOTHING = "nothing is predicted"  # the text at the first point of a curve
-BESIDE = 60  # pixels between a picture and its legend, for texts at the right ends of lines
+TEXT_ROOM = 60  # pixels between a picture and its legend, for texts at the right ends of lines
 LINES = (0.0, 0.2, 0.4, 0.6, 0.8)  # heights at which lines of equal cost begin, on the left
 
 
@@ -72,8 +72,7 @@ def pr(
     threshold : a number, or the result of ``best_threshold``. It marks the point of each curve with all scores of at
         least this number, at the least such score of the frame. If that score is another number, the label names both,
         as "0.82 (score 0.9)". A thinned frame (``points=``) may lack the point itself.
-    values : the result of ``evaluate("average_precision")`` on the same data: it is shown beside the names of the
-        lines.
+    values : the result of ``evaluate("average_precision")`` on the same data: the names of the lines include it.
     chosen : lines in colour, besides the best one; all others are grey. By default all lines have a colour, or with
         more than 12 lines the best 6, by ``values`` or else the first.
     color : the key columns shown by colour; by default the first one.
@@ -108,7 +107,7 @@ def roc(
         "recall")`` in the long layout: each is a point with its name.
     costs : of a mistake, as ``{"fp": 1, "fn": 5}``: lines of equal cost are drawn, and the cheapest point is marked.
     prevalence : the share of relevant rows, on which the cost depends.
-    values : the result of ``evaluate("roc_auc", ci=0.95)`` on the same data: it is shown beside the names of the lines.
+    values : the result of ``evaluate("roc_auc", ci=0.95)`` on the same data: the names of the lines include it.
     threshold, chosen, color, facet, positive : as in ``pr``.
     """
     if decided := "metric" in backend_of(frame).names():
@@ -119,13 +118,13 @@ def roc(
     layers = [diagonal(x, y)]
     if costs is not None:
         each = _costs(costs, prevalence)
-        tidy = _with_cheapest(tidy, *each, together=decided)
+        tidy = _with_cheapest(tidy, *each, of_all_lines=decided)
         layers += _equal_costs(*each, x, y)
         layers.append(ring(x, y, "cheapest", 160))
         share = f"{100 * float(prevalence or 0):.3g} % {positive}"
-        said = f"false alarm {float(costs['fp']):g}, miss {float(costs['fn']):g}, {share}"
+        amounts = f"false alarm {float(costs['fp']):g}, miss {float(costs['fn']):g}, {share}"
         cheapest = "decision" if decided else "threshold"
-        tidy = tidy.said(f"dotted: points of equal cost ({said})", f"ring: the cheapest {cheapest}")
+        tidy = tidy.with_notes(f"dotted: points of equal cost ({amounts})", f"ring: the cheapest {cheapest}")
     layers += _points(tidy, x, y) if decided else [_curve(tidy, x, y), *_marks(tidy, x, y)]
     return composed(tidy, layers, "ROC points" if decided else f"ROC curve{_n_of(values)}", width=HEIGHT)
 
@@ -153,7 +152,7 @@ def gain(
     tidy = with_values(tidy, None, "", chosen)
     layers = []
     if prevalence is not None:
-        tidy = _with_ideal(tidy, prevalence).said("grey: the ideal; dashed: chance")
+        tidy = _with_ideal(tidy, prevalence).with_notes("grey: the ideal; dashed: chance")
         ideal = alt.Chart().transform_filter("datum.ideal_x != null").mark_line(color=NEITHER, strokeWidth=1.5)
         x_of, y_of = axis_of("X", "share", positive, "ideal_x"), axis_of("Y", "gain", positive, "ideal_y")
         detail = alt.Detail("ideal:N")
@@ -166,8 +165,8 @@ def gain(
 
 def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
     """Return the rates of models without scores, a point for each model, and both axes."""
-    said = "roc draws what curve('roc') returns, or what evaluate('fallout', 'recall') returns in the long layout"
-    tidy = pairs_of(said, frame, DECIDED, color)
+    picture = "roc draws what curve('roc') returns, or what evaluate('fallout', 'recall') returns in the long layout"
+    tidy = pairs_of(picture, frame, DECIDED, color)
     tidy = replace(tidy, table=tidy.table.rename(dict(zip(DECIDED, ("fpr", "tpr"), strict=True))))
     return tidy, axis_of("X", "fpr", positive), axis_of("Y", "tpr", positive)
 
@@ -181,7 +180,7 @@ def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 
 
 def _n_of(values: Any) -> str:
-    """Return for a title the number of rows behind the values beside lines; "" if it is unknown."""
+    """Return for a title the number of rows behind the values in the names of lines; "" if it is unknown."""
     return "" if values is None or "n" not in backend_of(values).names() else n_text(column_of(values, "n"))
 
 
@@ -191,13 +190,13 @@ def _with_shares(tidy: Tidy, positive: str, y: Any) -> tuple[Tidy, list[Any]]:
     The share is the precision at a recall of 1. If it differs between curves, or one of them has no such point, there
     is no note and no line.
     """
-    ends = [part.filter(pl.col("recall") == 1).select(*tidy.series, "precision").tail(1) for part in tidy.parts()]
+    ends = [part.filter(pl.col("recall") == 1).select(*tidy.series, "precision").tail(1) for part in tidy.lines()]
     shares = pl.concat(ends)
     if shares["precision"].round(3).n_unique() != 1 or len(shares) < len(ends):
         return tidy, []
     share = shares["precision"].round(3)[0]
     rule = alt.Chart(values_of(pl.DataFrame({"precision": [share]}))).mark_rule(color=NEITHER, strokeWidth=1.5)
-    return tidy.said(f"grey line: by chance, the share of {positive} rows, {share:g}"), [rule.encode(y=y)]
+    return tidy.with_notes(f"grey line: by chance, the share of {positive} rows, {share:g}"), [rule.encode(y=y)]
 
 
 def _read(
@@ -208,13 +207,15 @@ def _read(
     These columns are added: "order", the number of the point; "at", its threshold or cutoff as text; "label", the
     text of the chosen threshold; "marked", true at the point of the chosen threshold.
     """
-    said = f"{kind} draws what curve({kind!r}) returns"
-    tidy = read_tidy(frame, said, columns, ("threshold", "k"), color=color, facet=facet)
+    picture = f"{kind} draws what curve({kind!r}) returns"
+    tidy = read_tidy(frame, picture, columns, ("threshold", "k"), color=color, facet=facet)
     if threshold is not None and "threshold" not in tidy.table.columns:
         raise BadValueError("threshold= marks a point of a curve of scores; this frame has no column 'threshold'")
     tidy = _with_marks(with_threshold(tidy, threshold))
     nowhere = int(tidy.table.select(pl.any_horizontal(pl.col(columns).is_null())).to_series().sum())
-    tidy = thinned(tidy, columns, kept="marked").said(f"{nowhere:,} undefined points are not drawn" if nowhere else "")
+    tidy = thinned(tidy, columns, kept="marked").with_notes(
+        f"{nowhere:,} undefined points are not drawn" if nowhere else ""
+    )
     named = next((name for name in ("threshold", "k") if name in tidy.table.columns), None)
     texts = [] if named is None else [_written(value) for value in tidy.table[named].to_list()]
     labels = [_label(*pair) for pair in zip(tidy.table["chosen"].to_list(), texts, strict=True)] if texts else []
@@ -231,7 +232,7 @@ def _with_marks(tidy: Tidy) -> Tidy:
     if "threshold" not in tidy.table.columns:
         return tidy.with_columns(marked=False)
     reached = pl.col("threshold") >= pl.col("chosen")
-    return tidy.in_lines(marked=only_at(reached.arg_true().last()))
+    return tidy.per_line(marked=only_at(reached.arg_true().last()))
 
 
 def _written(threshold: float | None) -> str:
@@ -268,7 +269,7 @@ def diagonal(x: Any, y: Any) -> Any:
 
 def _channels(tidy: Tidy) -> dict[str, Any]:
     """Return the channels for the colours of lines; the legend leaves room for texts at the right ends of lines."""
-    return colored(tidy.color, dashes=True, offset=BESIDE)
+    return colored(tidy.color, dashes=True, offset=TEXT_ROOM)
 
 
 def _field(channel: Any) -> str:
@@ -285,7 +286,7 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     marked = tidy.table.filter("marked")
     if len(marked) > FEW or tidy.facet is not None:
         return [point]
-    heights = spread(marked[_field(y)].to_list(), LINE / HEIGHT)
+    heights = without_overlap(marked[_field(y)].to_list(), LINE / HEIGHT)
     texts = marked.select(
         pl.col(_field(x)), pl.Series(_field(y), heights), pl.format("threshold {}", "label").alias("label")
     )
@@ -339,16 +340,16 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
     return costs["fp"] * (1 - prevalence), costs["fn"] * prevalence
 
 
-def _with_cheapest(tidy: Tidy, fp: float, fn: float, *, together: bool) -> Tidy:
+def _with_cheapest(tidy: Tidy, fp: float, fn: float, *, of_all_lines: bool) -> Tidy:
     """Add a column "cheapest": true at the point of each line that costs least, the first of equal ones.
 
     Parameters
     ----------
     fp, fn : what ``_costs`` returns.
-    together : True for one cheapest point of all lines.
+    of_all_lines : True for one cheapest point of all lines together.
     """
     least = only_at((fp * pl.col("fpr") + fn * (1 - pl.col("tpr"))).arg_min())
-    return tidy.with_columns(cheapest=least) if together else tidy.in_lines(cheapest=least)
+    return tidy.with_columns(cheapest=least) if of_all_lines else tidy.per_line(cheapest=least)
 
 
 def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:

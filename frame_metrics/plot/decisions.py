@@ -22,13 +22,13 @@ from frame_metrics.plot.charts import (
     colored,
     composed,
     has_ends,
-    multiplied,
-    titled,
+    in_facets,
     tooltip,
     values,
+    with_title,
 )
 from frame_metrics.plot.curves import ring
-from frame_metrics.plot.extra_values import called, with_threshold
+from frame_metrics.plot.extra_values import threshold_name, with_threshold
 from frame_metrics.plot.panels import NAMED
 from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, only_at, read_tidy, thinned, unused_name
 
@@ -56,10 +56,10 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     names = backend_of(frame).names()
     after = names[names.index("threshold") :] if "threshold" in names else []
     asked = [name for name in after if name not in COUNTS]
-    said = "thresholds draws what thresholds('precision', 'recall') returns, with a column for each metric"
+    picture = "thresholds draws what thresholds('precision', 'recall') returns, with a column for each metric"
     if not asked:
-        raise BadValueError(f"{said}; this frame has none")
-    tidy = read_tidy(frame, said, ("threshold", *asked), COUNTS, facet=facet, colors=0)
+        raise BadValueError(f"{picture}; this frame has none")
+    tidy = read_tidy(frame, picture, ("threshold", *asked), COUNTS, facet=facet, colors=0)
     tidy = with_threshold(replace(tidy, table=tidy.table.filter(pl.col("threshold").is_finite())), threshold)
     counted = {*COUNTS} <= {*tidy.table.columns}
     n = n_text(tidy.table.select(pl.sum_horizontal(COUNTS[1:])).to_series()) if counted else ""
@@ -69,13 +69,13 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     title = ["Threshold:", "rows with this score or a higher one are found"]
     x = alt.X("threshold:Q", title=title, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("value:Q", title=asked[0] if len(asked) == 1 else "value", scale=_shared_scale(asked))
-    shown = tooltip(tidy, {"threshold": "threshold", "value": "value"})
-    layers = [alt.Chart().mark_line().encode(x=x, y=y, tooltip=shown, **colored(tidy.color, dashes=True))]
+    tips = tooltip(tidy, {"threshold": "threshold", "value": "value"})
+    layers = [alt.Chart().mark_line().encode(x=x, y=y, tooltip=tips, **colored(tidy.color, dashes=True))]
     if tidy.table["crosses"].any():
         layers.append(ring(x, y, "crosses", 120))
         text = alt.Chart().transform_filter("datum.crosses").mark_text(align="left", dx=8, dy=22)
         layers += [text.encode(x=x, y=y, text=alt.Text("crossing:N"))] if tidy.facet is None else []
-        tidy = tidy.said("ring: precision and recall are equal, or nearest to that")
+        tidy = tidy.with_notes("ring: precision and recall are equal, or nearest to that")
     return composed(tidy, [*layers, *_rules(tidy, threshold)], f"{', '.join(asked[:NAMED])} by threshold{n}")
 
 
@@ -93,7 +93,7 @@ def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     if len(pair) != 2:
         return tidy.with_columns(crosses=False)
     far = (pl.col(pair[0]) - pl.col(pair[1])).abs()
-    return tidy.in_lines(crosses=only_at(pl.when(pl.col(pair[0]) > 0).then(far).arg_min()))
+    return tidy.per_line(crosses=only_at(pl.when(pl.col(pair[0]) > 0).then(far).arg_min()))
 
 
 def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
@@ -110,7 +110,7 @@ def _rules(tidy: Tidy, threshold: Any) -> list[Any]:
     """Return layers with a line at the chosen threshold of each small multiple, and its name."""
     if tidy.table["chosen"].is_null().all():
         return []
-    name = json.dumps(f"{called(threshold)}: ")
+    name = json.dumps(f"{threshold_name(threshold)}: ")
     one = alt.Chart().transform_filter("datum.chosen != null").transform_aggregate(chosen="mean(chosen)")
     at = one.transform_calculate(named=f"{name} + format(datum.chosen, '.4~g')")
     x = alt.X("chosen:Q", title="")
@@ -137,20 +137,20 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
     if normalize is not None:
         check_choice("normalize", normalize, get_args(Share))
     check_whole("pairs", pairs, 0)
-    said = "confusion draws what confusion() returns"
+    picture = "confusion draws what confusion() returns"
     texts = ("predicted", "actual", "matched", "total_over")
     also = ("matched", "total_over", "share", "share_of_predicted", "share_of_actual", "odds", "payoff")
     needs = ("predicted", "actual", "n")
-    tidy = read_tidy(frame, said, needs, also, facet=facet, texts=texts, colors=0)
+    tidy = read_tidy(frame, picture, needs, also, facet=facet, texts=texts, colors=0)
     tidy, actual, predicted = _cells(tidy, normalize)
     size = min(CELL, (MATRIX if tidy.facet is None else SMALL) / max(len(actual), len(predicted)))
     width, height = round(size * len(predicted)), round(size * len(actual))
-    chart = multiplied(tidy, _matrix(tidy, actual, predicted, size, normalize), width=width, height=height, small=False)
+    chart = in_facets(tidy, _matrix(tidy, actual, predicted, size, normalize), width=width, height=height, small=False)
     if pairs and len(actual) > 2 and tidy.facet is None:
         chart = alt.hconcat(chart, _pairs(tidy, pairs), spacing=40)
     of = {"actual": "share of the true class", "predicted": "share of the prediction", "all": "share of all rows"}
     notes = (f"colour: {of.get(str(normalize), 'rows')}; numbers: rows", "blue: right")
-    return titled(chart, f"Predicted and true classes{_each_n(tidy)}", (*tidy.notes, *notes))
+    return with_title(chart, f"Predicted and true classes{_each_n(tidy)}", (*tidy.notes, *notes))
 
 
 def _each_n(tidy: Tidy) -> str:
@@ -164,18 +164,18 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
     table = tidy.table
     table = table.filter(pl.col("total_over").is_null()) if "total_over" in table.columns else table
     classes = table["actual"].drop_nulls().unique(maintain_order=True).to_list()
-    said = table["predicted"].unique(maintain_order=True).to_list()
-    nothing = unused_name(NOTHING, {*classes, *said})
-    others = [one for one in said if one is not None and one not in classes]
-    order = [*(one for one in classes if one in said), *others, *([nothing] if None in said else [])]
+    predictions = table["predicted"].unique(maintain_order=True).to_list()
+    nothing = unused_name(NOTHING, {*classes, *predictions})
+    others = [one for one in predictions if one is not None and one not in classes]
+    order = [*(one for one in classes if one in predictions), *others, *([nothing] if None in predictions else [])]
     right = (pl.col("matched") if "matched" in table.columns else pl.col("predicted")) == pl.col("actual")
     keys = ["facet"] if tidy.facet is not None else []
     over = {"actual": [*keys, "actual"], "predicted": [*keys, "predicted"], "all": keys, None: []}[normalize]
     whole = pl.col("n").sum().over(over) if over else pl.col("n").sum()
     whole = pl.col("n").max() if normalize is None else whole
     share = pl.when(whole > 0).then(pl.col("n") / whole)
-    said_of = pl.col("predicted").fill_null(nothing)
-    table = table.with_columns(right=right.fill_null(False), share=share, predicted=said_of)
+    prediction = pl.col("predicted").fill_null(nothing)
+    table = table.with_columns(right=right.fill_null(False), share=share, predicted=prediction)
     blank = len(classes) > FEW  # many zeros would hide the other numbers
     counts = ["" if blank and not n else f"{n:,.0f}" if n == round(n) else f"{n:,.3g}" for n in table["n"].to_list()]
     shares = ["" if not one or normalize is None else f"{one:.0%}" for one in table["share"].to_list()]
@@ -193,12 +193,12 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
     above = alt.Axis(orient=orient, labelAngle=turned, **axis, **small)
     x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
     y = alt.Y("actual:N", title="True class", scale=alt.Scale(domain=actual), axis=alt.Axis(**axis, **small))
-    shown = {"actual": "true class", "predicted": "predicted", "n": "rows", "share": "share"}
+    columns = {"actual": "true class", "predicted": "predicted", "n": "rows", "share": "share"}
     color = alt.Color("right:N", scale=alt.Scale(domain=[True, False], range=[GOOD, BAD]), legend=None)
     scale = alt.Scale(type="sqrt", domain=[0, 1], range=[0, DARKEST])  # so that rare mistakes are seen
     opacity = alt.Opacity("share:Q", scale=scale, legend=None)
     cells = alt.Chart().mark_rect(aria=False)
-    layers = [cells.encode(x=x, y=y, color=color, opacity=opacity, tooltip=tooltip(tidy, shown))]
+    layers = [cells.encode(x=x, y=y, color=color, opacity=opacity, tooltip=tooltip(tidy, columns))]
     if size >= ROOM:
         both = normalize is not None and size > 2 * ROOM
         text = alt.Chart().mark_text(dy=-6 if both else 0, fontSize=11 if size > 2 * ROOM else 8)
@@ -231,8 +231,8 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
     positive : a word for the positive label.
     """
     words = {True: positive, False: f"not {positive}", None: "not judged"}
-    said = "scores draws what curve('distribution') returns"
-    tidy = read_tidy(frame, said, ("bin", "low", "high", "label", "n"), facet=facet, colors=0)
+    picture = "scores draws what curve('distribution') returns"
+    tidy = read_tidy(frame, picture, ("bin", "low", "high", "label", "n"), facet=facet, colors=0)
     lacking = tidy.table.filter(pl.col("bin").is_null())["n"].sum()
     table = tidy.table.filter(pl.col("bin").is_not_null())
     each = ["label", *tidy.series]
@@ -241,15 +241,15 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
     table = table.with_columns(zero=0.0, share=share.fill_null(0.0), color=pl.Series(labels, dtype=pl.String))
     there = [one for one in words.values() if one in labels]
     tidy = replace(with_threshold(replace(tidy, table=table), threshold), color=Key(("label",), there))
-    tidy = tidy.said(f"{lacking:,.0f} rows without a score are not drawn" if lacking else "")
+    tidy = tidy.with_notes(f"{lacking:,.0f} rows without a score are not drawn" if lacking else "")
     x = alt.X("low:Q", title="Score", scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("share:Q", title="Share of the rows of each label", stack=None)
     paint = [color for one, color in zip(words.values(), (GOOD, BAD, NEITHER), strict=True) if one in there]
     color = alt.Color("color:N", scale=alt.Scale(domain=there, range=paint), title=None)
-    shown = tooltip(tidy, {"low": "from", "high": "to", "share": "share", "n": "rows"})
+    tips = tooltip(tidy, {"low": "from", "high": "to", "share": "share", "n": "rows"})
     bars = (
         alt.Chart()
         .mark_bar(opacity=0.5, binSpacing=0)
-        .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), color=color, tooltip=shown)
+        .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), color=color, tooltip=tips)
     )
     return composed(tidy, [bars, *_rules(tidy, threshold)], f"Scores by label{_each_n(tidy)}")

@@ -12,7 +12,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, no_such_verb
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plot import averages, by_query, curves, decisions, periods, probabilities, sizes, surfaces
-from frame_metrics.plot.called import not_called
+from frame_metrics.plot.call_error import not_called
 from frame_metrics.plot.tidy import POINTS
 
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -43,22 +43,22 @@ class Drawing:
             return self
         roles = pictures.irm.roles
         named = next((verb for role, verb in self.by_role.items() if roles.get(role) is not None), self.verb)
-        own = list(signature(self.draw).parameters.values())[1:]
+        of_picture = list(signature(self.draw).parameters.values())[1:]
         of_verb = signature(getattr(pictures.irm, named)).parameters
 
         @wraps(self.draw)
         def drawn(*args: Any, **options: Any) -> Any:
             played = {name: options.pop(name) for name in self.roles if name in options}
             verb = getattr(pictures.irm(**played) if played else pictures.irm, named)
-            drawing = {p.name: options[p.name] for p in own if p.name in options}
+            drawing = {p.name: options[p.name] for p in of_picture if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
             frame = verb(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
             return self.draw(frame, **{**self.further(pictures.irm, frame, args, options), **drawing})
 
         theirs = list(of_verb.values())[len(self.given) :]
-        shown = [*theirs, *(p for p in own if p.name not in of_verb)]
-        shown += [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in self.roles]
-        drawn.__signature__ = Signature(sorted(shown, key=lambda p: p.kind is Parameter.KEYWORD_ONLY))  # type: ignore[attr-defined]
+        parameters = [*theirs, *(p for p in of_picture if p.name not in of_verb)]
+        parameters += [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in self.roles]
+        drawn.__signature__ = Signature(sorted(parameters, key=lambda p: p.kind is Parameter.KEYWORD_ONLY))  # type: ignore[attr-defined]
         return drawn
 
     def _defaults(self, drawing: Mapping[str, Any], asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -94,8 +94,8 @@ def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
 
 def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the option ``positive``, the caller's positive class, if it is a text."""
-    said = irm.roles.get("positive")
-    return {"positive": said} if isinstance(said, str) else {}
+    positive = irm.roles.get("positive")
+    return {"positive": positive} if isinstance(positive, str) else {}
 
 
 def _valued(metric: str, **options: Any) -> Further:
@@ -120,14 +120,14 @@ def _valued(metric: str, **options: Any) -> Further:
 
 def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the option ``query``, the columns of the query, if the irm names them and the caller does not."""
-    said = irm.roles.get("query")
-    return {} if said is None or "query" in options else {"query": said}
+    query = irm.roles.get("query")
+    return {} if query is None or "query" in options else {"query": query}
 
 
 def _means(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options ``means``, the mean differences, and ``query``, unless the caller gives them."""
-    own = {name: value for name, value in options.items() if name not in ("query", "means", "per_query")}
-    means = {} if "means" in options else {"means": irm.compare(*args, **own)}
+    of_compare = {name: value for name, value in options.items() if name not in ("query", "means", "per_query")}
+    means = {} if "means" in options else {"means": irm.compare(*args, **of_compare)}
     return {**_queries(irm, frame, args, options), **means}
 
 
@@ -170,8 +170,8 @@ class Pictures:
 
     def __repr__(self) -> str:
         drawings = vars(Pictures)
-        told = (f"  {name:13}{docstring(drawings[name].draw).partition(chr(10))[0]}" for name in _names())
-        return "\n".join(["pictures of an irm, each a method:", *told])
+        lines = (f"  {name:13}{docstring(drawings[name].draw).partition(chr(10))[0]}" for name in _names())
+        return "\n".join(["pictures of an irm, each a method:", *lines])
 
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.saved_names import metric_of
-from frame_metrics.plot.charts import has_ends, n_panel_columns, titled
+from frame_metrics.plot.charts import has_ends, n_panel_columns, with_title
 from frame_metrics.plot.tidy import PANELS, Key, Tidy
 
 NAMED = 3  # metrics in a title
@@ -19,7 +19,7 @@ METRIC = ("metric",)  # the key of a panel whose rows or lines are metrics
 Build: TypeAlias = Callable[[Tidy, Key, str, Metric], Any]  # makes a panel of rows, a key, a name and a metric
 
 
-def named(tidy: Tidy) -> Tidy:
+def with_metric_names(tidy: Tidy) -> Tidy:
     """Add a column "what": the name of the metric, with its average if it has several."""
     table, what = tidy.table, pl.col("metric")
     if "average" in table.columns:
@@ -41,11 +41,11 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
     meant = {name: metric_under(tidy.table, name) for name in names}
     groups: dict[Any, list[str]] = {}
     for name, metric in meant.items():
-        apart = tidy.color is not None or not has_ends(metric)
-        groups.setdefault(name if apart else (metric.range, metric.higher), []).append(name)
+        separate = tidy.color is not None or not has_ends(metric)
+        groups.setdefault(name if separate else (metric.range, metric.higher), []).append(name)
     panels: list[Any] = []
     if len(groups) > PANELS:
-        tidy = tidy.said(f"the first {PANELS} of {len(groups)} panels; name fewer metrics for the others")
+        tidy = tidy.with_notes(f"the first {PANELS} of {len(groups)} panels; name fewer metrics for the others")
     for group in [*groups.values()][:PANELS]:
         part = replace(tidy, table=tidy.table.filter(pl.col("what").is_in(group)))
         key = tidy.color or Key(METRIC, group)
@@ -55,8 +55,8 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
     wrapped: dict[str, Any] = {"columns": columns, "spacing": 15, "align": "each"}
     wrapped = {"columns": n_panel_columns(len(panels)), "spacing": 30} if columns is None else wrapped
     chart = panels[0] if len(panels) == 1 else alt.concat(*panels, **wrapped)
-    said = f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' if names[NAMED:] else ''}"
-    return titled(chart, f"{said}{title}", tidy.notes)
+    metrics = f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' if names[NAMED:] else ''}"
+    return with_title(chart, f"{metrics}{title}", tidy.notes)
 
 
 def metric_under(table: pl.DataFrame, what: str) -> Metric:

@@ -17,27 +17,27 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.times import ordered_distinct, time_of, times_of, unit_of, with_gaps
 from frame_metrics.errors import ColumnError, listed
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.plot.averages import ENDS, level_note, names_at_ends, near, rests_on
+from frame_metrics.plot.averages import ENDS, level_note, n_behind, names_at_ends, scale_near
 from frame_metrics.plot.charts import (
     HEIGHT,
     INK,
     NEITHER,
     colored,
+    in_facets,
     line_mark,
     metric_title,
-    multiplied,
     tooltip,
     values,
 )
-from frame_metrics.plot.panels import in_panels, metric_under, named
+from frame_metrics.plot.panels import in_panels, metric_under, with_metric_names
 from frame_metrics.plot.tidy import (
-    LIT,
+    HIGHLIGHTED,
     OF_EVALUATE,
     Key,
     Names,
     Tidy,
     column_of,
-    lighted,
+    highlight_lines,
     n_text,
     named_keys,
     read_tidy,
@@ -50,7 +50,7 @@ POINTS = 31  # the most periods whose points are drawn; of more, only those that
 LATE = 0.75  # share of the axis behind which the text of a break stands to its left
 CLEAR = 3  # the most bands that are as clear as one
 WHEN = "when"  # the column of periods, as texts
-SAID = "over_time draws what evaluate() returns with a column of times in by="
+PICTURE = "over_time draws what evaluate() returns with a column of times in by="
 
 
 def over_time(
@@ -79,14 +79,16 @@ def over_time(
     """
     bars, also = level_note(ci).replace("bars", "bands"), ("metric", *OF_EVALUATE, *ENDS)
     name = _time_in(frame, ("metric", "value"), also, time)
-    tidy = named(read_tidy(frame, SAID, ("metric", "value"), also, color=color, facet=facet, ignored=[name]))
+    tidy = with_metric_names(
+        read_tidy(frame, PICTURE, ("metric", "value"), also, color=color, facet=facet, ignored=[name])
+    )
     axis = Axis.of(name, column_of(frame, name))
     tidy = axis.placed(tidy, column_of(frame, name))
-    tidy = tidy.said(
+    tidy = tidy.with_notes(
         bars if "ci_low" in tidy.table.columns else "", "axes show the part of the scale in which values lie"
     )
-    tidy = lighted(tidy, _best_first(tidy), chosen, LIT)
-    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(rests_on(tidy))}")
+    tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED)
+    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(n_behind(tidy))}")
 
 
 def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:
@@ -105,7 +107,7 @@ def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | 
         )
     if some:
         raise ColumnError(f"{listed(some)} hold times; pass time= as one of them")
-    raise ColumnError(f"{SAID}; there are no times in {listed(keys)}, as days, weeks or months")
+    raise ColumnError(f"{PICTURE}; there are no times in {listed(keys)}, as days, weeks or months")
 
 
 @dataclass(frozen=True)
@@ -135,14 +137,14 @@ class Axis:
         note = f"{len(lacking):,} values without a {self.name} are not drawn" if len(lacking) else ""
         table = _with_alone(_with_filled(table, lines), lines)
         few = "hollow: fewer than half of the usual queries" if not table["filled"].all() else ""
-        return replace(tidy, table=table).said(note, few)
+        return replace(tidy, table=table).with_notes(note, few)
 
     def channel(self, *, labels: bool = True) -> Any:
         """Return the horizontal axis."""
         step = math.ceil(len(self.texts) * LABEL / WIDTH)
-        shown = alt.Axis(values=self.texts[::step], labelAngle=0, labels=labels, ticks=labels)
+        labelled = alt.Axis(values=self.texts[::step], labelAngle=0, labels=labels, ticks=labels)
         scale = alt.Scale(type="band", domain=self.texts, padding=0.2)
-        return alt.X(f"{WHEN}:O", title=self.name if labels else None, scale=scale, axis=shown)
+        return alt.X(f"{WHEN}:O", title=self.name if labels else None, scale=scale, axis=labelled)
 
     def break_of(self, table: pl.DataFrame) -> str | None:
         """Return the period at which the level of a line breaks, as in a summary; None if nothing says so."""
@@ -171,8 +173,8 @@ def _with_filled(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
 def _with_alone(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
     """Add whether each period stands between gaps, so that no line goes to it."""
     there = pl.col("value").is_not_null()
-    beside = there.shift(1).fill_null(False) | there.shift(-1).fill_null(False)
-    return table.with_columns(alone=(there & ~beside).over(lines))
+    has_neighbour = there.shift(1).fill_null(False) | there.shift(-1).fill_null(False)
+    return table.with_columns(alone=(there & ~has_neighbour).over(lines))
 
 
 def _best_first(tidy: Tidy) -> list[str]:
@@ -189,31 +191,31 @@ def _best_first(tidy: Tidy) -> list[str]:
 
 def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> Any:
     """Return a panel with a line for each series, its band and its name, the break, and bars of numbers."""
-    lit, several = [*(key.lit or key.values)], len(key.values) > 1
+    highlighted, several = [*(key.highlighted or key.values)], len(key.values) > 1
     drawn = [part.table[column] for column in ("value", *ENDS) if column in part.table.columns]
-    scale, title, x = near(drawn, metric), metric_title(name, metric), axis.channel()
+    scale, title, x = scale_near(drawn, metric), metric_title(name, metric), axis.channel()
     y = alt.Y("value:Q", title=title, scale=scale)
     channels = colored(key, dashes=True, legend=several and part.facet is not None)
-    told = {"value": name, WHEN: axis.name, "ci_low": "from", "ci_high": "to", "n": "rests on"}
-    shown = tooltip(part, {column: said for column, said in told.items() if column in part.table.columns})
-    layers = [line_mark(key, name).encode(x=x, y=y, **channels, tooltip=shown)]
+    titles = {"value": name, WHEN: axis.name, "ci_low": "from", "ci_high": "to", "n": "rests on"}
+    tips = tooltip(part, {column: title_of for column, title_of in titles.items() if column in part.table.columns})
+    layers = [line_mark(key, name).encode(x=x, y=y, **channels, tooltip=tips)]
     if "ci_low" in part.table.columns:
         band = (
             alt.Chart()
-            .mark_area(opacity=0.15 if len(lit) <= CLEAR else 0.06)
-            .transform_filter(alt.FieldOneOfPredicate("color", lit))
+            .mark_area(opacity=0.15 if len(highlighted) <= CLEAR else 0.06)
+            .transform_filter(alt.FieldOneOfPredicate("color", highlighted))
         )
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
-    layers += _points(axis, x, y, channels["color"], shown, lit)
+    layers += _points(axis, x, y, channels["color"], tips, highlighted)
     if part.facet is None:
-        best = next(iter(lit), None)
+        best = next(iter(highlighted), None)
         layers += _break(axis, part.table if best is None else part.table.filter(color=best), x)
         last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
-        last = last.filter(pl.col("color").is_in(lit)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
+        last = last.filter(pl.col("color").is_in(highlighted)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
         if several and len(last):
             layers.append(names_at_ends(last, x, y, metric, channels["color"]))
-    lines = multiplied(part, layers, width=WIDTH, height=HEIGHT)
+    lines = in_facets(part, layers, width=WIDTH, height=HEIGHT)
     return (
         lines
         if part.facet is not None or "n" not in part.table.columns
@@ -221,14 +223,14 @@ def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> An
     )
 
 
-def _points(axis: Axis, x: Any, y: Any, color: Any, shown: Any, lit: Sequence[str]) -> list[Any]:
+def _points(axis: Axis, x: Any, y: Any, color: Any, tips: Any, highlighted: Sequence[str]) -> list[Any]:
     """Return layers of points: those of periods that are partly filled are hollow."""
-    chosen = alt.Chart().transform_filter(alt.FieldOneOfPredicate("color", [*lit]))
+    chosen = alt.Chart().transform_filter(alt.FieldOneOfPredicate("color", [*highlighted]))
     drawn = "datum.filled && datum.value !== null" if len(axis.texts) <= POINTS else "datum.filled && datum.alone"
     full = chosen.transform_filter(drawn).mark_point(filled=True, size=25, opacity=1)
     hollow = chosen.transform_filter("!datum.filled && datum.value !== null")
     hollow = hollow.mark_point(size=55, strokeWidth=2, fill="#ffffff", opacity=1)
-    return [layer.encode(x=x, y=y, color=color, tooltip=shown) for layer in (full, hollow)]
+    return [layer.encode(x=x, y=y, color=color, tooltip=tips) for layer in (full, hollow)]
 
 
 def _break(axis: Axis, table: pl.DataFrame, x: Any) -> list[Any]:

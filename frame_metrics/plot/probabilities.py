@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics.plot.charts import HEIGHT, colored, composed, line_mark, tooltip
 from frame_metrics.plot.curves import RELEVANT, axis_of, diagonal
-from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, n_text, read_tidy
+from frame_metrics.plot.tidy import Names, Tidy, column_of, highlight_lines, n_text, read_tidy
 from frame_metrics.stats.exact import share_between
 
 TINY = 10  # bins with fewer rows are hollow
@@ -27,21 +27,21 @@ def calibration(
     frame : the result of ``curve("calibration")``, of any kind.
     chosen, color, facet, positive : as in ``pr``.
     """
-    said = "calibration draws what curve('calibration') returns"
-    tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
-    tidy = lighted(tidy, None, chosen)
+    picture = "calibration draws what curve('calibration') returns"
+    tidy = read_tidy(frame, picture, ("predicted", "observed", "n"), color=color, facet=facet)
+    tidy = highlight_lines(tidy, None, chosen)
     n = tidy.table["n"]
-    tidy = tidy.said("on the dashed line, scores are the shares that came true")
+    tidy = tidy.with_notes("on the dashed line, scores are the shares that came true")
     tidy = _with_intervals(tidy, column_of(frame, "n"))
-    tidy = tidy.said(
+    tidy = tidy.with_notes(
         "larger points have more rows; hollow: fewer than 10" if (n < TINY).any() else "larger points have more rows"
     )
     x, y = axis_of("X", "predicted", positive), axis_of("Y", "observed", positive)
     size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
-    shown = tooltip(tidy, {"predicted": "mean score", "observed": f"share of {positive} rows", "n": "rows"})
+    tips = tooltip(tidy, {"predicted": "mean score", "observed": f"share of {positive} rows", "n": "rows"})
     channels, point = (
         {"x": x, "y": y} | colored(tidy.color, dashes=True),
-        {"x": x, "y": y, "size": size, "tooltip": shown},
+        {"x": x, "y": y, "size": size, "tooltip": tips},
     )
     layers, color = [diagonal(x, y), line_mark(tidy.color, opacity=0.6).encode(**channels)], channels["color"]
     if tidy.table["low"].count():
@@ -57,7 +57,7 @@ def calibration(
 def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
     """Add the 95 % interval of each share as "low" and "high"; null if rows are weighted or some lines are grey."""
     low, high = share_between(pl.col("observed"), pl.col("n"))
-    counted = (tidy.color is None or tidy.color.lit is None) and rows.dtype.is_integer()
-    tidy = tidy.said("lines: 95% intervals" if counted else "")
+    counted = (tidy.color is None or tidy.color.highlighted is None) and rows.dtype.is_integer()
+    tidy = tidy.with_notes("lines: 95% intervals" if counted else "")
     ends = {"low": low.clip(0, 1), "high": high.clip(0, 1)}
     return tidy.with_columns(**{name: end if counted else pl.lit(None, pl.Float64) for name, end in ends.items()})

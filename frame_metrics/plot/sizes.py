@@ -12,9 +12,9 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import BadValueError, quote
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import NEITHER, colored, composed, line_mark, tooltip
-from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
+from frame_metrics.plot.tidy import Names, Tidy, column_of, highlight_lines, read_tidy
 
-SAID = "sample_size draws what sample_size(power=[0.5, 0.8, 0.9]) returns"
+PICTURE = "sample_size draws what sample_size(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
 COUNTS = (
     *("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high"),
@@ -22,8 +22,8 @@ COUNTS = (
 )
 TEXTS = {"reason", "split_note"}
 # Key columns that go to a note if they have a single value, and the words before this value.
-ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}
-COUNTED = {"baseline_n_units": "Units of each arm", "n_all": "Queries that people judge, or clusters of them"}
+SINGLE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}
+TITLES = {"baseline_n_units": "Units of each arm", "n_all": "Queries that people judge, or clusters of them"}
 CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve, if none are given
 
 
@@ -45,45 +45,47 @@ def sample_size(
         raise BadValueError(f"goal={quote(goal)} is not a chance between 0 and 1, as 0.8")
     keys = {*takewhile(lambda name: name != "power", backend_of(frame).names())} - {"k"}
     counts = [name for name in COUNTS if name not in keys]
-    alone = _once(frame, keys, color, facet)
+    alone = _single_values(frame, keys, color, facet)
     ignored = [*alone, *(TEXTS - keys)]
-    tidy = lighted(read_tidy(frame, SAID, NEEDS, counts, color=color, facet=facet, ignored=ignored), None, chosen)
+    tidy = highlight_lines(
+        read_tidy(frame, PICTURE, NEEDS, counts, color=color, facet=facet, ignored=ignored), None, chosen
+    )
     if tidy.table["power"].n_unique() < 2:
-        raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
+        raise BadValueError(f"{PICTURE}; this one has a single chance, which is a point and no line")
     if tidy.table["needed"].is_null().all():
         has_reason = "reason" in backend_of(frame).names() and "reason" not in keys
         known = column_of(frame, "reason").drop_nulls().to_list() if has_reason else []
         why = known[0] if known else "the queries of the pilot say nothing, or the difference is too small"
         raise BadValueError(f"sample_size: no number is known, of any chance ({why})")
-    said = ", ".join(f"{ONCE.get(name, f'{name} ')}{value}" for name, value in alone.items())
-    tidy = _within_reach(tidy.said(said, _unreached(tidy))).with_columns(goal=pl.lit(goal))
-    titles = (said for name, said in COUNTED.items() if name in counts and name in tidy.table.columns)
+    note = ", ".join(f"{SINGLE.get(name, f'{name} ')}{value}" for name, value in alone.items())
+    tidy = _within_reach(tidy.with_notes(note, _note_on_unknown(tidy))).with_columns(goal=pl.lit(goal))
+    titles = (text for name, text in TITLES.items() if name in counts and name in tidy.table.columns)
     title = next(titles, "Queries, or clusters of them")
     if "share" in tidy.table.columns and (tidy.table["share"] != tidy.table["baseline_share"]).any():
         title = "Units of the arm; the baseline has others"
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))
     channels = colored(tidy.color, dashes=True)
-    told = tooltip(tidy, {"power": "power", "needed": "needed", "needed_low": "from", "to": "to"})
+    tips = tooltip(tidy, {"power": "power", "needed": "needed", "needed_low": "from", "to": "to"})
     ends = {"x": alt.X("needed_low:Q", title=title), "x2": alt.X2("needed_high:Q")}
     layers = [
         alt.Chart().mark_area(opacity=0.15, orient="horizontal").encode(**ends, y=y, color=channels["color"]),
-        line_mark(tidy.color).encode(x=x, y=y, **channels, order=alt.Order("power:Q"), tooltip=told),
+        line_mark(tidy.color).encode(x=x, y=y, **channels, order=alt.Order("power:Q"), tooltip=tips),
         alt.Chart().mark_rule(strokeDash=[4, 4], color=NEITHER).encode(y=alt.Y("mean(goal):Q", title="")),
     ]
     chart = composed(tidy, layers, "Power by the size of the sample")
     return chart if tidy.facet is None else chart.resolve_scale(x="independent")
 
 
-def _once(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, Any]:
+def _single_values(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, Any]:
     """Return the key columns that have a single value, and this value.
 
-    Only columns in ``ONCE`` are returned, or all if ``color`` is given; those in ``color`` and ``facet`` never are.
+    Only columns in ``SINGLE`` are returned, or all if ``color`` is given; those in ``color`` and ``facet`` never are.
     """
     named = {name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])}
-    own = {*NEEDS, *COUNTS, *TEXTS} - keys | named
-    there = [name for name in backend_of(frame).names() if name not in own]
-    able = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
+    not_keys = {*NEEDS, *COUNTS, *TEXTS} - keys | named
+    there = [name for name in backend_of(frame).names() if name not in not_keys]
+    able = [name for name in dict.fromkeys([*SINGLE, *there]) if name in there and (name in SINGLE or color)]
     return {name: values[0] for name in able if (values := column_of(frame, name).unique()).len() == 1}
 
 
@@ -98,14 +100,14 @@ def _within_reach(tidy: Tidy) -> Tidy:
     return tidy.with_columns(cut.alias("needed_high"), to=pl.col("needed_high"))
 
 
-def _unreached(tidy: Tidy) -> str:
+def _note_on_unknown(tidy: Tidy) -> str:
     """Return a note about chances whose number is unknown; "" if there are none."""
     lacking = tidy.table.filter(pl.col("needed").is_null())
     if lacking.is_empty():
         return ""
     if "n_all" not in lacking.columns:
         return f"{len(lacking):,} unknown numbers are not drawn"
-    if len(tidy.parts()) > 1:
+    if len(tidy.lines()) > 1:
         return f"{len(lacking):,} numbers are not drawn, which are unknown or above all that a machine judges"
     every, least = lacking["n_all"][0], lacking.select(100 * pl.col("power").min()).item()
     return f"{least:.4g}% or more is not reached where people judge all {every:,.0f}"

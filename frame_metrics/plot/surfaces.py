@@ -14,11 +14,10 @@ from frame_metrics.errors import BadValueError, quote
 from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.metrics.confusion import fbeta
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plot.charts import COLORS, HEIGHT, colored, composed, titled, tooltip, values
-from frame_metrics.plot.curves import BESIDE as RIGHT
-from frame_metrics.plot.curves import axis_of, equal_f
+from frame_metrics.plot.charts import COLORS, HEIGHT, colored, composed, tooltip, values, with_title
+from frame_metrics.plot.curves import TEXT_ROOM, axis_of, equal_f
 from frame_metrics.plot.extra_values import pairs_of
-from frame_metrics.plot.tidy import Names, Tidy, lighted
+from frame_metrics.plot.tidy import Names, Tidy, highlight_lines
 
 CELLS = 25  # on each side of the surface
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -50,15 +49,15 @@ def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt
     )  # fmt: skip
     layers, title = [cells, *equal_f(LEVELS, beta, x, y)], f"F{beta:g} of precision and recall"
     if frame is None:
-        return titled(alt.layer(*layers).properties(width=HEIGHT, height=HEIGHT), title)
+        return with_title(alt.layer(*layers).properties(width=HEIGHT, height=HEIGHT), title)
     tidy = _pairs("f_surface", frame, color)
-    held = [tidy.table[name].to_numpy() for name in PAIR]
-    each = pl.Series(f_of(held[0], held[1], beta))
+    of_systems = [tidy.table[name].to_numpy() for name in PAIR]
+    each = pl.Series(f_of(of_systems[0], of_systems[1], beta))
     best = [] if tidy.color is None else tidy.table.with_columns(f=each).sort("f", descending=True)["color"].to_list()
-    tidy = lighted(tidy, best, None)
+    tidy = highlight_lines(tidy, best, None)
     tips = tooltip(tidy, {name: name for name in PAIR})
     point = alt.Chart().mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1)
-    layers.append(point.encode(x=x, y=y, tooltip=tips, **colored(tidy.color, offset=RIGHT)))
+    layers.append(point.encode(x=x, y=y, tooltip=tips, **colored(tidy.color, offset=TEXT_ROOM)))
     return composed(tidy, layers, title, width=HEIGHT)
 
 

@@ -18,7 +18,7 @@ from frame_metrics.inputs import Array
 
 POINTS = 500  # the most points of a line that are drawn; a screen shows no more
 PANELS = 12  # the most panels, or small multiples, of a picture
-MANY, LIT = 12, 6  # the most lines that can be told apart; of more lines, so many are in colour
+MANY, HIGHLIGHTED = 12, 6  # the most lines whose colours differ enough; of more lines, so many are in colour
 # Columns of evaluate() that are not keys.
 OF_EVALUATE = (
     "k",
@@ -41,7 +41,7 @@ class Key:
 
     columns: tuple[str, ...]
     values: list[str]
-    lit: tuple[str, ...] | None = None  # the texts in colour, while the others are grey; None for all
+    highlighted: tuple[str, ...] | None = None  # the texts in colour, while the others are grey; None for all
     ordered: bool = False  # whether the texts stand in the order of time, or that of a category
 
     @property
@@ -61,10 +61,10 @@ class Tidy:
 
     @property
     def series(self) -> list[str]:
-        """The columns whose values tell lines apart."""
+        """The columns that distinguish lines."""
         return [name for name in ("color", "facet") if getattr(self, name) is not None]
 
-    def parts(self) -> list[pl.DataFrame]:
+    def lines(self) -> list[pl.DataFrame]:
         """Return the rows of each line, in the order of the frame."""
         return self.table.partition_by(self.series, maintain_order=True) if self.series else [self.table]
 
@@ -72,11 +72,11 @@ class Tidy:
         """Return the same with more columns."""
         return replace(self, table=self.table.with_columns(*columns, **named))
 
-    def in_lines(self, **columns: pl.Expr) -> Tidy:
+    def per_line(self, **columns: pl.Expr) -> Tidy:
         """Return the same with more columns, whose expressions are computed for each line by itself."""
-        return replace(self, table=pl.concat([part.with_columns(**columns) for part in self.parts()]))
+        return replace(self, table=pl.concat([part.with_columns(**columns) for part in self.lines()]))
 
-    def said(self, *notes: str) -> Tidy:
+    def with_notes(self, *notes: str) -> Tidy:
         """Return the same with more notes; empty ones are left out."""
         return replace(self, notes=(*self.notes, *filter(None, notes)))
 
@@ -112,19 +112,19 @@ def read_tidy(
     missing = [name for name in needs if name not in names]
     if missing:
         raise ColumnError(f"{picture}; there is no column {listed(missing)} among {listed(names)}")
-    own = [name for name in names if name in (*needs, *also)]
-    keys = [name for name in names if name not in own and name not in ignored]
+    known = [name for name in names if name in (*needs, *also)]
+    keys = [name for name in names if name not in known and name not in ignored]
     chosen = _chosen(keys, color, facet, colors)
-    read = [*own, *dict.fromkeys(name for columns in chosen.values() for name in columns)]
+    read = [*known, *dict.fromkeys(name for columns in chosen.values() for name in columns)]
     table = backend.read(read)
     if not len(table):
         raise BadValueError(f"{picture}; the frame has no rows")
-    over = table["total_over"].to_list() if "total_over" in own else [None] * len(table)
-    columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in own}
+    over = table["total_over"].to_list() if "total_over" in known else [None] * len(table)
+    columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in known}
     found: dict[str, Key | None] = {}
     for part, of in chosen.items():
-        found[part], told = _key(table, of, over)
-        columns |= {} if told is None else {part: told}
+        found[part], texts_of_key = _key(table, of, over)
+        columns |= {} if texts_of_key is None else {part: texts_of_key}
     return _of_few_facets(Tidy(pl.DataFrame(columns), found["color"], found["facet"]))
 
 
@@ -133,22 +133,24 @@ def _of_few_facets(tidy: Tidy) -> Tidy:
     facet = tidy.facet
     if facet is None or len(facet.values) <= PANELS:
         return tidy
-    shown = facet.values[:PANELS]
-    few = replace(tidy, table=tidy.table.filter(pl.col("facet").is_in(shown)), facet=replace(facet, values=shown))
-    return few.said(f"the first {PANELS} of {len(facet.values):,} values of {facet.title}; keep the rows of others")
+    first = facet.values[:PANELS]
+    few = replace(tidy, table=tidy.table.filter(pl.col("facet").is_in(first)), facet=replace(facet, values=first))
+    return few.with_notes(
+        f"the first {PANELS} of {len(facet.values):,} values of {facet.title}; keep the rows of others"
+    )
 
 
 def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> dict[str, list[str]]:
     """Return the key columns for "color" and for "facet"; raise for a key that is in neither."""
-    own_color, own_facet = named_keys("color", color, keys), named_keys("facet", facet, keys)
-    if own_color is None:
-        own_color = [name for name in keys if name not in (own_facet or [])][:colors]
-    if own_facet is None:
-        own_facet = [name for name in keys if name not in own_color]
-    left = [name for name in keys if name not in (*own_color, *own_facet)]
+    of_color, of_facet = named_keys("color", color, keys), named_keys("facet", facet, keys)
+    if of_color is None:
+        of_color = [name for name in keys if name not in (of_facet or [])][:colors]
+    if of_facet is None:
+        of_facet = [name for name in keys if name not in of_color]
+    left = [name for name in keys if name not in (*of_color, *of_facet)]
     if left:
         raise ColumnError(f"nothing says what tells {listed(left)} apart; name them in color= or facet=")
-    return {"color": own_color, "facet": own_facet}
+    return {"color": of_color, "facet": of_facet}
 
 
 def column_of(frame: Any, name: str) -> pl.Series:
@@ -156,7 +158,7 @@ def column_of(frame: Any, name: str) -> pl.Series:
     return backend_of(frame).read([name])[name]
 
 
-def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MANY) -> Tidy:
+def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MANY) -> Tidy:
     """Return the same with only some lines in colour, if there are too many lines or some are chosen.
 
     The lines in colour are the best one and the chosen ones or, if none is chosen, the best ones. Their rows come last,
@@ -177,10 +179,16 @@ def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = M
     if key is None or (len(key.values) <= most and not named):
         return tidy
     first = [*(best or [])][:1]
-    lit = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:LIT]))
-    rows = tidy.table.sort(pl.col("color").is_in(lit), maintain_order=True)
-    said = f"the chosen{' and the best' if best else ''}" if named else f"the {'best' if best else 'first'} {len(lit)}"
-    return replace(tidy, table=rows, color=replace(key, lit=lit)).said(f"in colour: {said} of {len(key.values):,}")
+    highlighted = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:HIGHLIGHTED]))
+    rows = tidy.table.sort(pl.col("color").is_in(highlighted), maintain_order=True)
+    which = (
+        f"the chosen{' and the best' if best else ''}"
+        if named
+        else f"the {'best' if best else 'first'} {len(highlighted)}"
+    )
+    return replace(tidy, table=rows, color=replace(key, highlighted=highlighted)).with_notes(
+        f"in colour: {which} of {len(key.values):,}"
+    )
 
 
 def n_text(numbers: pl.Series) -> str:
@@ -206,7 +214,7 @@ def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:
 
 
 def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | None, pl.Series | None]:
-    """Columns as one text for each row; that of a total says so."""
+    """Return key columns as one key and one text for each row; a value that is totalled is "all"."""
     if not names:
         return None, None
     columns = [_texts_of(table[name].to_list(), [_is_over(name, total) for total in over]) for name in names]
@@ -271,10 +279,10 @@ def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str) -> Tidy:
     Kept are the first row, and the last one of each of equal stretches of the line's length, all ``columns`` taken
     together, each on a scale from 0 to 1; and the rows that are marked in the column ``kept``.
     """
-    rows = [part[_stretches(part, columns, kept)] if len(part) > POINTS else part for part in tidy.parts()]
+    rows = [part[_stretches(part, columns, kept)] if len(part) > POINTS else part for part in tidy.lines()]
     table = pl.concat(rows)
     note = f"{len(table):,} of {len(tidy.table):,} points are drawn" if len(table) < len(tidy.table) else ""
-    return replace(tidy, table=table).said(note)
+    return replace(tidy, table=table).with_notes(note)
 
 
 def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str) -> Array:

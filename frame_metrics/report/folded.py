@@ -32,7 +32,7 @@ def folds_of_segments(content: Content, pictures: Mapping[str, Picture]) -> Iter
         yield from comparison_tables(content, grouped_rows(content.segments_compared, content.by))
 
 
-def differences(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+def all_differences(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield all differences of systems, and the queries on which others differ most."""
     frame = content.comparison
     if frame is not None and len(frame):

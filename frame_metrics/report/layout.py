@@ -286,7 +286,7 @@ OPEN: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
     "Audit": _audit,
 }
 LATER: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
-    "All differences": folded.differences,
+    "All differences": folded.all_differences,
     "Segments": folded.folds_of_segments,
     "Curves": folded.curves,
     "More queries": folded.queries,

@@ -20,7 +20,6 @@ VOCABULARY = (ROOT / "docs" / "vocabulary.md").read_text(encoding="utf-8")
 
 # Names with such a word that users know: a law, a fact of a page, a finding.
 KNOWN = {"testing.laws": {"apart"}, "verbs.audit.of_clicks": {"clicks_without_what_was_shown"}}
-LATER = ("plot",)  # whose names are not counted yet
 # Public names that stand in several modules: a picture is called as the verb that it draws; an entry of a table that is
 # read by its name, such as a metric or a finding, and the function of that name below it.
 SEVERAL = {
@@ -128,9 +127,7 @@ def test_names_say_what_a_thing_is() -> None:
     found = [
         str(one)
         for one in names()
-        if one.module.split(".")[0] not in LATER
-        and one.name not in KNOWN.get(one.module, ())
-        and any(f" {word} " in words(one.name) for word in empty)
+        if one.name not in KNOWN.get(one.module, ()) and any(f" {word} " in words(one.name) for word in empty)
     ]
     assert not found, f"{len(found)} names:\n" + "\n".join(found)
 
@@ -151,7 +148,7 @@ def test_a_public_name_is_defined_once() -> None:
     """A public function or class of a module has a name of its own in the package."""
     where: dict[str, set[str]] = defaultdict(set)
     for one in names():
-        if one.public and not one.name.startswith("_") and one.module.split(".")[0] not in LATER:
+        if one.public and not one.name.startswith("_"):
             where[one.name].add(one.module)
     several = {name: sorted(modules) for name, modules in where.items() if len(modules) > 1}
     twice = [f"{name}: {', '.join(modules)}" for name, modules in several.items() if name not in SEVERAL]
