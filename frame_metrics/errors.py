@@ -189,13 +189,13 @@ def did_you_mean(choice: Any) -> str:
 
 def listed(items: Iterable[Any]) -> str:
     """Return the items in quotes, with commas; of many the first, and how many more there are."""
-    told, letters, every = list[str](), 0, list(items)
+    shown_items, letters, every = list[str](), 0, list(items)
     for item in every:
-        told.append(cut(repr(item)))
-        letters += len(told[-1]) + len(", ")
-        if letters > LISTED and len(told) < len(every):
-            return f"{', '.join(told)} and {len(every) - len(told)} more"
-    return ", ".join(told)
+        shown_items.append(cut(repr(item)))
+        letters += len(shown_items[-1]) + len(", ")
+        if letters > LISTED and len(shown_items) < len(every):
+            return f"{', '.join(shown_items)} and {len(every) - len(shown_items)} more"
+    return ", ".join(shown_items)
 
 
 def class_name(value: Any) -> str:
@@ -287,8 +287,8 @@ def check_ci(ci: Any, n_tests: int = 1) -> None:
         raise BadValueError(f"ci={quote(ci)} is no float; pass ci={float(ci):g}")
     if float((1 + (1 - (1 - ci) / n_tests)) / 2) == 1:  # type: ignore[operator]
         shared, way = (f" for n_tests={n_tests} together", "fewer, or ") if n_tests > 1 else ("", "")
-        told = "is so near to 1 that floats cannot tell them apart"
-        raise BadValueError(f"ci={quote(ci)}{shared} {told}; pass {way}a lesser level")
+        problem = "is so near to 1 that floats cannot tell them apart"
+        raise BadValueError(f"ci={quote(ci)}{shared} {problem}; pass {way}a lesser level")
 
 
 def check_whole(option: str, given: Any, least: int, most: float | None = None) -> None:

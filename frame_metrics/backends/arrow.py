@@ -155,12 +155,12 @@ def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
     The names of a struct's fields say which sides of an interval are closed, or the frequency of a period. So intervals
     closed on different sides, and periods of different frequencies, have different types and are never equal.
     """
-    said = getattr(kind, "extension_name", None)
-    if said == "pandas.interval":
+    extension = getattr(kind, "extension_name", None)
+    if extension == "pandas.interval":
         left = "[" if kind.closed in ("left", "both") else "("
         right = "]" if kind.closed in ("right", "both") else ")"
         return values.struct.rename_fields([f"{left}left", f"right{right}"])
-    if said == "pandas.period":
+    if extension == "pandas.period":
         held = pl.struct(values.alias(f"period[{kind.freq}]"))
         return pl.select(pl.when(values.is_not_null()).then(held).alias(values.name)).to_series()
     return None

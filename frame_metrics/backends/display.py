@@ -98,14 +98,16 @@ def html_of(table: pl.DataFrame) -> str:
 
     if {*table.columns} >= SENTENCES:
         placed, notes = (table.filter(pl.col("place").is_null() == null) for null in (False, True))
-        said, further = (
+        placed_text, further = (
             "".join(f"<p>{escape(line)}</p>" for line in map(printable, some["sentence"])) for some in (placed, notes)
         )
         folded = f"<details><summary>Notes</summary>{further}</details>" if further else ""
-        return said + folded or "<p>nothing can be said</p>"
+        return placed_text + folded or "<p>nothing can be said</p>"
     if {*table.columns} >= FINDINGS:
-        told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
-        return told or "<p>nothing was found</p>"
+        findings = "".join(
+            f"<p><strong>{escape(head)}</strong><br>{escape(message)}</p>" for head, message in _each(table)
+        )
+        return findings or "<p>nothing was found</p>"
     main = main_columns(table)
     rest = f"<details><summary>all columns</summary>{in_html(text_table(table, SHORT))}</details>"
     return in_html(text_table(table.select(main), SHORT)) + rest * (len(main) < len(table.columns))
@@ -220,7 +222,7 @@ def _findings(table: pl.DataFrame) -> str:
     if table.is_empty():
         return "nothing was found"
     width = min(get_terminal_size().columns, 100) - len(INDENT)
-    each = ([head, *(INDENT + line for line in textwrap.wrap(said, width))] for head, said in _each(table))
+    each = ([head, *(INDENT + line for line in textwrap.wrap(message, width))] for head, message in _each(table))
     return "\n".join(line for lines in each for line in lines)
 
 

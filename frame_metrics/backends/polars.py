@@ -215,8 +215,8 @@ def _files_of(plan: pl.LazyFrame) -> Unchanged:
     """Return the files that a plan reads, as they were at the first call for this plan."""
     key = id(plan)
     if key not in _FILES or _FILES[key][0]() is not plan:
-        told = re.findall(r"SCAN \[(.*)\]", plan.explain(optimized=False))  # the first of each scan, if there are many
-        files = Unchanged([*_paths(plan._ldf.visit()), *(name for names in told for name in names.split(", "))])
+        scans = re.findall(r"SCAN \[(.*)\]", plan.explain(optimized=False))  # the first of each scan, if there are many
+        files = Unchanged([*_paths(plan._ldf.visit()), *(name for names in scans for name in names.split(", "))])
         _FILES[key] = weakref.ref(plan, lambda _: _FILES.pop(key, None)), files
     return _FILES[key][1]
 
@@ -243,8 +243,10 @@ def _cut_files_named(plan: pl.LazyFrame) -> Iterator[None]:
 
 def _cut_short(plan: pl.LazyFrame) -> str | None:
     """Return the name of a Parquet file of a plan that has no end, which polars does not name."""
-    told = (found.decode() for found in re.findall(rb"[\x20-\x7e]+\.(?:parquet|pq)", plan.serialize()))
-    for name in (one for found in told for one in (found, found[1:]) if os.path.isfile(one)):  # or behind its length
+    candidates = (found.decode() for found in re.findall(rb"[\x20-\x7e]+\.(?:parquet|pq)", plan.serialize()))
+    for name in (
+        one for found in candidates for one in (found, found[1:]) if os.path.isfile(one)
+    ):  # or behind its length
         with open(name, "rb") as file:
             file.seek(-min(len(ENDS[0]), os.path.getsize(name)), os.SEEK_END)
             if file.read() not in ENDS:

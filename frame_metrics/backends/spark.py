@@ -114,8 +114,8 @@ class SparkFrame(Engine):
         asked = Gathering(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED)
         each = self.mapped(asked, spread.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
-        told = _mapped(each, partial(_python_errors, spread.facts), one).repartition(1)
-        known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
+        facts = _mapped(each, partial(_python_errors, spread.facts), one).repartition(1)
+        known = _mapped(facts, partial(_known, spread.known), one).toDF("c1")
         read, made = self.types(spread.columns), _spark_schema(types)
         kinds = {field.name: field.dataType for field in self._fields if field.name in read}
         for field in made.fields:  # a key is of the frame's own type; a value may be called as another column is

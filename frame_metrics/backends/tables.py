@@ -80,14 +80,14 @@ def in_text(table: Table, *, width: int | None = None, header: bool = True) -> s
     header : True for a first line with the names of the columns.
     """
     rows = [[*table.names], *table.texts]
-    shown = rows[not header :]
-    if not shown:
+    body = rows[not header :]
+    if not body:
         return ""
-    sizes = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
+    sizes = [max(map(len, cells)) for cells in zip(*body, strict=True)]
     if width is not None and table.rows and sum(sizes) + 2 * (len(sizes) - 1) > width:
         return _in_blocks(*rows)
     sides = [f"{{:{'>' if number else '<'}{size}}}" for number, size in zip(table.numbers, sizes, strict=True)]
-    return "\n".join("  ".join(map(str.format, sides, row)).rstrip() for row in shown)
+    return "\n".join("  ".join(map(str.format, sides, row)).rstrip() for row in body)
 
 
 def _in_blocks(names: Sequence[str], *rows: Sequence[str]) -> str:
@@ -101,8 +101,8 @@ def in_markdown(table: Table) -> str:
     head = [_line(map(markdown_text, table.names)), _line("--:" if number else ":--" for number in table.numbers)]
     lines = [*head, *(_line(map(_markdown_cell, row)) for row in table.rows)]
     title = [f"**{markdown_text(table.caption)}**", ""] if table.caption else []
-    said = [*([f"In brackets: {table.explained}."] if table.explained else []), *table.notes]
-    notes = ["", *map(markdown_text, said)] if said else []
+    below = [*([f"In brackets: {table.explained}."] if table.explained else []), *table.notes]
+    notes = ["", *map(markdown_text, below)] if below else []
     return "\n".join([*title, *lines, *notes])
 
 

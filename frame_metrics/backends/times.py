@@ -98,10 +98,10 @@ def with_gaps(texts: Sequence[str]) -> list[str]:
     times = [time for time in found if time is not None]
     if unit_of(found) is None or len(times) < 2 or len({*times}) < len(times):
         return [*texts]
-    apart = [later.number - earlier.number for earlier, later in pairwise(times)]
-    step = min(apart)
+    steps = [later.number - earlier.number for earlier, later in pairwise(times)]
+    step = min(steps)
     n = round((times[-1].number - times[0].number) / step) + 1
-    if step != round(step) or any(one % step for one in apart) or not len(times) < n <= MOST:
+    if step != round(step) or any(one % step for one in steps) or not len(times) < n <= MOST:
         return [*texts]
     there = {time.number: text for time, text in zip(times, texts, strict=True)}
     every = [times[0].number + step * at for at in range(n)]

@@ -317,8 +317,8 @@ def _rows_to_write(backend: Backend, ids: dict[str, str], values: dict[str, str]
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
-    apart = "grade" in values and "subtopic" in {*backend.names()}.difference(ids, ids.values())
-    _check_rows(rows, ids | {"number": value}, len(given), "pass subtopic='subtopic', or " if apart else "")
+    has_subtopics = "grade" in values and "subtopic" in {*backend.names()}.difference(ids, ids.values())
+    _check_rows(rows, ids | {"number": value}, len(given), "pass subtopic='subtopic', or " if has_subtopics else "")
     return rows
 
 

@@ -46,11 +46,11 @@ class CommandLine:
     @cached_property
     def set_options(self) -> dict[str, Any]:
         """The value of every option that is set, by a flag or else by the settings."""
-        options, said = options_of(self.name), settings(self.given.get("config"), self.name)
+        options, found = options_of(self.name), settings(self.given.get("config"), self.name)
         for name, given in self.given.items():
             if name in options:
-                said[name] = options[name].value(given, options[name].flag)
-        return {name: value for name, value in said.items() if value is not None or name in FOUND}
+                found[name] = options[name].value(given, options[name].flag)
+        return {name: value for name, value in found.items() if value is not None or name in FOUND}
 
     @cached_property
     def arguments(self) -> tuple[list[str], list[str]]:
@@ -61,9 +61,9 @@ class CommandLine:
         """
         rest = self.given["arguments"]
         leading = list(takewhile(_is_file, rest))
-        said = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
-        leading = leading or ([] if said else rest[:1])
-        return [*said, *leading], rest[len(leading) :]
+        named = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
+        leading = leading or ([] if named else rest[:1])
+        return [*named, *leading], rest[len(leading) :]
 
     @property
     def metrics(self) -> list[str]:
@@ -106,30 +106,30 @@ class CommandLine:
 
     def check(self) -> None:
         """Raise for options that do not go together; nothing is read."""
-        said, (inputs, named) = self.set_options, self.arguments
+        options, (inputs, named) = self.set_options, self.arguments
         self._check_written()
-        self.junit = said.get("junit")
+        self.junit = options.get("junit")
         if not inputs and self.name != "metrics":
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
-            told = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
-            raise BadValueError(f"{told}; name files with --input")
+            problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
+            raise BadValueError(f"{problem}; name files with --input")
         self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
-        if "digits" in said:
-            check_whole("digits", said["digits"], 1)
-        page = [PAGE] if self.name == "report" and "format" not in said else [None]
-        self.outputs = {name: self._format(name) for name in said.get("output") or page}
+        if "digits" in options:
+            check_whole("digits", options["digits"], 1)
+        page = [PAGE] if self.name == "report" and "format" not in options else [None]
+        self.outputs = {name: self._format(name) for name in options.get("output") or page}
         for option in options_of(self.name).values():
-            if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
+            if option.group == JUDGMENTS and options.get(option.name) and "qrels" not in options:
                 raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
         self._check_gates()
         for name in self.metrics:
             several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs
             if several and not _is_file(name):
                 raise BadValueError(f"{name}: metrics are parted by spaces, as {name.replace(',', ' ')}")
-            if self.name != "curve" and "value" not in said and not _is_file(name):
+            if self.name != "curve" and "value" not in options and not _is_file(name):
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
@@ -154,22 +154,22 @@ class CommandLine:
 
     def _format(self, name: str | None) -> str:
         """Return the format of a file, or of standard output; raise if it is unknown."""
-        said = self.set_options
+        options = self.set_options
         if self.name != "report":
-            header, trec = said.get("header", True), self.name == "convert"
-            return writing.format_to(name, said.get("to"), header=header, trec=trec)
+            header, trec = options.get("header", True), self.name == "convert"
+            return writing.format_to(name, options.get("to"), header=header, trec=trec)
         from frame_metrics.report.write import format_of_report  # which takes a while, and other commands do without
 
-        return format_of_report(name, said.get("format"), f"-o {name}")
+        return format_of_report(name, options.get("format"), f"-o {name}")
 
     @property
     def _read(self) -> list[tuple[str, str | None]]:
         """The files to read, each with the format that an option names, or None; an argument may be one too."""
-        said = self.set_options
-        names = {"from": self.arguments[0], "qrels_from": said.get("qrels", [])}
-        others = [*self.frames.values(), *(said[name] for name in SAVED if said.get(name))]
+        options = self.set_options
+        names = {"from": self.arguments[0], "qrels_from": options.get("qrels", [])}
+        others = [*self.frames.values(), *(options[name] for name in SAVED if options.get(name))]
         others += filter(_is_file, self.metrics)
-        read = [(name, said.get(option)) for option, files in names.items() for name in files]
+        read = [(name, options.get(option)) for option, files in names.items() for name in files]
         return read + [(name, None) for name in others]
 
     def _check_written(self) -> None:
@@ -190,32 +190,32 @@ class CommandLine:
 
     def _check_gates(self) -> None:
         """Raise for gates without an effect, or that the result cannot be checked against."""
-        said = self.set_options
+        options = self.set_options
         for name in ("fail_under", "fail_over"):
-            self._check_limits(name, said.get(name) or {})
-        alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
-        held, margin = (said.get(name) for name in ("not_worse_than", "margin"))
+            self._check_limits(name, options.get(name) or {})
+        alpha, worse, bounds = (options.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
+        not_worse, margin = (options.get(name) for name in ("not_worse_than", "margin"))
         if bounds is not None:
             gates.check_bounds(bounds)
         level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
-        saved = worse or held or said.get("saved")
+        saved = worse or not_worse or options.get("saved")
         ungated = not (self.has_gates or bounds)
         wrong = {
             "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is said": (
-                alpha is not None and not (worse or held)
+                alpha is not None and not (worse or not_worse)
             ),
             "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
-                held and margin is None
+                not_worse and margin is None
             ),
-            "--margin requires --not-worse-than": (margin is not None and not held and self.name == "evaluate"),
+            "--margin requires --not-worse-than": (margin is not None and not not_worse and self.name == "evaluate"),
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
             "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (
-                len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
+                len([name for name in ("baseline", *SAVED) if options.get(name)]) > 1
             ),
-            "--saved-system requires a file of saved numbers": said.get("saved_system") and not saved,
-            "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
-            "--not-worse-than reads p-values; leave out --per-query": held and said.get("per_query"),
-            "--junit writes what gates say, and there is none; name one, as --fail-under": said.get("junit")
+            "--saved-system requires a file of saved numbers": options.get("saved_system") and not saved,
+            "--fail-if-worse-than reads p-values; leave out --per-query": worse and options.get("per_query"),
+            "--not-worse-than reads p-values; leave out --per-query": not_worse and options.get("per_query"),
+            "--junit writes what gates say, and there is none; name one, as --fail-under": options.get("junit")
             and ungated,
         }
         for message in (message for message, holds in wrong.items() if holds):

@@ -280,7 +280,7 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
         trec_eval.add(parser)
         return
     parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
-    told = {
+    descriptions = {
         ROLES: "Columns called query, score, label, grade and predicted need no flag, with a query also rank and doc; "
         "--no-query, --no-score ... leave one out, and --no-by, --no-system ... undo a setting of the file. Repeat a "
         "flag for several columns.",
@@ -293,7 +293,7 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
             if option.name in only or option.required:
                 option.add(common)
         return
-    titles = {title: parser.add_argument_group(title, fill_lines(told.get(title, ""), 76)) for title in GROUPS}
+    titles = {title: parser.add_argument_group(title, fill_lines(descriptions.get(title, ""), 76)) for title in GROUPS}
     config = "a TOML file with options, instead of [tool.frame_metrics] in ./pyproject.toml; flags override it"
     titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
     for option in options_of(name).values():

@@ -48,8 +48,8 @@ def file_errors(name: str, kind: str, text: PlainText | None = None) -> Iterator
             raise
         if text is not None:
             text.check_all({})
-        said = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise FrameMetricsError(f"{name}: it cannot be read as {kind}: {said}") from None
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise FrameMetricsError(f"{name}: it cannot be read as {kind}: {reason}") from None
 
 
 def checked(plan: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
@@ -79,9 +79,9 @@ def _check_same(file: File, first: str, types: pl.Schema) -> None:
     """Raise for a file whose columns differ from those of the first, in names or in the kind of values."""
     its = file.plan.collect_schema()
     lacks, more = [one for one in types if one not in its], [one for one in its if one not in types]
-    told = [f"it has no column {listed(lacks)}"] * bool(lacks) + [f"it alone has {listed(more)}"] * bool(more)
-    if told:
-        raise ColumnError(f"{file.name}: {', and '.join(told)}, where {first} has {listed(types)}")
+    differences = [f"it has no column {listed(lacks)}"] * bool(lacks) + [f"it alone has {listed(more)}"] * bool(more)
+    if differences:
+        raise ColumnError(f"{file.name}: {', and '.join(differences)}, where {first} has {listed(types)}")
     for column, kind in its.items():
         if _sort_of(kind) != _sort_of(types[column]) and pl.Null not in (kind, types[column]):
             raise ColumnError(f"{file.name}: {column} is {kind}, and {types[column]} in {first}; make them of one type")
@@ -91,8 +91,10 @@ def _check_whole(name: str, floats: set[str], frame: pl.DataFrame) -> pl.DataFra
     """Return rows unchanged; raise for an integer that would be rounded, as another file has floats in its column."""
     for values in frame.iter_columns():
         if values.name in floats and values.dtype.is_integer() and (values.abs() > EXACT).any():
-            told = "has whole numbers past 2**53, and in another file numbers with a fraction, which cannot hold them"
-            raise BadValueError(f"{name}: {values.name} {told}; write ids as text")
+            problem = (
+                "has whole numbers past 2**53, and in another file numbers with a fraction, which cannot hold them"
+            )
+            raise BadValueError(f"{name}: {values.name} {problem}; write ids as text")
     return frame
 
 

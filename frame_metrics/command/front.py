@@ -73,8 +73,8 @@ def printed(text: str) -> int:
 def front(kind: type[Parser]) -> Parser:
     """Return the parser of the program itself, without a command; its help lists the commands."""
     lines = "".join(
-        f"{fill(told, 79, initial_indent=f'  {name:<15} ', subsequent_indent=' ' * 18)}\n"
-        for name, told in COMMAND_TEXTS.items()
+        f"{fill(text, 79, initial_indent=f'  {name:<15} ', subsequent_indent=' ' * 18)}\n"
+        for name, text in COMMAND_TEXTS.items()
     )
     parser = kind(
         PROGRAM,

@@ -42,8 +42,8 @@ def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -
         return []
     metrics, known = list(asked), [metric for _, metric in read_elsewhere(asked)] if asked else []
     for name in gated:
-        new = [(said, metric) for said, metric in read_elsewhere([name]) if metric not in known]
-        metrics += [said for said, _ in new]
+        new = [(written, metric) for written, metric in read_elsewhere([name]) if metric not in known]
+        metrics += [written for written, _ in new]
         known += [metric for _, metric in new]
     return metrics
 
@@ -71,8 +71,8 @@ def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, 
             meant = {metric for _, metric in read_elsewhere([name])}
             rows = [row for row in result.iter_rows(named=True) if metric_of(row["metric"]) in meant]
             if not rows:
-                told = f"{name} was not evaluated: the result has no row of it"
-                yield Outcome(f"{name} {word} {_number(limit)}", told, True)
+                problem = f"{name} was not evaluated: the result has no row of it"
+                yield Outcome(f"{name} {word} {_number(limit)}", problem, True)
             yield from (_limit(row, limit, word) for row in rows)
 
 
@@ -84,8 +84,8 @@ def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     if value is None:
         return Outcome(name, f"{row['metric']} is undefined{where}, and has to be {bound}", True)
     failed = value < limit if word == "under" else value > limit
-    told = f"{word} {_number(limit)}" if failed else bound
-    return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {told}", failed)
+    comparison = f"{word} {_number(limit)}" if failed else bound
+    return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {comparison}", failed)
 
 
 def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterator[Outcome]:
@@ -109,11 +109,11 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
             continue
         own = metric_of(metric)
         failed = difference * own.sign < 0 and p <= alpha
-        told = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
-        told += f"{_number(difference)}, p = {_number(p)}, {'' if failed else 'not '}worse at level {_number(alpha)}"
+        text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
+        text += f"{_number(difference)}, p = {_number(p)}, {'' if failed else 'not '}worse at level {_number(alpha)}"
         taken = f"{metric} has no direction that is known, and less of it counts as worse" * (own.higher is None)
         noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
-        yield Outcome(name, "; ".join(filter(None, (told, unsaved, taken))), failed, "; ".join(filter(None, noted)))
+        yield Outcome(name, "; ".join(filter(None, (text, unsaved, taken))), failed, "; ".join(filter(None, noted)))
 
 
 def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any) -> Iterator[Outcome]:
@@ -139,16 +139,16 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
         if row["difference"] is None or too_many:
             yield Outcome(name, _uncompared(row, unsaved), True, undecided=True)
             continue
-        told = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
+        text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
         if p is None:
-            yield Outcome(name, f"{told}{unknown_why(row)}", True, undecided=True)
+            yield Outcome(name, f"{text}{unknown_why(row)}", True, undecided=True)
             continue
         failed = p > alpha
         loss = _number(loss_left(row, metric_of(metric), most))
-        told += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
-        told += f", p = {_number(p)} at level {_number(alpha)}"
+        text += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
+        text += f", p = {_number(p)} at level {_number(alpha)}"
         noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else ""
-        yield Outcome(name, "; ".join(filter(None, (told, unsaved))), failed, noted)
+        yield Outcome(name, "; ".join(filter(None, (text, unsaved))), failed, noted)
 
 
 def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
@@ -165,12 +165,12 @@ def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str
     n, most = row["n"], _n_queries(row, evaluated)
     lacking = max(most - n, 0)
     gone = max((row.get("n_unpaired") or 0) - lacking, 0)
-    told = [
+    texts = [
         f"{lacking} of {most} queries have no saved number" if lacking else "",
         f"{gone} of {n + gone} saved queries are not in the log" if gone else "",
     ]
     side = "log" if n < lacking else "saved" if n < gone else ""
-    return " and ".join(filter(None, told)), side
+    return " and ".join(filter(None, texts)), side
 
 
 def _n_queries(row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
@@ -187,10 +187,10 @@ def check_bounds(fail_on: Any) -> None:
     try:
         gate_of(fail_on)
     except FrameMetricsError as error:
-        told = str(error).replace("fail_on: ", "--fail-on: ", 1)
+        message = str(error).replace("fail_on: ", "--fail-on: ", 1)
         if isinstance(fail_on, str) or isinstance(error, UnknownNameError):
-            told += f" (a check is said with its limit, CHECK=LIMIT, as {BOUND!r})"
-        raise type(error)(told) from None
+            message += f" (a check is said with its limit, CHECK=LIMIT, as {BOUND!r})"
+        raise type(error)(message) from None
 
 
 def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
@@ -204,8 +204,8 @@ def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
         if row.severity != "fact" or row.check in gate.bounds:
             bound = bound_in_words(failed[id(row)]) if id(row) in failed else ""
             example = f" ({row.example})" if row.example else ""
-            told = f"{row.severity}: {row.check}: {row.n}{bound}{example}; {row.message}"
-            yield Outcome(row.check, printable(told), id(row) in failed)
+            text = f"{row.severity}: {row.check}: {row.n}{bound}{example}; {row.message}"
+            yield Outcome(row.check, printable(text), id(row) in failed)
     for name in gate.unmet(rows):
         yield Outcome(name, f"{name}: 0", False)
 
@@ -218,7 +218,7 @@ def _keys(row: Mapping[str, Any]) -> dict[str, Any]:
 def _where(row: Mapping[str, Any]) -> str:
     """The system and segment of a row, and its average where it is no plain mean, in brackets."""
     keys = _keys(row) | ({"average": row["average"]} if row.get("average") not in (None, "macro") else {})
-    said = [
+    texts = [
         f"{name} {'null' if value is None else value}" for name, value in keys.items() if name != "total_over" or value
     ]
-    return f" ({printable(', '.join(said))})" if said else ""
+    return f" ({printable(', '.join(texts))})" if texts else ""

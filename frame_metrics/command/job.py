@@ -315,11 +315,11 @@ class Job(CommandLine):
         files = ["standard input" if name == "-" else name for name in self.arguments[0]]
         absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
         summary, audit = content.summary, self._with_flags(content.audit)
-        said = [
+        sentences = [
             with_flags(text, options_of(self.name)) if kind == "absent" else text
             for kind, text in summary.select("kind", "sentence").iter_rows()
         ]
-        summary = summary.with_columns(sentence=pl.Series(said, dtype=pl.String))
+        summary = summary.with_columns(sentence=pl.Series(sentences, dtype=pl.String))
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         return replace(
             content, kind=f"log in {listed(files[:MOST_FILES])}{more}", audit=audit, absent=absent, summary=summary
@@ -386,10 +386,10 @@ class Job(CommandLine):
     # output
 
     def _write(self, result: pl.DataFrame, digits: int | None) -> None:
-        said = self.set_options
-        asked = {"columns", "digits"} & {*said}
-        result = writing.arranged(result, said.get("columns", ()), said.get("sort", ()), said.get("digits"))
-        look = writing.Look(said.get("formulas", "text"), said.get("digits", digits), said.get("header", True))
+        options = self.set_options
+        asked = {"columns", "digits"} & {*options}
+        result = writing.arranged(result, options.get("columns", ()), options.get("sort", ()), options.get("digits"))
+        look = writing.Look(options.get("formulas", "text"), options.get("digits", digits), options.get("header", True))
         for name, form in self.outputs.items():
             if name is not None:
                 writing.write(result, name, form, look)

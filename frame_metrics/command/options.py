@@ -84,13 +84,13 @@ class Option:
         """Add the flag to a group of a parser; a flag that is not given leaves no value."""
         flags, kind = [self.flag, *SHORT.get(self.name, [])], self.kind
         given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS}
-        told = self.help.replace("%", "%%")
+        text = self.help.replace("%", "%%")
         if kind.switch:
             action: Any = argparse.BooleanOptionalAction if kind.settable else "store_true"
-            group.add_argument(*flags, action=action, help=told, **given)
+            group.add_argument(*flags, action=action, help=text, **given)
             return
         action = "append" if kind.many else _Once
-        group.add_argument(*flags, action=action, choices=kind.choices, metavar=kind.metavar, help=told, **given)
+        group.add_argument(*flags, action=action, choices=kind.choices, metavar=kind.metavar, help=text, **given)
         if kind.settable:
             group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)
 
@@ -144,10 +144,10 @@ def pairs(texts: Sequence[str], read: Callable[[str], Any] = str) -> dict[Any, s
         if "=" not in text:
             raise BadValueError(f"{text!r} does not read as NAME=VALUE")
     found: dict[Any, str] = {}
-    for said, _, value in (text.rpartition("=") for text in texts):
-        name = read(said)  # equal names are one, as 3 and 3.0
+    for key, _, value in (text.rpartition("=") for text in texts):
+        name = read(key)  # equal names are one, as 3 and 3.0
         if name in found:
-            raise BadValueError(f"{said!r} is said twice, with {found[name]} and with {value}; say it once")
+            raise BadValueError(f"{key!r} is said twice, with {found[name]} and with {value}; say it once")
         found[name] = value
     return found
 
@@ -182,7 +182,9 @@ def bounds(texts: Sequence[str]) -> Any:
     """
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
-    return {name: _bound(said) for name, said in pairs([one if "=" in one else f"{one}=true" for one in texts]).items()}
+    return {
+        name: _bound(bound) for name, bound in pairs([one if "=" in one else f"{one}=true" for one in texts]).items()
+    }
 
 
 def _bound(text: str) -> Any:
@@ -235,10 +237,10 @@ _KINDS: dict[Any, Kind] = {
 
 def role_options() -> list[Option]:
     """Return an option for each role and convention."""
-    told, options = described(IRM), []
+    texts, options = described(IRM), []
     for name, hint in get_type_hints(Roles, include_extras=True).items():
         group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
-        options.append(Option(name, told.get(name, ""), group, replace(_of_role(hint), settable=True)))
+        options.append(Option(name, texts.get(name, ""), group, replace(_of_role(hint), settable=True)))
     return options
 
 
@@ -254,12 +256,12 @@ def _of_role(hint: Any) -> Kind:
 
 def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     """Return an option for each plain parameter of a verb."""
-    told, options = described(verb), []
+    texts, options = described(verb), []
     for name, parameter in signature(verb).parameters.items():
         if name not in ("self", *ELSEWHERE) and parameter.kind is not Parameter.VAR_POSITIONAL:
             required = parameter.default is Parameter.empty
             named = RENAMED.get(name, name)
-            options.append(Option(named, told.get(name, ""), group, _of_parameter(parameter), name, required))
+            options.append(Option(named, texts.get(name, ""), group, _of_parameter(parameter), name, required))
     return options
 
 
@@ -271,16 +273,16 @@ def metrics_parameter(verb: Callable[..., Any]) -> Parameter | None:
 
 def _of_parameter(parameter: Parameter) -> Kind:
     """Return the kind of a parameter, by its annotation, which is a text."""
-    said = str(parameter.annotation)
+    annotation = str(parameter.annotation)
     if parameter.name in RENAMED:
         return Kind("ID", alone, many=True)
-    if said == "bool":
+    if annotation == "bool":
         return ON if parameter.default is True else SWITCH
-    if said.startswith("Mapping["):
+    if annotation.startswith("Mapping["):
         return Kind("METRIC=VALUE", shares, many=True)
-    read = literal if re.search(r"\b(int|float)\b", said) else str
+    read = literal if re.search(r"\b(int|float)\b", annotation) else str
     kind = Kind(read=read, texts=read is str, settable=parameter.name in COLUMNS)
-    if "Sequence[" in said:
+    if "Sequence[" in annotation:
         return replace(kind, read=lambda texts: alone([read(text) for text in texts]), many=True)
     return kind
 
@@ -300,5 +302,5 @@ def described(documented: Any) -> dict[str, str]:
     text = docstring(documented)
     section = re.search(rf"^Parameters\n-+\n(.*?)(?=^(?:{ENDS})\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
-    plain = [(names, re.sub(r"\s+", " ", told.replace("``", "'")).strip()) for names, told in entries]
-    return {name: told for names, told in plain for name in names.split(", ")}
+    plain = [(names, re.sub(r"\s+", " ", text_of.replace("``", "'")).strip()) for names, text_of in entries]
+    return {name: text_of for names, text_of in plain for name in names.split(", ")}

@@ -119,15 +119,15 @@ class InputFiles:
             yield self._scan(one, one, formats[0], _partition(name, one))
 
     def _format(self, name: str, known: str | None) -> str:
-        said = self.format_name or known or self.otherwise
-        if said is None:
+        chosen = self.format_name or known or self.otherwise
+        if chosen is None:
             way = (
                 f"pass {self.option}, one of {listed(READ)}"
                 if self.option
                 else f"give it an ending, as {listed(KNOWN)}"
             )
             raise FrameMetricsError(f"{name}: the name does not say the format; {way}")
-        return said
+        return chosen
 
     def _plain(self, name: str, kind: str) -> str:
         """Return the path of a file without compression, and without a byte order mark, which JSON must not have.
@@ -335,8 +335,8 @@ def _partition(name: str, file: str) -> dict[str, str | None]:
     """
     fixed = name if os.path.isdir(name) else os.path.dirname(re.split(r"[*?\[]", name)[0])
     steps = Path(os.path.relpath(file, fixed or ".")).parts[:-1]
-    said = [step.partition("=") for step in steps if "=" in step]
-    return {unquote(key): None if value == NO_PARTITION else unquote(value) for key, _, value in said}
+    named = [step.partition("=") for step in steps if "=" in step]
+    return {unquote(key): None if value == NO_PARTITION else unquote(value) for key, _, value in named}
 
 
 def saved(files: InputFiles) -> pl.DataFrame:

@@ -52,7 +52,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _unknown(self, flags: Sequence[str]) -> str:
         """Return the message about unknown flags, with the nearest flag, or the commands that have the flag."""
-        told = []
+        lines = []
         for flag in dict.fromkeys(flags):
             name = flag.lstrip("-")
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
@@ -60,8 +60,8 @@ class _Parser(argparse.ArgumentParser):
             hint = f"did you mean --{near}?" if near else "--help has the options"
             way = RETIRED.get(name.removeprefix("no-")) or (f"it is an option of {', '.join(its)}" if its else hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
-            told.append(f"{self.prog.removeprefix(PROGRAM).strip() or PROGRAM}: there is no option {flag}; {way}")
-        return "\n".join(told)
+            lines.append(f"{self.prog.removeprefix(PROGRAM).strip() or PROGRAM}: there is no option {flag}; {way}")
+        return "\n".join(lines)
 
 
 def run(arguments: list[str]) -> int:
@@ -115,7 +115,7 @@ def _command(arguments: list[str]) -> int:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
     command = COMMANDS[name]
-    told = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
+    description = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
     usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
     epilog = f"examples:{_in_lines(command.examples)}\n\n{EXIT_CODES}"
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
@@ -123,7 +123,7 @@ def _command(arguments: list[str]) -> int:
     if common:
         epilog += f"\n{PROGRAM} {name} --help --all has all options"
     shortened = name == "trec_eval"  # which takes options by their first letters
-    parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=shortened)
+    parser = _Parser(f"{PROGRAM} {name}", usage, description, epilog, formatter_class=HELP, allow_abbrev=shortened)
     fill(parser, name, common)
     if asked:
         options = {one: its for one, its in options_of(name).items() if its.flag[2:] not in COMMANDS}

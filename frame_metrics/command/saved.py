@@ -55,12 +55,12 @@ class SavedFile:
         try:
             yield
         except FrameMetricsError as error:
-            said = str(error)
-            if not said.startswith("baseline: "):
+            message = str(error)
+            if not message.startswith("baseline: "):
                 raise
-            told = said.removeprefix("baseline: ").partition(", or name its columns, as baseline=")[0]
-            way = "; rename the column of queries there" if ", the frame's query," in told else ""
-            raise FrameMetricsError(f"{self.where}: {told}{way}") from None
+            reason = message.removeprefix("baseline: ").partition(", or name its columns, as baseline=")[0]
+            way = "; rename the column of queries there" if ", the frame's query," in reason else ""
+            raise FrameMetricsError(f"{self.where}: {reason}{way}") from None
 
 
 def column_of_systems(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:

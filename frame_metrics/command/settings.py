@@ -29,14 +29,14 @@ def settings(config: str | None, command: str) -> dict[str, Any]:
     FrameMetricsError
         The file does not exist or is not TOML, or an option does not exist or has an invalid value.
     """
-    where, said = _read_settings(config)
-    tables = {name: said.pop(name) for name in COMMANDS if isinstance(said.get(name), dict)}
+    where, options = _read_settings(config)
+    tables = {name: options.pop(name) for name in COMMANDS if isinstance(options.get(name), dict)}
     for name, table in tables.items():
         _check(table, options_of(name), f"{where}, table {name!r}")
-    if said:
-        _check(said, [option for name in COMMANDS for option in options_of(name)], where)
+    if options:
+        _check(options, [option for name in COMMANDS for option in options_of(name)], where)
     known = options_of(command)
-    named = {_plain(key): value for key, value in {**said, **tables.get(command, {})}.items()}
+    named = {_plain(key): value for key, value in {**options, **tables.get(command, {})}.items()}
     return {name: _value(known[name], value, where) for name, value in named.items() if name in known}
 
 

@@ -56,8 +56,8 @@ class PlainText:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
                     near = line[max(error.start - 20, 0) : error.end + 20].decode(errors="backslashreplace")
-                    told = f"it is not text in UTF-8 ({quote(near.strip())}); write the file in UTF-8"
-                    raise self.wrong(number, told, "line") from None
+                    problem = f"it is not text in UTF-8 ({quote(near.strip())}); write the file in UTF-8"
+                    raise self.wrong(number, problem, "line") from None
 
     def cells(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Yield for each row of CSV the line where it begins, and its cells; an empty line has none."""
@@ -67,10 +67,10 @@ class PlainText:
                 yield before + 1, cells
                 before = reader.line_num
         except csv.Error as error:
-            told = "a quote is opened and not closed, or something follows it"
+            problem = "a quote is opened and not closed, or something follows it"
             if "new-line" in str(error):
-                told = "a carriage return stands alone; end lines with a line feed, or put the cell in quotes"
-            raise self.wrong(before + 1, told) from None
+                problem = "a carriage return stands alone; end lines with a line feed, or put the cell in quotes"
+            raise self.wrong(before + 1, problem) from None
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the number of each line or row of JSON, and its object; raise for a value that is not an object."""
@@ -181,8 +181,8 @@ class PlainText:
                 for where, value in _inner((column,), found.get(column)):
                     at, kind, one = first.setdefault(where, (number, _kind(value), value))
                     if kind != _kind(value):
-                        told = f"{_json(one)}, {kind}, in {self.unit} {at}; write all as one kind"
-                        raise self.wrong(number, f"{column} has {_json(value)}, {_kind(value)}, and {told}")
+                        problem = f"{_json(one)}, {kind}, in {self.unit} {at}; write all as one kind"
+                        raise self.wrong(number, f"{column} has {_json(value)}, {_kind(value)}, and {problem}")
 
     def _is_of_one_kind(self, column: str, dtype: Any) -> bool:
         """Return True if a column surely occurs at most once in each line, and has values of one kind only.
@@ -207,8 +207,8 @@ class PlainText:
             if values.dtype == pl.Float64 and (values.abs() >= EXACT).any():
                 for number, value in self._numbers(values.name):
                     if int(float(value)) != value:
-                        told = f"{values.name} has {value}, past 2**53, in a column of numbers with a fraction"
-                        raise self.wrong(number, f"{told}, which cannot hold it; write ids as text")
+                        problem = f"{values.name} has {value}, past 2**53, in a column of numbers with a fraction"
+                        raise self.wrong(number, f"{problem}, which cannot hold it; write ids as text")
         return frame
 
     def _numbers(self, column: str) -> Iterator[tuple[int, int]]:

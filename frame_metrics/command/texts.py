@@ -132,5 +132,5 @@ def _flag(option: Option, value: str) -> str:
         return option.no if option.kind.settable else f"no {option.flag}"
     if value in ("True", "False"):
         return option.flag if option.kind.switch else f"{option.flag} {value.lower()}"
-    said = shlex.quote(value[1:-1]) if value[:1] == QUOTE else value
-    return f"{option.flag}{'=' if said.lstrip(QUOTE).startswith('-') else ' '}{said}".rstrip()
+    text = shlex.quote(value[1:-1]) if value[:1] == QUOTE else value
+    return f"{option.flag}{'=' if text.lstrip(QUOTE).startswith('-') else ' '}{text}".rstrip()

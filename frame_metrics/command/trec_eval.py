@@ -75,15 +75,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("-M", "--Max_retrieved_per_topic", number, "use only this many results of each query"),
         ("-N", "--Number_docs_in_coll", number, "the number of documents in the collection"),
     )
-    for short, long, kind, told in known:
-        parser.add_argument(short, long, dest=short[1], help=told, **kind)
+    for short, long, kind, text in known:
+        parser.add_argument(short, long, dest=short[1], help=text, **kind)
     for short, (long, _, _) in MISSING.items():
         value: dict[str, Any] = {"nargs": 0} if short == "-o" else {}
         parser.add_argument(short, long, action=_Missing, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **value)
-    told = "print the release of trec_eval that this matches, on standard error, and stop"
-    parser.add_argument("-v", "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help=told)
-    told = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; may be repeated"
-    parser.add_argument("-m", "--measure", action="append", dest="m", help=told, metavar="MEASURE")
+    text = "print the release of trec_eval that this matches, on standard error, and stop"
+    parser.add_argument("-v", "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help=text)
+    text = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; may be repeated"
+    parser.add_argument("-m", "--measure", action="append", dest="m", help=text, metavar="MEASURE")
     parser.add_argument("qrels", help="the judgments, lines of: query iter doc grade")
     parser.add_argument("run", help="the run, lines of: query Q0 doc rank score name; - is standard input")
 
@@ -135,8 +135,8 @@ def run_trec_eval(given: argparse.Namespace, file: str) -> None:
         lines = [] if not given.q else _of_queries(irm, measures, queries, texts)
         summary = [] if given.n else _of_all(irm, measures, run, n_graded)
     except FrameMetricsError as error:
-        told = str(error).replace(f"rel={given.l}", f"-l {given.l}")
-        raise type(error)(told.replace(f"collection_size={given.N}", f"-N {given.N}")) from None
+        message = str(error).replace(f"rel={given.l}", f"-l {given.l}")
+        raise type(error)(message.replace(f"collection_size={given.N}", f"-N {given.N}")) from None
     sys.stdout.writelines(f"{name:<22}\t{query}\t{value}\n" for name, query, value in [*lines, *summary])
     sys.stdout.flush()
 
@@ -160,8 +160,8 @@ def _check_measure(asked: str, name: str, parameters: str) -> None:
         raise UnknownNameError(f"-m {asked}: there is no such measure{cut or closest(name, (*NICKNAMES, *MEASURES))}")
     if parameters and (name in NICKNAMES or (MEASURES[name] is None and name not in PARAMETERS)):
         cut = f", or for {name}_cut.{parameters}" if f"{name}_cut" in MEASURES else ""
-        told = f"{name} takes no parameters, and trec_eval prints it without them"
-        raise UnknownNameError(f"-m {asked}: {told}; ask for {name}{cut}")
+        problem = f"{name} takes no parameters, and trec_eval prints it without them"
+        raise UnknownNameError(f"-m {asked}: {problem}; ask for {name}{cut}")
 
 
 def _lines(name: str, parameters: str | None) -> Iterator[Measure]:

@@ -156,14 +156,14 @@ def read_cases(
         sides = [side if side is None or some is None else side.filter(some) for side in (label, predicted)]
         check_positive(spelled_like(sides, conventions.word), conventions.word)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters, apart, alphabetic = UNNAMED, None, None, False
+    classes, clusters, mismatch, alphabetic = UNNAMED, None, None, False
     if binary or label is None:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
         classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
-        several, classes, clusters, apart = _of_several(label, predicted, columns, conventions, only_correctness)
+        several, classes, clusters, mismatch = _of_several(label, predicted, columns, conventions, only_correctness)
         out |= several
         alphabetic = not classes_have_order(label, predicted if clusters is None else None, conventions)
     if columns.score:
@@ -183,7 +183,7 @@ def read_cases(
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
-    return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, apart)
+    return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, mismatch)
 
 
 def _of_several(
@@ -200,12 +200,12 @@ def _of_several(
     The columns "actual" and "predicted"; the values of the classes; those of clusters, None where predictions are
     classes; and the error for predictions of another type than the labels, which only ``match=`` allows.
     """
-    clusters, apart = None, None
+    clusters, mismatch = None, None
     if conventions.threshold is not None:
         raise NotComputableError(f"threshold= makes two classes; name the relevant {columns.label} with positive=")
     if predicted is not None and conventions.match is None and conventions.classes is None:
-        apart = unlike(label, predicted, columns)
-    if predicted is not None and (conventions.match or apart):
+        mismatch = unlike(label, predicted, columns)
+    if predicted is not None and (conventions.match or mismatch):
         clusters = distinct_values(predicted)
     classes = class_values(label, predicted if clusters is None else None, columns, conventions)
     many = are_too_many(classes, conventions)
@@ -217,7 +217,7 @@ def _of_several(
     if many:
         out = {"actual": out["actual"] * 0, "predicted": (out["actual"] != out["predicted"]).cast(pl.Int32)}
         classes = classes[:2]
-    return out, classes, clusters, apart
+    return out, classes, clusters, mismatch
 
 
 def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
@@ -274,10 +274,10 @@ def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, bi
     known = "yes and no become known" if binary else "all classes become known"
     way = f"unjudged='drop' leaves them out; do so only if {known} at the same time."
     way += " unjudged='negative' counts them as no, as after a left join with clicks." if binary else ""
-    said: dict[str, Any] = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
+    fields: dict[str, Any] = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
     column, rows = str(columns.label or columns.grade), lacking.arg_true().to_numpy()
-    message = bad_rows_message(column, len(rows), rows[:3], len(lacking), **said)
-    return BadRowsError(message, column=column, rows=rows, kept=binary, **said)
+    message = bad_rows_message(column, len(rows), rows[:3], len(lacking), **fields)
+    return BadRowsError(message, column=column, rows=rows, kept=binary, **fields)
 
 
 def _where_most(marks: pl.Series, frame: pl.DataFrame, columns: Columns) -> str:

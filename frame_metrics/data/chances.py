@@ -71,9 +71,9 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
     BadRowsError
         A result that was shown has no propensity.
     """
-    shown = log["rank" if "rank" in log.columns else "score"].is_not_null()
-    said = [(role, getattr(conventions, role)) for role in CHANCES]
-    logged, *target = [_of_rows(role, one, log, columns, shown) for role, one in said if one is not None]
+    retrieved = log["rank" if "rank" in log.columns else "score"].is_not_null()
+    given = [(role, getattr(conventions, role)) for role in CHANCES]
+    logged, *target = [_of_rows(role, one, log, columns, retrieved) for role, one in given if one is not None]
     ratio = (target[0] if target else pl.Series([1.0])) / logged
     return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
 

@@ -107,13 +107,15 @@ def _chosen(given: Any, doc: str) -> pl.DataFrame:
 
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
     """Return the log with the facts of its documents that metrics read, as extra columns."""
-    said, about = conventions.popularity, columns.about
-    if isinstance(said, pl.DataFrame):
-        log = _with_table(log, said, str(columns.doc))
+    popularity, about = conventions.popularity, columns.about
+    if isinstance(popularity, pl.DataFrame):
+        log = _with_table(log, popularity, str(columns.doc))
     elif SURPRISE in about:
         share, way = log[CHOSEN], "novelty reads shares of all choices: give popularity= a frame or a mapping of counts"
-        refuse(said, share > 1, "are not between 0 and 1", way)
-        refuse(said, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least")
+        refuse(popularity, share > 1, "are not between 0 and 1", way)
+        refuse(
+            popularity, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least"
+        )
         log = log.with_columns((0 - share.log(2)).alias(SURPRISE))
     return log.rename({name.removesuffix("="): EXTRA + name for name in about})
 

@@ -72,8 +72,8 @@ class Grid:
         values = self.rankings.values[role]
         mine = constant(values, self.rankings, column)
         if role in self.rankings.values_of_empty:
-            said = self.rankings.values_of_empty[role]
-            mine[: len(said)] = np.where(np.isnan(said), mine[: len(said)], said)
+            of_empty = self.rankings.values_of_empty[role]
+            mine[: len(of_empty)] = np.where(np.isnan(of_empty), mine[: len(of_empty)], of_empty)
         of_pair = np.full(self.n_pairs, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
         of_pair[self.pair[some[::-1]]] = mine[some[::-1]]

@@ -179,8 +179,8 @@ def _judged_rows(
     refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
     out["doc"] = _in_common_type(frame[doc], doc, log["doc"], str(log_columns.doc))
-    said, positive = ("grade", "label", *VALUES_OF_QUERIES), None if columns.shape.made else conventions.positive
-    out |= role_columns(frame, columns, said, positive=positive, scale=conventions.scale)
+    roles, positive = ("grade", "label", *VALUES_OF_QUERIES), None if columns.shape.made else conventions.positive
+    out |= role_columns(frame, columns, roles, positive=positive, scale=conventions.scale)
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
     table = frame_of(out).with_row_index("row")
@@ -295,7 +295,7 @@ def _refuse_two_grades(
         .filter("differ")
     )
     if len(differ):
-        shown = ", ".join(str(differ[name][0]) for name in keys)
+        example = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
         more = [columns.single[role] for role in OF_JUDGMENTS if role in keys]
@@ -305,7 +305,7 @@ def _refuse_two_grades(
         column = str(columns.grade or columns.label)
         unsaid = columns.shape.unsaid
         ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in unsaid)
-        message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}{ways}"
+        message = f"{column}: {how_many} two judgments{of_whom} ({what} ({example}), rows {rows}); {remedy}{ways}"
         if frame_row is None:
             raise BadValueError(message)
         every = np.sort(differ["row"].explode().to_numpy())

@@ -154,8 +154,8 @@ class Log(Facts):
         if self.separate_judgments is None or role not in self.separate_judgments.names.columns:
             return None
         keys = self.separate_judgments.keys
-        said = self.index.joined(self.separate_judgments.names.select(*keys, role), keys)[role]
-        return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        judged = self.index.joined(self.separate_judgments.names.select(*keys, role), keys)[role]
+        return judged.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def sizes(self, block: slice | Array) -> Array | None:
         """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""

@@ -57,11 +57,11 @@ class RankingRows:
         order = np.argsort(place[first], kind="stable")
         lengths = np.append(self.lengths, np.zeros(len(queries), np.int64))[order]
         nothing = np.full(m, np.nan)
-        said = {
+        columns = {
             name: np.append(nothing, to_array(queries[name]))[order] for name in self.values if name in queries.columns
         }
         return replace(
-            self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, values_of_empty=said
+            self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, values_of_empty=columns
         )
 
     def count(self, rows: Array) -> Array:

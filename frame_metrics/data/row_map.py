@@ -52,9 +52,9 @@ class Origin:
         rows = at if self.row is None else np.unique(self.row[at])
         n = len(rows) if self.times is None else int(self.times[at].sum())
         rows = rows[:0] if self.row is None else rows
-        said: dict[str, Any] = {"what": error.what, "remedy": error.remedy, "where": error.where}
+        fields: dict[str, Any] = {"what": error.what, "remedy": error.remedy, "where": error.where}
         return BadRowsError(
-            bad_rows_message(column, n, rows[:3], self.n, **said), column=column, rows=rows, n=n, **said
+            bad_rows_message(column, n, rows[:3], self.n, **fields), column=column, rows=rows, n=n, **fields
         )
 
     @contextmanager

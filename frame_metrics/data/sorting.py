@@ -76,15 +76,15 @@ class Sorter:
         unknown, relevant, worth = self._worth(sheet)
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
-        apart = tied & self._differs_from_next(sheet)
-        if not (mixed.any() or apart.any() or all_ties):
+        differing = tied & self._differs_from_next(sheet)
+        if not (mixed.any() or differing.any() or all_ties):
             return sheet
         # From here on some ties matter: number them, and sort the rows of those alone by the keys of the tie rule.
         tie = np.concatenate([[0], np.cumsum(~tied)])
-        sheet = replace(sheet, tied=bool(mixed.any()), extras_differ=bool(apart.any()))
+        sheet = replace(sheet, tied=bool(mixed.any()), extras_differ=bool(differing.any()))
         if self.conventions.ties == "expected":
             return replace(sheet, tie=tie)
-        mixed |= apart
+        mixed |= differing
         matters = np.zeros(tie[-1] + 1, bool)
         matters[tie[1:][tied if all_ties else mixed]] = True
         rows = np.flatnonzero(matters[tie])

@@ -35,7 +35,7 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
     low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
     parts, steps = ((count - 1) >> low) + 1, -(-n // DISTRIBUTED)
     rest = np.empty(n, np.min_scalar_type((1 << low) - 1))
-    apart, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
+    buffer, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
     many, lengths = np.empty((steps, parts), np.int64), np.empty((parts, 1 << low), np.int64)
 
     def distribute(step: int) -> None:
@@ -46,7 +46,7 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
         many[step] = np.bincount(part, minlength=parts)
         rest[rows] = (own & ((1 << low) - 1)).astype(rest.dtype)[order]
         for name, held in values.items():
-            held[rows].take(order, out=apart[name][rows], mode="clip")
+            held[rows].take(order, out=buffer[name][rows], mode="clip")
 
     threads.in_threads(range(steps), distribute)
     begin, end = many.cumsum().reshape(many.shape) - many, many.sum(axis=0).cumsum()
@@ -55,7 +55,7 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
         rows = spans(begin[:, part], many[:, part])
         own = rest[rows]
         order, lengths[part] = np.argsort(own, kind="stable"), np.bincount(own, minlength=1 << low)
-        for name, held in apart.items():
+        for name, held in buffer.items():
             near = held.take(rows, mode="clip")  # read in the order of memory; the random access below is in the cache
             near.take(order, out=out[name][end[part] - len(rows) : end[part]], mode="clip")
 

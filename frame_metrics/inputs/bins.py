@@ -36,13 +36,13 @@ class CalibrationBins:
         """Return the distance of mean scores to shares, shape (queries,)."""
         if debiased and norm != 2:
             raise BadValueError("ece: debiased=True is for squared distances; pass norm=2 too")
-        n, said, came = self.n, self.score, self.relevant
+        n, predicted, came = self.n, self.score, self.relevant
         if norm == 1:
-            return ratio(np.abs(said - came).sum(axis=1), n.sum(axis=1))
+            return ratio(np.abs(predicted - came).sum(axis=1), n.sum(axis=1))
         some = n > 1 if debiased else n > 0
         rows = np.where(some, n, 2)
         share = came / rows
-        square = (said / rows - share) ** 2 - (share * (1 - share) / (rows - 1) if debiased else 0)
+        square = (predicted / rows - share) ** 2 - (share * (1 - share) / (rows - 1) if debiased else 0)
         mean = ratio((square * rows * some).sum(axis=1), (n * some).sum(axis=1))
         return np.sqrt(np.maximum(mean, 0))
 

@@ -91,8 +91,8 @@ def _called(call: str, function: OfNumber, number: float) -> float:
         raise KernelError(f"{call} raised {type(error).__name__} for {number}: {error}") from error
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not real or not 0 <= value <= LARGEST:
-        said_as = quote(value.item() if isinstance(value, np.generic) else value)
-        raise KernelError(f"{call} gave {said_as} for {number}; expected is a number from 0")
+        text = quote(value.item() if isinstance(value, np.generic) else value)
+        raise KernelError(f"{call} gave {text} for {number}; expected is a number from 0")
     return float(value)
 
 

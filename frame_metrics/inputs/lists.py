@@ -47,9 +47,9 @@ class Lists(Segmented):
         cell, size, there = self._cell, self._shape[0] * self._shape[1], None
         if size > 4 * len(cell) + ROOM:
             there, cell = np.unique(cell, return_inverse=True)
-        shown = np.bincount(cell, self._weight, size if there is None else len(there))
-        some = np.flatnonzero(shown > 0)  # the list of a query of weight 0 shows nothing
-        return some if there is None else there[some], shown[some]
+        times = np.bincount(cell, self._weight, size if there is None else len(there))
+        some = np.flatnonzero(times > 0)  # the list of a query of weight 0 shows nothing
+        return some if there is None else there[some], times[some]
 
     @cached_array
     def query(self) -> Array:
@@ -67,11 +67,11 @@ class Lists(Segmented):
         most = self.n_lists.max(initial=0) + 1
         # Whole counts are sorted as one integer with the segment, which is fast.
         if (self.n_lists == np.floor(self.n_lists)).all() and most * self.n_queries < EXACT:
-            shown = _sorted((self.query * most + self.n_lists).astype(np.int64), int(most) * self.n_queries)
-            shown = shown - self.query * most
+            counts = _sorted((self.query * most + self.n_lists).astype(np.int64), int(most) * self.n_queries)
+            counts = counts - self.query * most
         else:
-            shown = self.n_lists[np.lexsort((self.n_lists, self.query))]
-        return shown / self.each(self.total(shown))
+            counts = self.n_lists[np.lexsort((self.n_lists, self.query))]
+        return counts / self.each(self.total(counts))
 
 
 def _sorted(numbers: Array, size: int) -> Array:

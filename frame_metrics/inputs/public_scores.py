@@ -48,8 +48,8 @@ class Scores(Narrow[FullScores]):
         levels, good = np.array(score, np.float64, ndmin=1), np.array(relevant, np.float64, ndmin=1)
         counts = np.array(lengths, np.int64, ndmin=1)
         if not len(levels) == len(good) == counts.sum():
-            told = f"{len(levels)} scores, {len(good)} values of relevant, and lengths that add up to {counts.sum()}"
-            raise BadValueError(f"Scores: {told}; expected is one of each for every row")
+            shapes = f"{len(levels)} scores, {len(good)} values of relevant, and lengths that add up to {counts.sum()}"
+            raise BadValueError(f"Scores: {shapes}; expected is one of each for every row")
         query = np.repeat(np.arange(len(counts)), counts)
         self._inside = sorted_levels(query, levels, good, np.ones(len(levels)), len(counts))
 

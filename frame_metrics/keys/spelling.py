@@ -127,16 +127,16 @@ def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], 
 
 def variants_text(like: list[str], side: str, word: str) -> str:
     """Return the words about variants of a text of ``positive=`` that stand in its place, see ``unseen``."""
-    told, *others = quoted_values([word, *like[:MOST_TEXTS]])
+    first, *others = quoted_values([word, *like[:MOST_TEXTS]])
     way = others[0] if len(like) == 1 else f"[{', '.join(others)}]"
     offer = f"pass positive={way}, " if len(like) <= MOST_TEXTS and len(way) <= LONG and not side else ""
     where = {"": "row", SIDES[0]: "label", SIDES[1]: "prediction"}[side]
-    beside = {"": "", SIDES[0]: f", and predictions have {told}", SIDES[1]: f", and labels have {told}"}[side]
+    beside = {"": "", SIDES[0]: f", and predictions have {first}", SIDES[1]: f", and labels have {first}"}[side]
     are, differ = ("is", "differs") if len(like) == 1 else ("are", "differ")
     how = difference_in_words([[word, *like]])
     return (
-        f"positive={told} is in no {where}, and {and_more(others, len(like))} {are}, which {differ} "
-        f"{how}{beside}; {offer}write the values alike, or pass positive=[{told}] if {told} is meant as it is"
+        f"positive={first} is in no {where}, and {and_more(others, len(like))} {are}, which {differ} "
+        f"{how}{beside}; {offer}write the values alike, or pass positive=[{first}] if {first} is meant as it is"
     )
 
 

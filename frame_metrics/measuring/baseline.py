@@ -76,8 +76,10 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
                 "name query=, a column that both have"
             )
         if isinstance(baseline, Given):
-            told: Any = {name: own for name in ("unanswered",) if (own := call.roles.get(name))}
-            plan = _checked(baseline.without_judgments(baseline.roles | told) if told else baseline, call.columns)
+            conventions: Any = {name: own for name in ("unanswered",) if (own := call.roles.get(name))}
+            plan = _checked(
+                baseline.without_judgments(baseline.roles | conventions) if conventions else baseline, call.columns
+            )
         else:
             plan = resolved(given(baseline, _roles(backend_of(baseline), call, asked)))
         if asked is not None and not audited:
@@ -139,13 +141,13 @@ def _roles(backend: Backend, call: Plan | Call, asked: Asked | None) -> Roles:
             f"returned, or name its columns, as baseline=saved.irm({role}=..., value=...)"
         )
     system = own.system or "system"
-    said: Roles = {"query": list(query), "value": _value(available, {*query, *own.by, system}, asked)}
+    roles: Roles = {"query": list(query), "value": _value(available, {*query, *own.by, system}, asked)}
     if own.by:
-        said["by"] = list(own.by)
+        roles["by"] = list(own.by)
     if system in available and system not in (*query, *own.by):
-        said["system"] = system
+        roles["system"] = system
     conventions: Any = {name: call.roles[name] for name in ("undefined", "unanswered") if call.roles.get(name)}
-    return said | conventions
+    return roles | conventions
 
 
 def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[str]:
@@ -283,13 +285,13 @@ class Match:
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
         ours, theirs = (table.select(query).unique(maintain_order=True) for table in (alone, self.rest))
-        told = 0, ""
+        example = 0, ""
         if (near := nearly_equal(ours, theirs)) is not None:
             once = near[1].is_unique()  # several that are like one are told apart by case
             pairs = [pair.filter(once) for pair in near]
             if len(pairs[0]):
-                told = len(pairs[0]), " and ".join(in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])))
-        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)), told)
+                example = len(pairs[0]), " and ".join(in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])))
+        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)), example)
 
 
 def _segments_of(rows: pl.DataFrame, segments: pl.DataFrame, by: Sequence[str]) -> Array:

@@ -36,8 +36,8 @@ def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None
         raise MistakenColumnError(single_rows(log, pooled=pooled), check="queries of one row", n=n_rows(log))
     name = next((name for name, metric in asked if metric.input is FullScores and metric.average is None), None)
     if name is not None and not any(averages) and log.row_counts[2] > 1:  # of one query, both values are the same
-        said = found_query(log, name, _of_one_class(log) if isinstance(log, Log) else 0)
-        raise MistakenColumnError(said, check="query found by name", n=log.row_counts[2])
+        error = found_query(log, name, _of_one_class(log) if isinstance(log, Log) else 0)
+        raise MistakenColumnError(error, check="query found by name", n=log.row_counts[2])
 
 
 def _of_one_class(log: Log) -> int:

@@ -143,11 +143,11 @@ def with_document_numbers(
     BadValueError
         A document of the results is not in the catalogue, or there are more than it has.
     """
-    shown = docs.gather(results.doc) if only_results or isinstance(catalogue, pl.Series) else docs
+    numbered = docs.gather(results.doc) if only_results or isinstance(catalogue, pl.Series) else docs
     if by is not None:
         found = replace(results, different=n_different(docs, by))
     else:
-        doc = numbers(shown).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
+        doc = numbers(numbered).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
         # Numbers of a small part of the log's documents: number them anew, so that counts by number take little room.
         if doc.max(initial=0) > 4 * len(doc) + ROOM:
             doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
@@ -156,7 +156,7 @@ def with_document_numbers(
         return found
     if isinstance(catalogue, pl.Series):
         called = f"{catalogue.name} of the log", f"{catalogue.name} of catalogue="
-        own, ids = (one.unique(maintain_order=True) for one in in_common_type(shown, catalogue, *called))
+        own, ids = (one.unique(maintain_order=True) for one in in_common_type(numbered, catalogue, *called))
         strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
         if len(strange):
             raise BadValueError(

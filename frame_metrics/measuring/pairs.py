@@ -258,8 +258,8 @@ def number_of_system(called: Any, names: pl.Series, column: str, option: str = "
     at = number_if_any(called, names)
     if at is None:
         every = [value_text(name) if isinstance(name, dict) else name for name in names.to_list()]
-        told = f"{option}{quote(called)} is not among the {one}s of {column}: {listed(every[:5])}"
-        raise BadValueError(f"{told}{closest(called, every)}")
+        problem = f"{option}{quote(called)} is not among the {one}s of {column}: {listed(every[:5])}"
+        raise BadValueError(f"{problem}{closest(called, every)}")
     return at
 
 

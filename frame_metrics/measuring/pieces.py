@@ -111,8 +111,8 @@ class Measuring(Work):
         if all_values.list_results is not None:
             columns |= all_values.list_results.in_lists(log.table["doc"], len(all_values.evaluated))
         columns |= {f"{ROWS}{i}": rows for i, rows in all_values.rows.items()}
-        said = {name: getattr(all_values, role) for role, name in QUERY_VALUES.items()}
-        columns |= {name: values for name, values in said.items() if values is not None}
+        of_queries = {name: getattr(all_values, role) for role, name in QUERY_VALUES.items()}
+        columns |= {name: values for name, values in of_queries.items() if values is not None}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
     def combined(self, index: Index, table: pl.DataFrame) -> Values:
@@ -120,21 +120,21 @@ class Measuring(Work):
         value = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
         rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}
-        said: dict[str, Any] = {role: table[name].to_numpy() for role, name in QUERY_VALUES.items() if name in table}
+        fields: dict[str, Any] = {role: table[name].to_numpy() for role, name in QUERY_VALUES.items() if name in table}
         if index.columns.cluster:
-            said["cluster"] = numbers(table[CLUSTER]).to_numpy()
+            fields["cluster"] = numbers(table[CLUSTER]).to_numpy()
         if DOCS in table.columns:
-            said["list_results"] = from_lists(table, index.conventions.catalogue)
+            fields["list_results"] = from_lists(table, index.conventions.catalogue)
         if RESULTS in table.columns:
-            said["with_results"] = table[RESULTS].to_numpy()
+            fields["with_results"] = table[RESULTS].to_numpy()
         saved = {role: name for role, name in OF_SAVED.items() if f"{name}0" in table.columns}
-        said |= {
+        fields |= {
             role: table.select(f"{name}{i}" for i in range(len(self.asked))).to_numpy().T
             for role, name in saved.items()
         }
-        said["zeros"] = bool(table[NEGATIVE].any())
+        fields["zeros"] = bool(table[NEGATIVE].any())
         marks = table[EVALUATED].to_numpy(), table[UNANSWERED].to_numpy()
-        return Values(index, self.asked, value, *marks, counts, rows, weights, **said)
+        return Values(index, self.asked, value, *marks, counts, rows, weights, **fields)
 
     def measure(self, log: Log) -> Values:
         """Measure every ranking of a piece."""

@@ -192,8 +192,8 @@ def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFram
     human : the index of the rankings that people judged.
     ours, theirs : the segment, query and document of each judgment by people, and by the machine.
     """
-    said = zip((source, source.proxy or source), ("people's judgments", "proxy="), strict=True)
-    called = [f"{side.judgment_columns.doc} of {what}" for side, what in said]  # type: ignore[union-attr]
+    sources = zip((source, source.proxy or source), ("people's judgments", "proxy="), strict=True)
+    called = [f"{side.judgment_columns.doc} of {what}" for side, what in sources]  # type: ignore[union-attr]
     docs = in_common_type(ours["doc"], theirs["doc"], *called)
     ours, theirs = (one.with_columns(ids) for one, ids in zip((ours, theirs), docs, strict=True))
     queries = ours.drop("doc").unique()

@@ -124,14 +124,16 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
         return found
     # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
     # floats: they are added in the order of the lists, so that the order of the rows does not change the last digit.
-    apart = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
+    only_weighted = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
     more = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
-    counted = len(found.list_results.doc) == len(log.table) < 2**32 and not (more or apart or log.columns.groups)
+    counted = len(found.list_results.doc) == len(log.table) < 2**32 and not (
+        more or only_weighted or log.columns.groups
+    )
     by = log.table.get_column("hash", default=None) if counted else None
     return replace(
         found,
         list_results=with_document_numbers(
-            found.list_results, log.table["doc"], log.conventions.catalogue, only_results=apart, by=by
+            found.list_results, log.table["doc"], log.conventions.catalogue, only_results=only_weighted, by=by
         ),
     )
 
@@ -185,25 +187,25 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
     log.each_block(work, busy=True, all_ties=deep is not None if ordered else None)
-    shown = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
+    results = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])
-    return values if shown is None else replace(values, list_results=shown)
+    return values if results is None else replace(values, list_results=results)
 
 
 def role_values(log: Log) -> dict[str, Any]:
     """Return the values of roles of queries, and what else only some roles ask for, as fields of ``Values``."""
-    columns, said = log.columns, dict[str, Any]()
+    columns, fields = log.columns, dict[str, Any]()
     for role in ROLES_OF_QUERIES:
         if role in columns.single:
-            said[role] = log.of_queries(role)
+            fields[role] = log.of_queries(role)
     if columns.team:
-        said["with_results"] = log.with_results
+        fields["with_results"] = log.with_results
     if (columns.arm or columns.team) and log.judges_itself:
-        said["zeros"] = log.has_negatives
+        fields["zeros"] = log.has_negatives
     if log.separate_judgments is not None and "sampling" in log.separate_judgments.names.columns:
-        said["sampling"] = log.judgment_values("sampling")
-    return said
+        fields["sampling"] = log.judgment_values("sampling")
+    return fields
 
 
 def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: int) -> dict[str, Any]:

@@ -146,11 +146,11 @@ def baseline_call(baseline: Any, call: Call) -> Call:
                         f"by={quote(column)}: there is no such column among {listed(available)}; where it has another "
                         f"name, pass baseline=other.irm(by=pl.col(...).alias({quote(column)})){backend.hint(column)}"
                     )
-            said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
-            said |= {role: list(said[role]) for role in ("query", "by") if role in said}
-            said |= {name: told for name in ("ties", "duplicates") if (told := call.roles.get(name))}
-            said |= {"system": own.system} if own.system in available else {}
-            baseline = given(baseline, said, backend=backend)
+            roles: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
+            roles |= {role: list(roles[role]) for role in ("query", "by") if role in roles}
+            roles |= {name: convention for name in ("ties", "duplicates") if (convention := call.roles.get(name))}
+            roles |= {"system": own.system} if own.system in available else {}
+            baseline = given(baseline, roles, backend=backend)
         theirs = listed_call(baseline)
         check_theirs(baseline.roles, theirs.columns, own)
     return theirs

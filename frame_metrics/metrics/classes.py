@@ -128,9 +128,9 @@ def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None
     if weights is None:
         worth, by_chance = table.predicted_class != table.true, (table.actual * others(table.predicted)).sum(axis=1)
     else:
-        said = np.where(decided, table.predicted_class, table.true)
-        apart = np.abs(table.each(places, table.true) - table.each(places, said))
-        worth = apart if weights == "linear" else apart**2
+        predicted = np.where(decided, table.predicted_class, table.true)
+        distance = np.abs(table.each(places, table.true) - table.each(places, predicted))
+        worth = distance if weights == "linear" else distance**2
         by_chance = (_far if weights == "linear" else _squared)(table.actual, table.predicted, places)
     wrong = table.total(table.amount * (worth * decided)) + undecided
     return 1 - ratio(wrong * table.size, by_chance + table.size * undecided)
@@ -146,10 +146,10 @@ def _far(actual: Array, predicted: Array, places: Array) -> Array:
 
 def _squared(actual: Array, predicted: Array, places: Array) -> Array:
     """Sum the squared distances in the same way."""
-    total, said = actual.sum(axis=1), predicted.sum(axis=1)
+    total, predicted_total = actual.sum(axis=1), predicted.sum(axis=1)
     middle = np.rint(np.nan_to_num(ratio((actual * places).sum(axis=1), total)))  # so that little is lost in rounding
     place = places - middle[:, None]
-    squares = said * (actual * place**2).sum(axis=1) + total * (predicted * place**2).sum(axis=1)
+    squares = predicted_total * (actual * place**2).sum(axis=1) + total * (predicted * place**2).sum(axis=1)
     return np.asarray(squares - 2 * (actual * place).sum(axis=1) * (predicted * place).sum(axis=1))
 
 
@@ -159,8 +159,8 @@ def _mcc(table: Classes) -> Array:
     undecided = table.undecided.sum(axis=1)
     agreement = table.hits.sum(axis=1) * table.size - (table.actual * table.predicted).sum(axis=1)
     spread_true = table.size**2 - (table.actual**2).sum(axis=1)
-    spread_said = table.size**2 - (table.predicted**2).sum(axis=1) - undecided**2
-    return ratio(agreement, np.sqrt(spread_true) * np.sqrt(spread_said))
+    spread_predicted = table.size**2 - (table.predicted**2).sum(axis=1) - undecided**2
+    return ratio(agreement, np.sqrt(spread_true) * np.sqrt(spread_predicted))
 
 
 @for_classes("informedness")

@@ -51,7 +51,7 @@ def called_here(given: str, known: Collection[str]) -> str:
             "and label= for the true class"
         )
     for pattern in AVERAGED:
-        said = pattern.fullmatch(given)
-        if said and said["of"] in known:
-            return f"; ask for {said['of']!r} with average={said['average']!r}"
+        match = pattern.fullmatch(given)
+        if match and match["of"] in known:
+            return f"; ask for {match['of']!r} with average={match['average']!r}"
     return ""

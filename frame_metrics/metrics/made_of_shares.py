@@ -118,9 +118,9 @@ def _two(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
         columns = np.stack([np.ones(len(tables)), *shares], axis=1)
         solved = np.linalg.lstsq(columns, values, rcond=None)[0]
         if np.allclose(columns @ solved, values, rtol=0, atol=CLOSE) and (np.abs(solved[1:]) > CLOSE).all():
-            told: list[float] = [round(float(one), 12) for one in solved]
+            rounded: list[float] = [round(float(one), 12) for one in solved]
             both = tuple(one for one in marks if one is not None)
-            return MadeOf(both, told[0], tuple(told[1:]), of_decided=decided)
+            return MadeOf(both, rounded[0], tuple(rounded[1:]), of_decided=decided)
     return None
 
 
@@ -142,6 +142,6 @@ def _of_mistakes(values: Array, tables: Array, *, decided: bool) -> MadeOf | Non
             marks = tuple(
                 np.where(yes, 1.0, np.where(no, 0.0, np.nan)) for yes, no in ((right, first | second), (first, second))
             )
-            told: list[float] = [round(float(cost), 12) for cost in costs]
-            return MadeOf(marks, of_decided=decided, costs=(told[0], told[1]))
+            rounded: list[float] = [round(float(cost), 12) for cost in costs]
+            return MadeOf(marks, of_decided=decided, costs=(rounded[0], rounded[1]))
     return None

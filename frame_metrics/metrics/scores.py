@@ -121,9 +121,9 @@ def ks(scores: FullScores) -> Array:
     Formula: max over the scores of |recall - fallout|.
     Undefined: no row is relevant, or every row is.
     """
-    apart = ratio(scores.tp, scores.each(scores.positives)) - ratio(scores.fp, scores.each(scores.negatives))
+    distance = ratio(scores.tp, scores.each(scores.positives)) - ratio(scores.fp, scores.each(scores.negatives))
     both = (scores.positives > 0) & (scores.negatives > 0)
-    return np.where(both, scores.reduce(np.maximum, np.abs(apart)), np.nan)
+    return np.where(both, scores.reduce(np.maximum, np.abs(distance)), np.nan)
 
 
 @metric()

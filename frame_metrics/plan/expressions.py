@@ -25,14 +25,14 @@ IN_RESULTS = ("query", "system", "arm", "team", "by", "value", "doc")
 
 def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> Given:
     """Return what a caller gave, in which expressions have become columns of the frame, named by the roles."""
-    beside, said = judgments or (None, {})
-    if not any(map(_has_made, (*roles.values(), *said.values()))):
+    beside, options = judgments or (None, {})
+    if not any(map(_has_made, (*roles.values(), *options.values()))):
         return given(frame, roles, judgments)
     limits = limits_of(roles)
     backend, named, expressed = _with_columns(frame, roles, limits)
     if judgments is not None:
-        of_judgments, said, _ = _with_columns(beside, said, limits, "judge: ")
-        judgments = of_judgments.given, said
+        of_judgments, options, _ = _with_columns(beside, options, limits, "judge: ")
+        judgments = of_judgments.given, options
     return given(backend.given, named, judgments, backend=backend, expressed=expressed)
 
 
@@ -84,15 +84,15 @@ class _Making:
             return str(value)
         if isinstance(value, pl.Expr) and value.meta.is_column():  # pl.col("x"), which is only a name
             return value.meta.output_name()
-        said = f"{self.of}{role}={name_of_function(value) if isroutine(value) else quote(value)}"
-        with _naming_expression(said, KernelError if isroutine(value) else BadValueError):
+        text = f"{self.of}{role}={name_of_function(value) if isroutine(value) else quote(value)}"
+        with _naming_expression(text, KernelError if isroutine(value) else BadValueError):
             name, values = self.backend.made(value, self.limits)
         name, there = name or role, self.backend.names()
         if called is not None and name in there:
             name = unused(f"{called} of {name}", there)
         elif name in self.columns or self._is_played(name, role):
             raise ColumnError(
-                f"{said} would be called {name!r}, as another column that has a role; give it a name of its own, "
+                f"{text} would be called {name!r}, as another column that has a role; give it a name of its own, "
                 "with .alias(), or .rename() in pandas"
             )
         self.columns[name] = values

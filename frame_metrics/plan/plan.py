@@ -69,9 +69,9 @@ class Plan(Remembers):
         """
         columns, roles = self.columns, self.roles
         graded = columns.grade and not columns.label
-        said = graded or columns.rank or columns.shape.lists or columns.n_relevant or columns.team
+        has_role = graded or columns.rank or columns.shape.lists or columns.n_relevant or columns.team
         others = ("collection_size", *CHANCES, *TABLES, "group")
-        return self.found_query and not said and all(roles.get(role) is None for role in others)
+        return self.found_query and not has_role and all(roles.get(role) is None for role in others)
 
     @property
     def describes_lists(self) -> bool:

@@ -25,7 +25,7 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
             "proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out"
         )
     odd = next(
-        (role for role, said in roles.items() if said is not None and role not in COLUMNS + PROXY_CONVENTIONS), None
+        (role for role, column in roles.items() if column is not None and role not in COLUMNS + PROXY_CONVENTIONS), None
     )
     if odd:
         raise ColumnError(

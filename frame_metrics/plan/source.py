@@ -283,10 +283,10 @@ def check_systems(
             "an interleaved list both have some. If each team has lists of its own, pass "
             f"team=None, arm={column!r} and compare them with ab_test()"
         )
-    apart = "nothing is left to pair" if drops else "each system would be measured on the queries of all"
+    consequence = "nothing is left to pair" if drops else "each system would be measured on the queries of all"
     raise ColumnError(
         f"{column}: {name!r} has results of {queries}, and no other system has results of any of them; "
-        f"{apart}: pass system=None, arm={column!r} to measure each over "
+        f"{consequence}: pass system=None, arm={column!r} to measure each over "
         "its own queries, and compare them with ab_test(), or two periods with change()"
         + ("" if columns.cluster else "; name users who have queries of several with cluster=")
     )

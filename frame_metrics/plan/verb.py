@@ -56,8 +56,8 @@ class Excludes:
         if not given or (self.without and _is_given(options, self.without)):
             return
         if not self.excluded_by or _is_given(options, self.excluded_by):
-            said = f"{self.what or _as_given(options, given[0])}{self.why}; {self.way}"
-            raise self.cause(said.replace("{other}", _as_given(options, self.excluded_by)))
+            problem = f"{self.what or _as_given(options, given[0])}{self.why}; {self.way}"
+            raise self.cause(problem.replace("{other}", _as_given(options, self.excluded_by)))
 
 
 def _is_given(options: Any, key: str) -> bool:
@@ -105,9 +105,9 @@ class RowsTaken:
         """Raise for the first role that is refused and has a value in one of the mappings."""
         for role, value, refused in self.refusals:
             for one in given:
-                said = one.get(role)
-                if said is not None and said != () and (not value or said == value):
-                    raise refused.error(role, said)
+                given_value = one.get(role)
+                if given_value is not None and given_value != () and (not value or given_value == value):
+                    raise refused.error(role, given_value)
 
     def status(self, role: str, options: Collection[str] = ()) -> Status:
         """Return what happens to a role beside some options."""

@@ -258,7 +258,7 @@ def table_of(
     """
     best = best_cells(frame, over, digits) if over is not None else set()
     marked = _significant(frame, alpha)
-    names, said = list(frame.columns if only is None else only), called or {}
+    names, heads = list(frame.columns if only is None else only), called or {}
     rows: list[list[Cell]] = []
     for at, row in enumerate(frame.iter_rows(named=True)):
         mark = dict.fromkeys(TESTED, SIGNIFICANT) if at in marked else {}
@@ -267,11 +267,11 @@ def table_of(
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
         by = corrections(frame)
-        notes.append(f"{SIGNIFICANT} {said.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
+        notes.append(f"{SIGNIFICANT} {heads.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
     if {"ci_low", "difference"} & {*names}:
-        notes += [f"Intervals {said_of}." for said_of in [simultaneous_words(frame)] if said_of]
+        notes += [f"Intervals {words}." for words in [simultaneous_words(frame)] if words]
     numbers = [frame[name].dtype.is_numeric() for name in names]
-    return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
+    return Table([plain_text(heads.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
 
 
 def _significant(frame: pl.DataFrame, alpha: float) -> set[int]:

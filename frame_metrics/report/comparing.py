@@ -105,8 +105,8 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
         return content
     irm = work.whole(content)
     if content.by and irm is work.irm:
-        told = "Systems are compared in each segment, and not over all: some queries stand in several segments"
-        work.missing.append((None, told))
+        sentence = "Systems are compared in each segment, and not over all: some queries stand in several segments"
+        work.missing.append((None, sentence))
     compared = compared if irm.roles.get("by") is None else in_segments(compared, content.by)
     names, options = [name for name, _ in content.asked], {**compared, "baseline": _without_segments(irm, compared)}
     if is_frame(compared["baseline"]):
@@ -117,13 +117,13 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     if not names:
         return content
     best = None if content.named or compared["baseline"] is None else next(iter(content.places))
-    together = best is not None and flips_few(content, work, len(names))
-    options |= {"baseline": None} if together else {}
+    only_best = best is not None and flips_few(content, work, len(names))
+    options |= {"baseline": None} if only_best else {}
     options = _with_margins(options, names)
     found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
     if found is None:
         return content
-    if together:
+    if only_best:
         found = found.filter([best in pair for pair in zip(found[str(content.system)], found["baseline"], strict=True)])
     elif best is not None:
         found = _for_all_pairs(content, found)
@@ -205,8 +205,8 @@ def _nothing_compared(baseline: Any) -> str:
     if baseline is None:
         return "Systems are not compared"
     several = baseline if isinstance(baseline, list | tuple) else [baseline]
-    told = "the saved numbers" if is_frame(baseline) else ", ".join(plain_text(one, 60) for one in several)
-    return f"Nothing is compared with {told}"
+    names = "the saved numbers" if is_frame(baseline) else ", ".join(plain_text(one, 60) for one in several)
+    return f"Nothing is compared with {names}"
 
 
 def with_differences(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:

@@ -86,7 +86,9 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     """Return the main columns of a comparison as a table, and a fold with all columns."""
     by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
-    shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
+    first_rows = frame[
+        list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))
+    ]
     rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
@@ -94,26 +96,26 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     wins = [name for name in ("wins", "losses") if name in frame.columns and frame[name].count()]
     pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
     only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
-    held = [name for name in OF_MARGIN[:1] if name in frame.columns]
-    only += ["p_adjusted", *held, "value", "baseline_value", *wins, "n", *counted]
+    margin = [name for name in OF_MARGIN[:1] if name in frame.columns]
+    only += ["p_adjusted", *margin, "value", "baseline_value", *wins, "n", *counted]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
     against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
     caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
-    made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
+    made = table_of(first_rows, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     at = only.index("difference")
     rows = [
         [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
-        for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
+        for row, cells in zip(first_rows.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]
     if content.adjusted:
         how = "" if content.within else " (CUPED)"
         notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)}{how}; Results are not.")
     notes += [left_out_note(len(frame), content if system else None)] if len(frame) > ROWS else []
-    beside = f"the {ci_level(content)} of the difference"
-    every = table_of(shown, caption="All columns", longest=LONGEST)
+    under = f"the {ci_level(content)} of the difference"
+    every = table_of(first_rows, caption="All columns", longest=LONGEST)
     rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
-    return [replace(made, rows=rows, notes=notes, subtext=beside), rest]
+    return [replace(made, rows=rows, notes=notes, subtext=under), rest]
 
 
 def rank_moves(content: Content) -> list[Block]:
@@ -146,8 +148,8 @@ def rank_by_rank(pair: Sequence[Ranked], name: str = "") -> Fold:
         for place, row in enumerate(frame.iter_rows(named=True)):
             cells = [cell_of(name, row[name], longest=LONGEST) for name in own]
             blank = [[Cell(NOTHING)] * len(own)] * 2
-            told = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
-            told[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
+            sides = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
+            sides[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
     text = ", ".join(plain_text(value, LONGEST) for value in pair[0].keys.values())
     values = " against ".join(number_text(one.value) for one in pair)
     numbers = [name == "rank" or name.endswith(": gain") for name in names]

@@ -251,13 +251,13 @@ class Calls:
 
     def here(self, frame: Any) -> pl.DataFrame:
         """Return a result as polars; systems that are structs or lists become texts, by which rows can be looked up."""
-        told = here(frame)
-        for name in {*told.columns} & {self.columns.side, "baseline"}:
-            if told.schema[name].is_nested():
-                texts = [*map(plain_text, told[name].to_list())]
-                self.nested |= zip(texts, told[name].to_list(), strict=True)
-                told = told.with_columns(pl.Series(name, texts))
-        return told
+        result = here(frame)
+        for name in {*result.columns} & {self.columns.side, "baseline"}:
+            if result.schema[name].is_nested():
+                texts = [*map(plain_text, result[name].to_list())]
+                self.nested |= zip(texts, result[name].to_list(), strict=True)
+                result = result.with_columns(pl.Series(name, texts))
+        return result
 
     def without_notes(self, irm: Any) -> Calls:
         """Return calls of another irm, whose notes are not part of the report."""

@@ -88,10 +88,10 @@ def _of_tests(figures: Figures) -> str:
 
 def _significant(figures: Figures) -> str:
     """Return the sentence of a difference that is told."""
-    apart, base = figures.difference or 0.0, figures.baseline_value
-    sign = sign_of(figures.metric) * apart
-    verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if apart > 0 else "is below"
-    by = f"; {apart / abs(base):+.0%}".replace("%", " %") if base else ""
+    gap, base = figures.difference or 0.0, figures.baseline_value
+    sign = sign_of(figures.metric) * gap
+    verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
+    by = f"; {gap / abs(base):+.0%}".replace("%", " %") if base else ""
     if sign and figures.wins is not None and figures.losses is not None:
         most = f", better in {figures.wins:,} of {counted_of(figures)} and worse in {figures.losses:,}"
     else:

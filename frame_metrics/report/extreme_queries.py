@@ -90,15 +90,15 @@ def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]
     value = [one.keys[name] for name in content.query]
     for name in names:
         try:
-            told = small.here(small.irm.explain(name, query=value[0] if len(value) == 1 else value))
+            ranks = small.here(small.irm.explain(name, query=value[0] if len(value) == 1 else value))
         except FrameMetricsError:
             continue
         keys = {**one.keys, **({content.system: one.system} if content.system else {})}
-        same = [pl.col(key).eq_missing(pl.Series([its], dtype=told.schema[key])) for key, its in keys.items()]
-        told = told.filter(*same)
-        ranked, missed = (told.filter(pl.col("rank").is_null() == null) for null in (False, True))
-        shown = pl.concat([ranked.head(RESULTS), missed.head(MISSED)]).drop(*content.keys)
-        return replace(one, results=shown, more=len(told) - len(shown), explained=name)
+        same = [pl.col(key).eq_missing(pl.Series([its], dtype=ranks.schema[key])) for key, its in keys.items()]
+        ranks = ranks.filter(*same)
+        ranked, missed = (ranks.filter(pl.col("rank").is_null() == null) for null in (False, True))
+        results = pl.concat([ranked.head(RESULTS), missed.head(MISSED)]).drop(*content.keys)
+        return replace(one, results=results, more=len(ranks) - len(results), explained=name)
     return one
 
 
@@ -116,9 +116,9 @@ def _small(content: Content, irm: Any, call: Any, chosen: Sequence[Ranked]) -> A
         return backend.rows_of(columns, named.unique())
 
     # rel= is kept, since the grades of some queries may not show the scale of all.
-    said = {"rel": call.conventions.rel} if "rel" not in irm.roles and call.plan.columns.grade else {}
+    rel = {"rel": call.conventions.rel} if "rel" not in irm.roles and call.plan.columns.grade else {}
     own = {name: name for name in names if name in call.plan.available}
-    small = type(irm)(rows_of(call.plan.backend, call.plan.columns.needed, own), **{**irm.roles, **said})
+    small = type(irm)(rows_of(call.plan.backend, call.plan.columns.needed, own), **{**irm.roles, **rel})
     return (
         small
         if judged is None

@@ -130,13 +130,13 @@ def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Ite
 
 def _definition(content: Content, metric: Metric) -> str:
     """Return the definition of a metric; for rows without a query, words of rankings become words of decisions."""
-    said = metric.doc.partition("\n")[0]
+    definition = metric.doc.partition("\n")[0]
     predicted, own = f"predicted {content.positive}", content.positive
     words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
     words |= {"documents": "rows", "relevant": own}
     for word, other in words.items() if not content.query else ():
-        said = said.replace(word, other)
-    return said
+        definition = definition.replace(word, other)
+    return definition
 
 
 def folded_absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:

@@ -177,8 +177,8 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
     except NotComputableError:
         some = []
         for name, metric in asked:
-            told = f"{name} is not computed" if work.given else ""
-            if work.tried(name, partial(irm.evaluate, name), sentence=told, metric=name) is not None:
+            sentence = f"{name} is not computed" if work.given else ""
+            if work.tried(name, partial(irm.evaluate, name), sentence=sentence, metric=name) is not None:
                 some.append((name, metric))
         if not some:
             for name, _ in asked:  # an error of the rows comes before one of a metric that they are not for
@@ -335,9 +335,9 @@ def _conventions(call: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
         return []
     rows = []
     for name, value in vars(call.conventions).items():
-        said = roles.get(name) is not None or (name == "several" and value is not None)
-        if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
+        given = roles.get(name) is not None or (name == "several" and value is not None)
+        if not given and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
             continue
         text = DEFAULTS.get(name, "") if value is None else _value_text(value)
-        rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
+        rows.append({"convention": name, "value": text, "source": "said" if given else "default"})
     return rows

@@ -146,8 +146,8 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bl
         yield Fold(Cell(matrix.caption), [matrix]) if "confusion" in pictures else matrix
     if content.best_threshold is not None:
         at = content.threshold
-        apart = "" if at is None else f"; the decisions above are at {rounded_down(at, 4)}"
-        best = first_rows_table(content.best_threshold, f"The threshold of the best f1{apart}")
+        note = "" if at is None else f"; the decisions above are at {rounded_down(at, 4)}"
+        best = first_rows_table(content.best_threshold, f"The threshold of the best f1{note}")
         made = replace(best, notes=[*best.notes, CHOSEN])
         yield Fold(Cell(best.caption), [made]) if content.confusion is not None else made
     if content.classes is not None and len(content.classes):
@@ -161,8 +161,8 @@ def _matrix(content: Content, confusion: pl.DataFrame) -> Table:
     cells = [cell_of("n", n) for n in frame["n"].to_list()]
     title = f"Rows by true and predicted class{decided_note(content)}"
     table = crossed_table(content, frame, labels, "predicted", title, cells)
-    said = frame["predicted"].unique(maintain_order=True).to_list()
-    across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
+    predictions = frame["predicted"].unique(maintain_order=True).to_list()
+    across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in predictions]
     return replace(table, names=[*table.names[: len(labels)], *across])
 
 

@@ -117,13 +117,13 @@ class OfAudit(Stated):
         counts = {one: len(self.content.audit.filter(severity=one)) for one in ("error", "warning")}
         gravest = next((one for one, n in counts.items() if n), "")
         left = {one: n - (one == gravest) for one, n in counts.items()}
-        said = [f"{n:,} more {one}{'' if n == 1 else 's'}" for one, n in left.items() if n]
-        return f"And {' and '.join(said)}" if said else ""
+        texts = [f"{n:,} more {one}{'' if n == 1 else 's'}" for one, n in left.items() if n]
+        return f"And {' and '.join(texts)}" if texts else ""
 
     def _gravest(self, severity: str) -> Iterator[Figures]:
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
-        told = (*IN_OTHER_SENTENCES, *self._written["check"])
-        elsewhere = told if relevant else (*told, *OF_RELEVANT)
+        in_sentences = (*IN_OTHER_SENTENCES, *self._written["check"])
+        elsewhere = in_sentences if relevant else (*in_sentences, *OF_RELEVANT)
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):
                 yield self._sentence("audit", {}, of=_found(row), n=row["n"], share=row["share"])

@@ -26,18 +26,18 @@ def lost_across(content: Content) -> Table | None:
 
     They are those that were asked before it and from then on. None without a break, and if there are no such queries.
     """
-    name, said = time_of_segments(content), content.summary.filter(pl.col("kind") == "break")
+    name, breaks = time_of_segments(content), content.summary.filter(pl.col("kind") == "break")
     sign = sign_of(content.first)
-    if name is None or said.is_empty() or content.values is None or not sign:
+    if name is None or breaks.is_empty() or content.values is None or not sign:
         return None
     order = ordered_distinct(content.values[name]) or []
     texts = [f"{plain_text(name)} = {plain_text(value, 60)}" for value in order]
-    if said["of"][0] not in texts:
+    if breaks["of"][0] not in texts:
         return None
-    later = order[texts.index(said["of"][0]) :]
+    later = order[texts.index(breaks["of"][0]) :]
     values = content.values.drop_nulls(["value", name])
     if content.system:
-        values = values.filter(pl.col(content.system).eq_missing(said[content.system][0]))
+        values = values.filter(pl.col(content.system).eq_missing(breaks[content.system][0]))
     is_later, keys = pl.col(name).is_in(pl.Series(later, dtype=values.schema[name]).implode()), [*content.query]
     sides = {
         "before": pl.col("value").filter(~is_later).mean(),

@@ -26,13 +26,13 @@ class OfNext(Stated):
         pairs : the sentences about differences of systems.
         """
         unjudged = self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
-        told = [one for one in pairs if one.is_significant]
+        significant = [one for one in pairs if one.is_significant]
         if len(unjudged):
             n = int(unjudged["n"][0])
             of = f"Judge some of the {n:,} unjudged results at the top; to_judge() lists those that matter most first"
             yield self._sentence("next", {}, of=of, n=n)
-        elif told:
-            yield from self._lost(told[0])
+        elif significant:
+            yield from self._lost(significant[0])
         elif pairs:
             yield from self._more(pairs[0])
         else:

@@ -44,9 +44,9 @@ def _agreement(irm: Any, call: Call, proxy: Call) -> pl.DataFrame:
     keys = [name for name in both.columns if name not in (JUDGE, "grade", "label")]
     queries = [name for name in keys if name != "doc"]
     log = both.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0))
-    said = {name: irm.roles.get(name) for name in ("rel", "scale") if irm.roles.get(name) is not None}
+    options = {name: irm.roles.get(name) for name in ("rel", "scale") if irm.roles.get(name) is not None}
     value = "grade" if "grade" in both.columns else "label"
-    judged = type(irm)(log, query=queries, doc="doc", score="score", **said).judge(
+    judged = type(irm)(log, query=queries, doc="doc", score="score", **options).judge(
         both, annotator=JUDGE, **{value: value}
     )
     return judged.agreement(PEOPLE).select(MEASURES)

@@ -41,8 +41,8 @@ class OfSegments(Stated):
         nothing: list[str] = []
         opposite = [*self._opposite(pairs, nothing)]
         unusual = [*self._unusual_segment(pairs, nothing)]
-        told = {one.of for one in unusual if one.kind == "difference"}
-        yield from [*unusual, *(one for one in opposite if one.of not in told)]
+        mentioned = {one.of for one in unusual if one.kind == "difference"}
+        yield from [*unusual, *(one for one in opposite if one.of not in mentioned)]
         if nothing:
             yield self._sentence("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
 
@@ -81,8 +81,8 @@ class OfSegments(Stated):
         better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
         yield from other[:OPPOSITE]
         if more := len({one.of for one in other[OPPOSITE:]}):
-            told = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
-            yield self._sentence("absent", {}, by=name, of=told)
+            sentence = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
+            yield self._sentence("absent", {}, by=name, of=sentence)
         if worse and not other and self._n > 1:
             nothing.append(f"a segment in which {better} better")
 
@@ -131,11 +131,11 @@ class OfSegments(Stated):
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
         each = [self._sentence("difference", row, by=name, split=row.get("split_p_value")) for row in rows]
         sides = [(pair.system, pair.baseline) for pair in pairs[:1]]
-        own = [one for one in each if (one.system, one.baseline) in sides]
-        told = [one for one in own if one.is_significant]
-        if told:
-            yield max(told, key=lambda one: abs(one.difference or 0))
-        elif own:
+        of_pair = [one for one in each if (one.system, one.baseline) in sides]
+        significant = [one for one in of_pair if one.is_significant]
+        if significant:
+            yield max(significant, key=lambda one: abs(one.difference or 0))
+        elif of_pair:
             nothing.append("a segment that changed")
 
     def _not_looked_for(self, why: str) -> Figures:

@@ -62,12 +62,12 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(curve, content.keys):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
-    shown = {kind: _of_the_best(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
-    if shown:
-        of = next(iter(shown.values()))[1]
-        some = {kind: curve for kind, (curve, _) in shown.items()}
+    of_best = {kind: _of_the_best(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
+    if of_best:
+        of = next(iter(of_best.values()))[1]
+        some = {kind: curve for kind, (curve, _) in of_best.items()}
         yield "thresholds", f"Precision and recall by threshold{of}", _by_threshold(content, some.get("pr"))
-        yield "curve scores", f"Curves of the scores: {', '.join(shown)}{of}", _of_scores(content, some)
+        yield "curve scores", f"Curves of the scores: {', '.join(of_best)}{of}", _of_scores(content, some)
     # Of two classes it would show what the table says.
     confusion = content.confusion
     if confusion is not None and confusion["actual"].n_unique() > 2 and _few(confusion, content.groups, "n"):

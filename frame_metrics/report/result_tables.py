@@ -77,8 +77,11 @@ def informative_note(content: Content) -> str:
 def _over(content: Content, results: pl.DataFrame) -> str:
     """Return words for what the means are over, if it is the same for all, and for the threshold."""
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
-    said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
-    words = ", ".join(filter(None, said))
+    texts = [
+        counted(n[0], content.unit) if len(n) == 1 else "",
+        f"average: {averages[0]}" if len(averages) == 1 else "",
+    ]
+    words = ", ".join(filter(None, texts))
     propensity = EFFECTIVE in results.columns and content.weighted is None
     decided = f"{', weighted by propensity=' if propensity else ''}{decided_note(content)}"
     return f" ({words}){decided}" if words else decided
@@ -146,7 +149,7 @@ def crossed_table(
         for at, (named, own, _) in enumerate(found.values())
     ]
     bold = {at for at, row in enumerate(rows) if any(cell.bold for cell in row)}
-    shown = foremost([system for _, _, system in found.values()], content.places, ROWS, bold)
+    chosen = foremost([system for _, _, system in found.values()], content.places, ROWS, bold)
     names = [
         *map(plain_text, labels),
         *more,
@@ -154,7 +157,7 @@ def crossed_table(
     ]
     numbers = [at >= len(labels) for at in range(len(names))]
     notes = [left_out_note(len(rows), content if content.system in frame.columns else None)] if len(rows) > ROWS else []
-    return Table(names, [rows[at] for at in shown], numbers, caption, notes)
+    return Table(names, [rows[at] for at in chosen], numbers, caption, notes)
 
 
 def grouped_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

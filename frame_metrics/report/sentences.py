@@ -226,10 +226,10 @@ def _audit(figures: Figures) -> str:
 
 
 def _segment(figures: Figures) -> str:
-    apart = figures.baseline is not None  # whether it is a difference that stands out
-    text = signed_text if apart else number_text
-    between = "" if figures.ci_low is None else f" ({range_of(figures, signed=apart)})"
-    of = f"{figures.metric} minus that of {name_of(figures.baseline)} is" if apart else figures.metric
+    is_difference = figures.baseline is not None  # whether it is a difference that stands out
+    text = signed_text if is_difference else number_text
+    between = "" if figures.ci_low is None else f" ({range_of(figures, signed=is_difference)})"
+    of = f"{figures.metric} minus that of {name_of(figures.baseline)} is" if is_difference else figures.metric
     sure = "" if figures.p_adjusted is None else f" ({p_words(figures.p_adjusted)})"
     whose = "" if figures.system is None else f" for {name_of(figures.system)}"
     values = f"{of} {text(figures.value)}{between}, {text(figures.baseline_value)} over all"

@@ -44,10 +44,10 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     compared : the options with which ``compare`` was called.
     """
     decisions = Decisions(content, work, compared)
-    said = [one for one in decisions.all() if one.sentence]
-    said += decisions.tests(said)
-    rows = placed(said, OfAudit(content, work, compared).more())
-    places, said = [place for place, _ in rows], [one for _, one in rows]
+    sentences = [one for one in decisions.all() if one.sentence]
+    sentences += decisions.tests(sentences)
+    rows = placed(sentences, OfAudit(content, work, compared).more())
+    places, sentences = [place for place, _ in rows], [one for _, one in rows]
     system = content.system
     own = content.results.schema[system] if system else pl.String()
     other = own if content.comparison is None else content.comparison.schema["baseline"]
@@ -56,11 +56,11 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     names = [one for one in names if one not in OF_MARGIN or "margin" in compared]
     kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
     first = {
-        "kind": pl.Series([one.kind for one in said], dtype=pl.String),
+        "kind": pl.Series([one.kind for one in sentences], dtype=pl.String),
         "place": pl.Series(places, dtype=pl.Int64),
-        "sentence": pl.Series([one.sentence for one in said], dtype=pl.String),
+        "sentence": pl.Series([one.sentence for one in sentences], dtype=pl.String),
     }
-    columns = {name: pl.Series([getattr(one, name) for one in said], dtype=kind) for name, kind in kinds.items()}
+    columns = {name: pl.Series([getattr(one, name) for one in sentences], dtype=kind) for name, kind in kinds.items()}
     return pl.DataFrame(first | columns)
 
 
@@ -210,13 +210,13 @@ class Decisions(Stated):
             named = [*dict.fromkeys(frame["baseline"])]
             own = [] if is_frame(self.compared["baseline"]) else named
             others = [system for system in self.content.places if system not in own] or [None]
-            told = [
+            better = [
                 one
                 for one in others
                 if any((p := self._pair(rows, one, other)) and p.is_significant for other in named)
             ]
             # Without a direction none is the best: all that differ are named.
-            some = others[:1] if sign_of(name) or not told else told[:MOST_SYSTEMS]
+            some = others[:1] if sign_of(name) or not better else better[:MOST_SYSTEMS]
             yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
             return
         if sign_of(name) != 0:

@@ -169,7 +169,7 @@ def as_html(content: Content, jinja: Any) -> str:
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     # No script that stands in the data can run: only this one may.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    said, gravest = verdict(content)
+    verdict_text, gravest = verdict(content)
     environment = jinja.Environment(
         autoescape=True,
         keep_trailing_newline=True,
@@ -180,7 +180,7 @@ def as_html(content: Content, jinja: Any) -> str:
         environment.get_template("page.html.j2").render(
             title=plain_text(content.title),
             made=_made(content),
-            verdict=said,
+            verdict=verdict_text,
             gravest=gravest,
             sections=sections_of(content, drawn(content)),
             version=content.versions["frame_metrics"],

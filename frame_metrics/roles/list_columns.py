@@ -126,8 +126,8 @@ def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant:
     kinds = {column: look.container(column) for _, column in results}
     for role, column in results:
         if kinds[column] == "set":
-            said = f"{role}={quote(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
-            raise MistakenColumnError(said, check="sets where lists are meant", n=1)
+            problem = f"{role}={quote(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
+            raise MistakenColumnError(problem, check="sets where lists are meant", n=1)
     numbers = {role for role, column in results if role in VALUED and kinds[column] == "tuple"}
     if "list" in kinds.values() or (numbers if grouped else numbers - {"label"}):
         return True

@@ -111,11 +111,11 @@ def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
     for role in ("system", "team"):
         if other := columns.get(role):
             columned = columns.get("per_system") if role == "system" else None
-            said = (
+            given = (
                 f"a list of columns, {quote([*columned])}, each of a system" if columned else f"{role}={quote(other)}"
             )
             raise ColumnError(
-                f"arm={quote(arm)} beside {said}: an arm is a part of the traffic with queries of its own, and "
+                f"arm={quote(arm)} beside {given}: an arm is a part of the traffic with queries of its own, and "
                 f"{role}s share their queries; name one of the two, or pass by={quote(arm)} in the place of arm= for "
                 f"the {role}s within each"
             )
@@ -357,8 +357,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("sampling") is not None:
         of_query["sampling"] = _of_judgments("sampling", given["sampling"], available)
-    said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
-    named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
+    roles_given = [role for role in OF_JUDGMENTS if given.get(role) is not None]
+    named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in roles_given}
     found = Columns.of(query=query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available}.difference(named, found.needed)
     if unsaid := tuple(role for role in OF_JUDGMENTS if role in free):

@@ -130,26 +130,26 @@ def _counted(odd: pl.Series, meant: Iterable[Any] = ()) -> str:
     """Return the commonest of some values with their counts, and the nearest to each of those that may be meant."""
     counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
-    told = [
+    texts = [
         f"{quote(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, meant) if isinstance(word, str) else ''})"
         for word, n in counts.head(FEW).rows()
     ]
-    return ", ".join(told) + (f" and {len(counts) - FEW} other words" if len(counts) > FEW else "")
+    return ", ".join(texts) + (f" and {len(counts) - FEW} other words" if len(counts) > FEW else "")
 
 
 def _texts_for_numbers(values: pl.Series, column: str, role: str) -> BadValueError:
     """Return the error for a column of texts where numbers are meant; it counts those that are no numbers."""
     texts = values.cast(pl.String)
     comma = texts.str.contains(",").any()
-    told = texts.is_not_null() & texts.str.replace(",", ".").cast(pl.Float64, strict=False).is_null()
+    wrong = texts.is_not_null() & texts.str.replace(",", ".").cast(pl.Float64, strict=False).is_null()
     way = ", with points in the place of commas" if comma else ""
-    if not told.any():
+    if not wrong.any():
         return BadValueError(f"{column}: a {role} is a number, and this column is text; convert it{way}")
-    if told.sum() + texts.null_count() == len(texts):  # no number at all: it may be another column that is meant
-        first = quote(texts.filter(told)[0])
+    if wrong.sum() + texts.null_count() == len(texts):  # no number at all: it may be another column that is meant
+        first = quote(texts.filter(wrong)[0])
         return BadValueError(f"{column}: a {role} is a number, and this column is text, as {first}; convert it")
-    remedy = f"{_counted(texts.filter(told))}: mend them or make them null, and convert the column{way}"
-    return bad_rows(column, told.arg_true().to_numpy(), len(values), NO_NUMBERS, remedy)
+    remedy = f"{_counted(texts.filter(wrong))}: mend them or make them null, and convert the column{way}"
+    return bad_rows(column, wrong.arg_true().to_numpy(), len(values), NO_NUMBERS, remedy)
 
 
 def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
@@ -158,8 +158,8 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     if words.str.replace(",", ".").cast(pl.Float64, strict=False).null_count() == 0:
         return _texts_for_numbers(values, column, "grade")
     what = f"{column}: a grade is a number, and this column is text"
-    shown_words = [f"{quote(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
-    return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
+    entries = [f"{quote(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
+    return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(entries)}}}, or convert it")
 
 
 def refuse_lists_as_text(values: pl.Series, column: str) -> None:

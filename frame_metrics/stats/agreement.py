@@ -121,12 +121,12 @@ class Judgments:
         if self.graded:
             values = values - offsets(values)
             sums = [np.bincount(document, many * values[code] ** p, minlength=documents) for p in (1, 2)]
-            apart = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
+            disagreement = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
             differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)
         else:
-            apart = size * (size - 1) - alike
+            disagreement = size * (size - 1) - alike
             differ = total**2 - (counted**2).sum(axis=1)
-        observed = ratio(per_group(several * apart / np.maximum(size - 1, 1)), total)
+        observed = ratio(per_group(several * disagreement / np.maximum(size - 1, 1)), total)
         some = (counted > 0).sum(axis=1) > 1  # with a single value any difference is only rounding
         found["alpha"] = 1 - ratio(observed * total * (total - 1), differ * some)
         return {"equal": equal} | found

@@ -117,9 +117,9 @@ class Exchanges:
         for arm in range(len(block.n)):
             some = block.arm == arm
             own[some] = linear(block.sums[some], block.size[some])
-        apart = zip(self.each, own.T, strict=True)
+        pairs = zip(self.each, own.T, strict=True)
         return [
-            one if one.plain else Distance(values[:, None], 0.0, plain=False, scale=one.scale) for one, values in apart
+            one if one.plain else Distance(values[:, None], 0.0, plain=False, scale=one.scale) for one, values in pairs
         ]
 
     @cached_property

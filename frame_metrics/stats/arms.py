@@ -53,12 +53,12 @@ def compared(
     if test in PLAIN and grown is None:
         arms = arms.without_weights()
     value, base = arms.means
-    apart = arms.raw_difference
-    out = {"value": value, "baseline_value": base, "difference": apart}
+    difference = arms.raw_difference
+    out = {"value": value, "baseline_value": base, "difference": difference}
     if grown is not None:
-        out["p_value"] = np.where(np.isnan(apart), np.nan, 1)
+        out["p_value"] = np.where(np.isnan(difference), np.nan, 1)
     else:
-        out["test"] = np.full(len(apart), test, object)
+        out["test"] = np.full(len(difference), test, object)
     if min(arms.n) < 2 or grown == 0:
         return out
     # With several looks the interval is that of a confidence sequence, whichever test was named.
@@ -67,13 +67,13 @@ def compared(
         return out | _of_looks(arms, variances, level, grown)
     error = np.sqrt(variances.sum(axis=0))
     if test == "randomization":
-        return out | _exchanged(arms, variances, level, drawn, tick, np.broadcast_to(wide, len(apart)))
+        return out | _exchanged(arms, variances, level, drawn, tick, np.broadcast_to(wide, len(difference)))
     # What remains are t, z and the bootstrap. The smallest difference that would show is that of the formula for each.
     free = freedom(variances, arms.n_free)
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
         draws = drawn_means(arms, drawn[1], drawn[2])
-        ends = drawn_ends(draws[0] - draws[1], apart, arms.scale, level)
+        ends = drawn_ends(draws[0] - draws[1], difference, arms.scale, level)
         return out | ends | drawn_relative_ends([arm + arms.offset for arm in draws], arms.means, level)
     out |= _ends(arms, test, level, variances)
     variance = error**2
@@ -347,10 +347,10 @@ def effect_size(difference: float, values: Array, weight: Array, mine: Array) ->
     values, weight : value and weight of each query, shape (queries,).
     mine : whether a query is of the first arm, shape (queries,).
     """
-    apart = free = 0.0
+    squares = free = 0.0
     for arm in (mine, ~mine):
         if (heavy := weight[arm]).any():
-            apart += float(heavy @ (values[arm] - np.average(values[arm], weights=heavy)) ** 2)
+            squares += float(heavy @ (values[arm] - np.average(values[arm], weights=heavy)) ** 2)
             free += float(heavy.sum() - heavy @ heavy / heavy.sum())
-    spread = (apart / free) ** 0.5 if free > 0 else 0.0
+    spread = (squares / free) ** 0.5 if free > 0 else 0.0
     return difference / spread if spread > CLOSE * np.abs(values).max(initial=0) else np.nan

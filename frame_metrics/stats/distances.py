@@ -69,10 +69,10 @@ class Distance:
         n : the number of units of each arm, two at least.
         """
         difference, variance, whole = self.signed(first, second, n)
-        apart = absolute(difference, self.scale)
+        distance = absolute(difference, self.scale)
         if self.plain:
-            return apart / (self._spread * (1 / n[0] + 1 / n[1]) ** 0.5) if self._spread > 0 else apart
-        return in_errors(apart, variance, whole, self.scale)
+            return distance / (self._spread * (1 / n[0] + 1 / n[1]) ** 0.5) if self._spread > 0 else distance
+        return in_errors(distance, variance, whole, self.scale)
 
     def signed(self, first: Array, second: Array, n: tuple[int, int]) -> tuple[Array, Array, Array]:
         """Return the differences of the means of two arms, their variances, and the squares that these are left of.
@@ -96,14 +96,14 @@ class Distance:
         """
         first, second = pairs.T
         mean, variance, whole = self._mean_and_variance(sums, n)
-        apart = absolute(mean[:, first] - mean[:, second], self.scale)
+        distance = absolute(mean[:, first] - mean[:, second], self.scale)
         if not self.plain:
             variances = variance[:, first] + variance[:, second]
-            return in_errors(apart, variances, whole[:, first] + whole[:, second], self.scale)
+            return in_errors(distance, variances, whole[:, first] + whole[:, second], self.scale)
         many, both = n[first] + n[second], sums[:, first] + sums[:, second]
         times = (1 / n[first] + 1 / n[second]) / (many - 1)
         square = both[..., -1]
-        return in_errors(apart, (square - both[..., 0] ** 2 / many) * times, square * times, self.scale)
+        return in_errors(distance, (square - both[..., 0] ** 2 / many) * times, square * times, self.scale)
 
     def parts_of_several(self, values: Array) -> Array:
         """Return what ``among`` needs the sums of, shape (units, parts); ``values``: of some units."""
@@ -235,10 +235,10 @@ def over_strata(
     each, mix : the distance in each stratum, all ``plain`` or none, and the share of each.
     sign, signed : what ``Distance.signed`` returns in each, and by what its difference is multiplied.
     """
-    apart, variance, whole = (np.zeros(1),) * 3
+    difference, variance, whole = (np.zeros(1),) * 3
     for share, turn, (own, own_variance, own_whole) in zip(mix.tolist(), sign.tolist(), signed, strict=True):
-        apart = apart + turn * share * own
+        difference = difference + turn * share * own
         variance, whole = variance + share**2 * own_variance, whole + share**2 * own_whole
     scale = max(one.scale for one in each)
-    far = absolute(apart, scale)
+    far = absolute(difference, scale)
     return far if each[0].plain else in_errors(far, variance, whole, scale)

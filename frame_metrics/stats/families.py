@@ -228,8 +228,8 @@ def _moving(block: Flipped, flips: Flips, tick: Tick) -> Callable[[slice], tuple
     seen, given = [tick], (flips.n, flips.seed)
 
     def flip(rows: Array) -> Array:
-        told = seen.pop() if seen else _silent  # columns that follow flip the same units
-        return flipped(rows, *given, told, block.row_place, every=flips.every)
+        known = seen.pop() if seen else _silent  # columns that follow flip the same units
+        return flipped(rows, *given, known, block.row_place, every=flips.every)
 
     if block.sides is not None:
         (first, second), whole = block.sides.pair, flip(np.column_stack([block.sides.rows, block.sizes[:, 0]]))
@@ -288,10 +288,10 @@ def _weighted(block: Flipped, columns: Array, distance: Array, flips: Flips) -> 
     columns : the numbers of the columns, of queries with weights.
     distance : the sums of flipped distances.
     """
-    apart, pattern = block.deviations[:, columns], block.pattern[columns]
+    deviations, pattern = block.deviations[:, columns], block.pattern[columns]
     size, left = block.sizes[:, pattern], block.left[:, pattern]
-    pulled = flipped(apart * size / left, flips.n, flips.seed, _silent, block.row_place, every=flips.every)
-    mean, whole = distance / size.sum(axis=0), (apart**2 / left).sum(axis=0)
+    pulled = flipped(deviations * size / left, flips.n, flips.seed, _silent, block.row_place, every=flips.every)
+    mean, whole = distance / size.sum(axis=0), (deviations**2 / left).sum(axis=0)
     square = whole - 2 * mean * pulled + mean**2 * (size**2 / left).sum(axis=0)
     some = block.spread[columns] > 0
     sure = square <= NEVER * whole

@@ -211,8 +211,8 @@ class LabelledUnits:
 
         def far(signs: Array, error: Array = error) -> Array:
             sums = np.add.reduceat(rest * signs[:, unit], starts, axis=1)
-            apart = sums * up - np.einsum("dc,c->d", signs, whole)[:, None] * down
-            return _divided(np.abs(apart), error)[:, self.some]
+            excess = sums * up - np.einsum("dc,c->d", signs, whole)[:, None] * down
+            return _divided(np.abs(excess), error)[:, self.some]
 
         def draw(random: np.random.Generator, draws: int) -> Array:
             return far(1.0 - 2.0 * random.integers(0, 2, (draws, len(whole)))).max(axis=1)

@@ -84,6 +84,6 @@ def errors(table: Array) -> tuple[float, float]:
     if n < 2:
         return nan, nan
     one, other = a + b, a + c
-    apart = max((b + c) / n - ((b - c) / n) ** 2, 0) / (n - 1)
+    variance = max((b + c) / n - ((b - c) / n) ** 2, 0) / (n - 1)
     ratio = max(n / one + n / other - 2 * a * n / (one * other), 0) / (n - 1) if one and other else nan
-    return sqrt(apart), sqrt(ratio)
+    return sqrt(variance), sqrt(ratio)

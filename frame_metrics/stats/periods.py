@@ -139,30 +139,30 @@ def course(periods: Periods, seed: int = 0) -> Course:
     Source: of a break at an unknown place, D. W. K. Andrews, Econometrica 61(4), 1993; of correlated neighbours,
     G. V. Bayley, J. M. Hammersley, Journal of the Royal Statistical Society, Supplement 8(2), 1946.
     """
-    n, apart, days = len(periods.values), periods.residuals, periods.weekday is not None
-    nothing, whole = Course("none", 1.0, 0, np.nan, np.nan), float(apart @ apart)
+    n, residuals, days = len(periods.values), periods.residuals, periods.weekday is not None
+    nothing, whole = Course("none", 1.0, 0, np.nan, np.nan), float(residuals @ residuals)
     if n < (LEAST_OF_DAYS if days else LEAST) or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
         return nothing
-    parts: dict[Kind, Array] = {"trend": (periods.line @ apart)[0] * periods.line[0]}
+    parts: dict[Kind, Array] = {"trend": (periods.line @ residuals)[0] * periods.line[0]}
     cut = 0
     if days or n >= LEAST_OF_BREAK:
-        steps = periods.steps @ apart
+        steps = periods.steps @ residuals
         at = int(np.abs(steps).argmax())
         cut, parts["break"] = int(periods.cuts[at]), steps[at] * periods.steps[at]
     # The squares that each leaves, and its t. The trend and the break are tested as if neighbours were independent,
     # then with t divided for their correlation: only what both tell is told.
-    left = {name: float(((apart - part) ** 2).sum()) for name, part in parts.items()}
+    left = {name: float(((residuals - part) ** 2).sum()) for name, part in parts.items()}
     better = min(left, key=left.__getitem__)
     t = {name: _t_of(1 - rest / whole, periods.free) for name, rest in left.items()}
     reached = _reached(periods, seed) if "break" in t else None
-    plain, sure = (_p_values(periods, t, reached, by) for by in (1.0, _inflated(apart - parts[better])))
+    plain, sure = (_p_values(periods, t, reached, by) for by in (1.0, _inflated(residuals - parts[better])))
     if min(plain.values()) >= ALPHA:
         return nothing
-    told = [name for name, p in sure.items() if p < ALPHA]
-    if not told:
+    significant = [name for name, p in sure.items() if p < ALPHA]
+    if not significant:
         return Course("together", 1.0, 0, np.nan, np.nan)
-    alike = len(told) > 1 and left[better] > SAME_FIT * max(left.values())
-    kind: Kind = "either" if alike else better if len(told) > 1 else told[0]
+    alike = len(significant) > 1 and left[better] > SAME_FIT * max(left.values())
+    kind: Kind = "either" if alike else better if len(significant) > 1 else significant[0]
     ends = _ends_of_line(periods) if kind == "trend" else _levels(periods, cut)
     return Course(kind, float(min(sure.values())), 0 if kind == "trend" else cut, *ends)
 
@@ -211,7 +211,7 @@ def _ends_of_line(periods: Periods) -> tuple[float, float]:
 def _levels(periods: Periods, cut: int) -> tuple[float, float]:
     """Return the levels before and from a period on, of an average weekday."""
     later = (np.arange(len(periods.values)) >= cut).astype(float)
-    apart = periods.adjusted(later)
-    step = float(apart @ periods.residuals) / float(apart @ apart)
+    values = periods.adjusted(later)
+    step = float(values @ periods.residuals) / float(values @ values)
     before = float(periods.values.mean() - step * later.mean())
     return before, before + step

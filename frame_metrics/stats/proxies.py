@@ -90,8 +90,14 @@ def ppi_mean(
     if units < FEWEST:
         return PpiMean(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
     values = np.where(mine, human, 0)
-    apart, apart_proxy = values - own @ values, proxy - own @ proxy
-    each_of = [own, own * apart, own * apart_proxy, own * apart * apart_proxy, rest * (proxy - rest @ proxy)]
+    deviations, proxy_deviations = values - own @ values, proxy - own @ proxy
+    each_of = [
+        own,
+        own * deviations,
+        own * proxy_deviations,
+        own * deviations * proxy_deviations,
+        rest * (proxy - rest @ proxy),
+    ]
     shares, human_sums, proxy_sums, products, drawn = within(of, int(of.max()) + 1, each_of)
     others = np.maximum(1 - shares, CLOSE)
     without = (products.sum() - products - human_sums * proxy_sums / others) / others  # covariance of the other units

@@ -89,16 +89,16 @@ class _Exchange:
         first, second = self.first, self.second
         psi = first.psi, second.psi
         within, across = self._sums(psi, psi)
-        apart, variance, whole = first.mean - second.mean, self._corrected(within, across), within.sum(axis=0)
+        difference, variance, whole = first.mean - second.mean, self._corrected(within, across), within.sum(axis=0)
         if first.products.shape[-1] > 3:
             xi = first.xi, second.xi
             of_both, of_covariate = self._sums(psi, xi), self._sums(xi, xi)
             rises, varies = (each.sum(axis=0) - twice for each, twice in (of_both, of_covariate))
             some = varies > CLOSE * of_covariate[0].sum(axis=0)
             slope = np.where(some, rises / np.where(some, varies, 1), 0)
-            apart = apart - slope * (first.covariate - second.covariate)
+            difference = difference - slope * (first.covariate - second.covariate)
             variance = variance - 2 * slope * self._corrected(*of_both) + slope**2 * self._corrected(*of_covariate)
-        return in_errors(absolute(apart, scale), variance, whole, scale)
+        return in_errors(absolute(difference, scale), variance, whole, scale)
 
     def _sums(self, these: tuple[Array, Array], those: tuple[Array, Array]) -> tuple[Array, Array]:
         """Return the sums of products of what units add to two errors, in each arm and across both.

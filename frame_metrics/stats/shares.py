@@ -118,8 +118,10 @@ def hybrid(
     """
     each = np.array(slopes).reshape(-1, *[1] * (parts.ndim - 1))
     turned = np.where(each[:, None] < 0, ends[:, ::-1], ends)
-    apart = each[:, None] * (turned - parts[:, None])
-    square = np.square(apart).sum(axis=0) + 2 * np.sign(np.prod(slopes)) * correlation * apart[0] * apart[1]
+    deviations = each[:, None] * (turned - parts[:, None])
+    square = (
+        np.square(deviations).sum(axis=0) + 2 * np.sign(np.prod(slopes)) * correlation * deviations[0] * deviations[1]
+    )
     far = np.sqrt(np.maximum(square, 0))
     whole = start + (each * parts).sum(axis=0)
     return np.array([whole - far[0], whole + far[1]])
@@ -152,9 +154,11 @@ def with_costs(parts: Array, ends: Array, costs: tuple[float, float], correlatio
     between_costs = np.sort(cost[1:], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = np.log(np.stack([right, *ends[0]])) - np.log1p(-np.stack([right, *ends[0]]))
-        apart = np.stack([odds[1:], np.log(between_costs)])
+        odds_and_costs = np.stack([odds[1:], np.log(between_costs)])
         rho = correlation * np.sign(costs[0] - costs[1])
-        low, high = 1 / (1 + np.exp(-hybrid(np.stack([odds[0], np.log(cost[0])]), apart, 0.0, (1.0, -1.0), rho)))
+        low, high = 1 / (
+            1 + np.exp(-hybrid(np.stack([odds[0], np.log(cost[0])]), odds_and_costs, 0.0, (1.0, -1.0), rho))
+        )
     low = np.where(right < 1, low, ends[0, 0] / (ends[0, 0] + between_costs[1] * (1 - ends[0, 0])))
     high = np.where(right > 0, high, ends[0, 1] / (ends[0, 1] + between_costs[0] * (1 - ends[0, 1])))
     return np.array([np.where(right > 0, low, ends[0, 0]), np.where(right < 1, high, ends[0, 1])])

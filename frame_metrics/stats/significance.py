@@ -68,10 +68,10 @@ def spread_of_pairs(
     scale = scales(differences)
     differences, size = differences / scale, None if size is None else size / scale
     offset, each = offsets(differences, size), np.ones(len(differences)) if weight is None else weight
-    apart, n = differences - offset, len(differences)
-    least = CLOSE * np.abs(apart).max(axis=0)  # what is nearer to 0 is left by adding floats
-    centre = np.average(apart, axis=0, weights=weight)
-    spread = deviation(apart, each, np.ones(n))
+    centred, n = differences - offset, len(differences)
+    least = CLOSE * np.abs(centred).max(axis=0)  # what is nearer to 0 is left by adding floats
+    centre = np.average(centred, axis=0, weights=weight)
+    spread = deviation(centred, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
     effect = ratio(centre + offset, spread)
     if cluster is not None and all_equal(cluster[each > 0]):
@@ -79,7 +79,7 @@ def spread_of_pairs(
     units = effective_units(n, weight, cluster)
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
-        error = _robust_error(times(apart - centre, weight), each, cluster, weighted=weigh_unlike(weight))
+        error = _robust_error(times(centred - centre, weight), each, cluster, weighted=weigh_unlike(weight))
     return SpreadOfPairs(effect, np.where(error * np.sqrt(n) < least, 0, error * scale), units)
 
 
@@ -115,10 +115,10 @@ def interval_and_p_value(
     tick : told how many queries, or clusters, are resampled.
     """
     offset = offsets(differences, size)
-    apart, units = differences - offset, effective_units(len(differences), weight, cluster)
-    means = resampled_means(apart.T, weight, cluster, often_enough(resamples, units), seed, tick)
+    centred, units = differences - offset, effective_units(len(differences), weight, cluster)
+    means = resampled_means(centred.T, weight, cluster, often_enough(resamples, units), seed, tick)
     means = means[:, ~np.isnan(means[0])].T + offset
-    mean = np.average(apart, axis=0, weights=weight) + offset
+    mean = np.average(centred, axis=0, weights=weight) + offset
     scale = np.average(np.abs(differences), axis=0, weights=weight)
     if not len(means):
         return {"p_value": np.ones(len(mean))}
@@ -152,8 +152,8 @@ def deviation(values: Array, weight: Array, often: Array) -> Array:
     often : how many each one stands for, shape (queries,).
     """
     heavy = weight * often
-    apart = values - np.average(values, axis=0, weights=heavy)
-    return np.sqrt(ratio(times(apart**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
+    deviations = values - np.average(values, axis=0, weights=heavy)
+    return np.sqrt(ratio(times(deviations**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
 
 
 def weigh_unlike(weight: Array | None) -> bool:

@@ -42,8 +42,10 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int, share: float =
     arms = len(sums)
     if not sizes.sum(axis=1).all():
         return np.full(1 + resamples, np.nan)
-    apart = sums - sizes * (sums.sum(axis=1) / sizes.sum(axis=1))[:, None]  # squares of small numbers lose fewer digits
-    each = np.concatenate([apart, sizes])
+    deviations = (
+        sums - sizes * (sums.sum(axis=1) / sizes.sum(axis=1))[:, None]
+    )  # squares of small numbers lose fewer digits
+    each = np.concatenate([deviations, sizes])
     one, other = np.triu_indices(2 * arms)
     columns = np.concatenate([each, sizes > 0, each[one] * each[other]])
     drawn = np.column_stack([columns.sum(axis=1), resampled(columns, resamples, seed)])
@@ -80,12 +82,12 @@ class Proxied:
         units : the number of units that there will be; None: as many as in the pilot.
         drawn : the number of resamples, and the seed.
         """
-        people, own, apart = (spreads(side[None], sizes[None], *drawn) for side in (*judged, judged[0] - judged[1]))
+        people, own, residual = (spreads(side[None], sizes[None], *drawn) for side in (*judged, judged[0] - judged[1]))
         sums, size = every
         machine = float(spreads(sums[None], size[None], 0, 0)[0])
         least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # a smaller variance is only rounding
         some = (own > least) & (machine > least)
-        joint = np.where(some, (people + own - apart) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
+        joint = np.where(some, (people + own - residual) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
         rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until 4 differ
         return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint, max(SURE, rare))
 

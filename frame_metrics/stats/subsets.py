@@ -59,11 +59,11 @@ def large_units(values: Array, share: float) -> Array | None:
     share : the size of a subset by that of all.
     """
     n = len(values)
-    apart = values - np.median(values, axis=0)
-    wide = np.abs(apart).mean(axis=0)
-    apart /= np.where(wide > 0, wide, 1)
-    order = np.argsort(np.abs(apart).max(axis=1), kind="stable")
-    normal = _normal_without(apart[order], share)[n - 1 - n // FEW_LARGE :]
+    deviations = values - np.median(values, axis=0)
+    wide = np.abs(deviations).mean(axis=0)
+    deviations /= np.where(wide > 0, wide, 1)
+    order = np.argsort(np.abs(deviations).max(axis=1), kind="stable")
+    normal = _normal_without(deviations[order], share)[n - 1 - n // FEW_LARGE :]
     if not normal.any():
         return None
     large = np.zeros(n, bool)
@@ -107,10 +107,10 @@ class NormalSums:
     def of(cls, rows: Array) -> NormalSums:
         """Find what the sums of these rows have, shape (units, columns); two rows at least."""
         mean = rows.mean(axis=0)
-        apart = rows - mean
-        spread = np.sqrt((apart**2).sum(axis=0) / (len(rows) - 1))
-        apart /= np.where(spread > 0, spread, 1)
-        return cls(len(rows), mean, spread[:, None] * root_of(apart.T @ apart / (len(rows) - 1)))
+        deviations = rows - mean
+        spread = np.sqrt((deviations**2).sum(axis=0) / (len(rows) - 1))
+        deviations /= np.where(spread > 0, spread, 1)
+        return cls(len(rows), mean, spread[:, None] * root_of(deviations.T @ deviations / (len(rows) - 1)))
 
     def draw(self, random: np.random.Generator, chosen: Array) -> Array:
         """Draw sums, shape (subsets, columns); ``chosen``: the size of each subset, shape (subsets,)."""

@@ -163,10 +163,10 @@ class Arms:
             return x @ linear(self.sums, self.size) / (x @ x) if x.any() else np.zeros(self.sums.shape[1])
         value, own = self._parts_of_rows
         each = self.side_by_side(np.column_stack([value, own]) / np.where(self.mine, *self.n)[:, None])
-        apart = each[0] - each[1]
-        x = apart[:, -1]
+        difference = each[0] - each[1]
+        x = difference[:, -1]
         varies = x @ x > CLOSE * (each[:, :, -1] ** 2).sum()
-        return x @ apart[:, :-1] / (x @ x) if varies else np.zeros(self.sums.shape[1])
+        return x @ difference[:, :-1] / (x @ x) if varies else np.zeros(self.sums.shape[1])
 
     @cached_property
     def summed_columns(self) -> Array:
@@ -288,13 +288,13 @@ class Arms:
         Shape (3, columns).
         """
         value, x = self._parts_of_rows
-        apart = value - x[:, None] * self.slope
-        over = np.ones((2, apart.shape[1])) if over is None else over
+        residuals = value - x[:, None] * self.slope
+        over = np.ones((2, residuals.shape[1])) if over is None else over
         # Units of one arm only, arm by arm. A variance that is only rounding is 0.
         found = []
         both = [*zip(self.shared, self.n, strict=True)]
         for arm, n, by in zip((self.mine, ~self.mine), self.n, over, strict=True):
-            square = apart[arm & self.alone] ** 2
+            square = residuals[arm & self.alone] ** 2
             if self.weighted:
                 own = (square / self._left[arm & self.alone, None]).sum(axis=0) / n**2
             else:
@@ -303,7 +303,7 @@ class Arms:
             found.append(np.where(own < least, 0, own) / by**2)
         # Units of both arms: what they add to one mean less what they add to the other, so that covariance is in it.
         each = [np.sqrt(self._left[row, None]) * n if self.weighted else ((n - 1) * n) ** 0.5 for row, n in both]
-        pull = [apart[row] / part / by for row, part, by in zip(self.shared, each, over, strict=True)]
+        pull = [residuals[row] / part / by for row, part, by in zip(self.shared, each, over, strict=True)]
         shared = ((pull[0] - pull[1]) ** 2).sum(axis=0)
         return np.array([*found, np.where(shared < (CLOSE * self.scale / np.abs(over).min(axis=0)) ** 2, 0, shared)])
 

@@ -21,12 +21,12 @@ LONG_SCALE = 20  # a highest grade at which, by expected reciprocal rank, all bu
 @law("the result is an array of floats, one for each query, without an error, also where there is no query")
 def result(trial: Trial) -> Iterator[str]:
     alone = {str(case): [case] for case in trial.cases}
-    for said, cases in {"no query at all": [], **alone, "many queries": trial.cases}.items():
+    for name, cases in {"no query at all": [], **alone, "many queries": trial.cases}.items():
         try:
             trial.of(cases)
         except FrameMetricsError as error:
             trial.cause = error
-            yield f"{said}: {error}"
+            yield f"{name}: {error}"
 
 
 @law("what the metric reads stays as it was: other metrics read it too")
@@ -147,5 +147,5 @@ def types_of_grades(trial: Trial) -> Iterator[str]:
         values = trial.metric.compute(family.source([trial.cases[i] for i in whole], dtype))
         for at in np.flatnonzero(~same(trial.values[whole], values)):
             i = whole[at]
-            said = f"{shortened(trial.values[i])}, and {shortened(values[at])} where they are {dtype.__name__}"
-            yield f"{trial.cases[i]} has {said}"
+            values_given = f"{shortened(trial.values[i])}, and {shortened(values[at])} where they are {dtype.__name__}"
+            yield f"{trial.cases[i]} has {values_given}"

@@ -55,7 +55,7 @@ def click_judgments(
         )
     queries = columns.query_text or columns.query
     keys = (*columns.by, *queries, str(columns.doc))
-    apart = replace(call, columns=columns.as_segments())  # each system has impressions of its own
+    per_system = replace(call, columns=columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
         rows, at_rows, table = impression_results(source, keys)
@@ -73,7 +73,7 @@ def click_judgments(
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
         return Answer(dict.fromkeys(keys, at_rows(at)), counts, table=table)
 
-    return answer_of(apart, compute, lambda _: RESULT, keys=keys, in_pieces=True)
+    return answer_of(per_system, compute, lambda _: RESULT, keys=keys, in_pieces=True)
 
 
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:

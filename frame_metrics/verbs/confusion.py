@@ -122,8 +122,8 @@ def _payoffs(counts: Array, taken: Array) -> tuple[Array, Array]:
     odds[:, :-1, :-1] = np.where(there, ratio(rows, against), np.nan)
     paid[:, :-1, :-1] = np.where(there, np.where(bets == 0, 0, ratio(bets, against)), np.nan)
     paid[:, -1, :-1] = won = paid[:, :-1, :-1].sum(axis=1)
-    said = (right * (right * bets.sum(axis=1, keepdims=True)).sum(axis=2, keepdims=True)).sum(axis=1)
-    paid[:, -1, -1] = np.where(there.any(axis=(1, 2)), np.nansum(won * said, axis=1), np.nan)
+    payoffs = (right * (right * bets.sum(axis=1, keepdims=True)).sum(axis=2, keepdims=True)).sum(axis=1)
+    paid[:, -1, -1] = np.where(there.any(axis=(1, 2)), np.nansum(won * payoffs, axis=1), np.nan)
     paid[:, -1, -1] /= counts.sum(axis=(1, 2))
     return odds, paid
 
@@ -135,12 +135,18 @@ def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tupl
     classes, and the total over both. ``actual``, ``predicted``: the sizes of the table, totals included.
     """
     sizes = (predicted, actual) if margins else (predicted - 1, actual - 1)
-    said, true = (at.ravel() for at in np.indices(sizes, np.int32))
+    prediction, true = (at.ravel() for at in np.indices(sizes, np.int32))
     if margins:
-        over = 2 * (true == actual - 1) + (said == predicted - 1)  # 1 over predictions, 2 over classes, 3 over both
+        over = 2 * (true == actual - 1) + (
+            prediction == predicted - 1
+        )  # 1 over predictions, 2 over classes, 3 over both
         order = np.argsort(over, kind="stable")
-        said, true = said[order], true[order]
-    return np.repeat(np.arange(groups, dtype=np.int32), len(said)), np.tile(said, groups), np.tile(true, groups)
+        prediction, true = prediction[order], true[order]
+    return (
+        np.repeat(np.arange(groups, dtype=np.int32), len(prediction)),
+        np.tile(prediction, groups),
+        np.tile(true, groups),
+    )
 
 
 def _over(groups: Groups, group: Array, table: Array, predicted: Array, actual: Array) -> pl.Series:

@@ -297,9 +297,9 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
     def each(values: Array | None, at: Array = rows) -> Array | None:
         return None if values is None else values[at]
 
-    grade, shown = run.grade[rows], each(run.logged_rank)
+    grade, logged_rank = run.grade[rows], each(run.logged_rank)
     if ones:
-        return FullRanking(np.ones(len(grade)), length, n_ret, logged_rank=shown)
+        return FullRanking(np.ones(len(grade)), length, n_ret, logged_rank=logged_rank)
     pool = run.pool
     if pool is not None:
         order, n = np.argsort(pool.query, kind="stable"), np.bincount(pool.query, minlength=run.n_queries)
@@ -309,4 +309,4 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
     judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, of), size=each(run.size, of))
     extra = {name: values[rows] for name, values in run.extra.items()}
     beside = replace(judged, score=each(run.score), extra=extra, document=each(run.document))
-    return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), logged_rank=shown)
+    return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), logged_rank=logged_rank)

@@ -78,10 +78,10 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {class_name(frame)}{rows}{_judged(judgments)}"
     parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in played.items()]
-    said = ", ".join(
+    conventions = ", ".join(
         f"{name}={_in_full(value, name)}" for name, value in roles.items() if name not in COLUMNS or value is None
     )
-    return Overview(title, tuple(parts), printable(said), printable(then))
+    return Overview(title, tuple(parts), printable(conventions), printable(then))
 
 
 def _in_full(value: Any, name: str) -> str:
@@ -168,10 +168,10 @@ def _likely(plan: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return columns with usual names of roles that are not played yet, by role."""
     taken = {column for columns in played.values() for column in columns}
     likely: dict[str, str] = {}
-    apart = {"label": "grade", "grade": "label"}
+    other = {"label": "grade", "grade": "label"}
     for role, declared in ROLES.items():
         free = [name for name in declared.among(plan.available) if name not in taken]
-        if free and role not in played and apart.get(role) not in {*played, *likely}:
+        if free and role not in played and other.get(role) not in {*played, *likely}:
             likely[role] = free[0]
             taken.add(free[0])
     return likely

@@ -65,16 +65,16 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
     call = bound(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
     pooled.check_pooled(asked)
     amount = pl.Float64 if call.columns.weight else pl.Int64
-    said = {"average": pl.String} if averages else {}
+    average = {"average": pl.String} if averages else {}
     columns = {"metric": pl.String, "value": pl.Float64, "support": amount, "n": pl.Int64, "n_undefined": pl.Int64}
     columns |= {} if ci is None else dict.fromkeys(ENDS, pl.Float64)
     if layout == "wide":
         columns = {"support": amount, "n": pl.Int64}
         ends = ("",) if ci is None else ("", *(WIDE[end] for end in ENDS))
         wide = [name + end for name, _ in asked for end in ends]
-        check_wide(wide, call.columns, ("class", *said, *columns))
+        check_wide(wide, call.columns, ("class", *average, *columns))
         columns |= dict.fromkeys(wide, pl.Float64)
-    columns = said | columns
+    columns = average | columns
     check_key_names(call.columns.keys, ("class", *columns))
 
     def compute(source: Source) -> Answer:
@@ -117,8 +117,8 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
     if averages:
         pooled.check_cases(asked, several.cases, averages)
     of, wanted = pooled.averages_of_rows(asked, averages, binary=False)
-    said = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
-    shape = len(asked), cases.k + len(said), len(inputs.segments)
+    ordered = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
+    shape = len(asked), cases.k + len(ordered), len(inputs.segments)
     value, undefined, there = (np.full(shape, empty) for empty in (np.nan, 0, False))
     some = inputs.segments.n > 0
     for i, (name, metric) in enumerate(asked):
@@ -131,20 +131,20 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
         undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw) & some, seen | ~some
         value[i, : cases.k, ~some] = np.nan
     for i, one in zip(of, wanted, strict=True):
-        own, line = pooled.one_metric(several, *one), cases.k + said.index(one[2])
+        own, line = pooled.one_metric(several, *one), cases.k + ordered.index(one[2])
         value[i, line] = np.where(some, own.value, np.nan)
         undefined[i, line], there[i, line] = own.undefined, True
     support = _support(inputs).T
-    every = np.tile(support.sum(axis=0), (len(said), 1))
+    every = np.tile(support.sum(axis=0), (len(ordered), 1))
     ends = np.full((2, *shape), np.nan)
     if options.ci is not None:
         ends[:, :, : cases.k] = _ends_of_classes(inputs, asked, value[:, : cases.k], options)
         over = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
-        lines = [cases.k + said.index(one[2]) for one in wanted]
+        lines = [cases.k + ordered.index(one[2]) for one in wanted]
         for i, line, found in zip(of, lines, _over_classes(several, wanted, value[of, lines], over), strict=True):
             ends[:, i, line] = found
     both = {} if options.ci is None else holding(ends, value)
-    return Lines(cases, inputs.segments, said, value, undefined, there, np.concatenate([support, every]), both)
+    return Lines(cases, inputs.segments, ordered, value, undefined, there, np.concatenate([support, every]), both)
 
 
 def _over_classes(

@@ -52,7 +52,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     by, queries = call.columns.by, call.columns.query_text or call.columns.query
 
     keys = [*by, *queries, str(call.columns.doc)]
-    apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
+    per_system = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
         rows, at_rows, counts = impression_results(source, keys)
@@ -70,7 +70,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT}, table=counts)
 
-    return answer_of(apart, compute, lambda _: RESULT, keys=by, in_pieces=True)
+    return answer_of(per_system, compute, lambda _: RESULT, keys=by, in_pieces=True)
 
 
 def _pairs(rows: pl.DataFrame, keys: Sequence[str], estimator: str) -> pl.DataFrame:

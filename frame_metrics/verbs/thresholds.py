@@ -163,10 +163,10 @@ def _without(first: Mapping[int, str], failed: int, segments: Segments) -> NotCo
     """Return the error that counts the segments without a usable threshold, with the reasons of the first three."""
     if not segments.keys:
         return NotComputableError(first[0])
-    said = [f"{segments.text(segment)}: {why}" for segment, why in first.items()]
+    reasons = [f"{segments.text(segment)}: {why}" for segment, why in first.items()]
     more = ["..."] if failed > 3 else []
     many = "1 segment has" if failed == 1 else f"{failed} of {len(segments)} segments have"
-    return NotComputableError(f"{many} no such threshold ({'; '.join([*said, *more])})")
+    return NotComputableError(f"{many} no such threshold ({'; '.join([*reasons, *more])})")
 
 
 def _meets(values: Array, metric: Metric, bound: float) -> Array:
@@ -189,12 +189,12 @@ def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Ar
         return f"{asked[0][0]} is undefined at every threshold{beside}"
     by_name = dict(zip([name for name, _ in asked], values, strict=True))
     meets = {name: _meets(by_name[name], *limit) for name, limit in limits.items()}
-    said = []
+    texts = []
     for name, (limit, end) in limits.items():
         others = np.all([np.ones(len(meets[name]), bool), *(meets[one] for one in limits if one != name)], axis=0)
         here = by_name[name][others] if others.any() else by_name[name]
         here = here[~np.isnan(here)]
         best = "undefined" if not len(here) else f"{here.max() if limit.higher else here.min():.6g}"
-        said.append(f"{name} {'>=' if limit.higher else '<='} {end:g} (the best that can be had is {best})")
-    each = ", each where the others hold" if len(said) > 1 else ""
-    return f"no threshold meets {' and '.join(said)}{each}"
+        texts.append(f"{name} {'>=' if limit.higher else '<='} {end:g} (the best that can be had is {best})")
+    each = ", each where the others hold" if len(texts) > 1 else ""
+    return f"no threshold meets {' and '.join(texts)}{each}"

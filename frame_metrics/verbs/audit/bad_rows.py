@@ -133,9 +133,9 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
             about = unfolded.origin.error(error, at)
             rows = np.asarray(about.rows)
         first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
-        shown = first if numbered and TIMES not in frame.columns else []
+        first_rows = first if numbered and TIMES not in frame.columns else []
         n, of = _number(table[at]), _number(frame[rows])
-        notes.append(Note(error.column, error.what, n, of, shown, about.column, about.remedy, where=about.where))
+        notes.append(Note(error.column, error.what, n, of, first_rows, about.column, about.remedy, where=about.where))
     return notes
 
 

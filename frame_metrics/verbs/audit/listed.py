@@ -99,9 +99,11 @@ def run_checks(log: Log) -> Counted:
     known |= {role: log.known_values(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     of_queries = {role: values for role, values in known.items() if values is not None}
     log.each_block(work)
-    said = {name: values for name, values in of_queries.items() if name in ("size", "weight", "cluster")}
+    of_units = {name: values for name, values in of_queries.items() if name in ("size", "weight", "cluster")}
     of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
-    return Counted(log, log.index, amounts | said, {check: seen for check, seen in of_log.items() if seen is not None})
+    return Counted(
+        log, log.index, amounts | of_units, {check: seen for check, seen in of_log.items() if seen is not None}
+    )
 
 
 def _beyond(log: Log) -> Array | None:

@@ -21,9 +21,9 @@ def lists_without_two_teams(log: Log) -> Seen:
         return Seen(0)
     _, by, query = log.columns.key_names
     place = next((name for name in ("rank", "score") if name in log.table.columns), "team")
-    shown = pl.col("team").filter(pl.col(place).is_not_null()).drop_nulls()
+    teams = pl.col("team").filter(pl.col(place).is_not_null()).drop_nulls()
     grouped = log.table.with_row_index("row").group_by(*by, *query, maintain_order=True)
-    lists = grouped.agg(pl.first("row"), shown.n_unique().alias("teams"))
+    lists = grouped.agg(pl.first("row"), teams.n_unique().alias("teams"))
     few = lists.filter(pl.col("teams") < 2)
     at = int(log.rows(few["row"][:1].to_numpy().astype("int64")).max(initial=-1))
     return Seen(len(few), len(lists), as_text(few.select(*by, *query)[:1]), at=at)
@@ -65,10 +65,10 @@ def systems_that_share_no_rank(log: Log) -> Seen:
         return Seen(0)
     _, by, query = log.columns.key_names
     rows = log.table.with_row_index("row").filter(pl.col("rank").is_not_null())
-    shown = rows.group_by(*by, *query, maintain_order=True).agg(
+    places = rows.group_by(*by, *query, maintain_order=True).agg(
         pl.first("row"), several=pl.n_unique("system") > 1, apart=pl.n_unique("rank") == pl.len()
     )
-    lists = shown.filter("several")
+    lists = places.filter("several")
     found = lists.filter("apart")
     at = int(log.rows(found["row"][:1].to_numpy().astype("int64")).max(initial=-1))
     return Seen(len(found), len(lists), as_text(found.select(*by, *query)[:1]), at=at)

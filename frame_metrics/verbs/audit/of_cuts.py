@@ -140,9 +140,9 @@ def _parts_text(parts: Parts, these: slice, log: Log) -> str:
     word = "on" if all(kind.is_temporal() for kind in names.dtypes) else "in"
     ends = zip(parts.first[these].astype(int).tolist(), parts.last[these].astype(int).tolist(), strict=True)
     ranks = [f"{first} to {last}" if last > first else str(first) for first, last in ends]
-    told = [f"{said} {word} {as_text(names, i)}" for i, said in enumerate(ranks[:MOST_PARTS])]
+    texts = [f"{rank_range} {word} {as_text(names, i)}" for i, rank_range in enumerate(ranks[:MOST_PARTS])]
     more = len(ranks) - MOST_PARTS
-    return f"rank{'s' if ' to ' in ranks[0] else ''} {', '.join(told)}{f', and {more} more parts' if more > 0 else ''}"
+    return f"rank{'s' if ' to ' in ranks[0] else ''} {', '.join(texts)}{f', and {more} more parts' if more > 0 else ''}"
 
 
 def kept_whole(columns: Columns, made: Collection[str]) -> str:

@@ -56,7 +56,7 @@ def scores_worse_than_chance_in_rankings(counts: Counted) -> Seen | None:
     means, errors, n = _areas(counts)
     there = n >= MANY
     with np.errstate(divide="ignore", invalid="ignore"):
-        sure = [NormalDist().cdf(-apart) for apart in np.nan_to_num((0.5 - means[there]) / errors[there])]
+        sure = [NormalDist().cdf(-distance) for distance in np.nan_to_num((0.5 - means[there]) / errors[there])]
     turned = np.flatnonzero(there)[adjusted(np.array(sure), "holm") < NormalDist().cdf(-SURE)]
     words: dict[str, Any] = {"word": f"values of {log.columns.system}" if log.columns.system else ""}
     if not len(turned):

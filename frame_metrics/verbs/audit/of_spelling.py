@@ -94,8 +94,8 @@ def _almost(sides: WithPositive) -> Seen:
         return Seen(0, sides.number())
     every = [*dict.fromkeys(one for _, like in found for one in like)]
     text, n = found[0][0], sides.number(every)
-    told, *like = quoted_values([text, *every[:MOST_TEXTS]])
-    words = {"like": and_more(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
+    first, *like = quoted_values([text, *every[:MOST_TEXTS]])
+    words = {"like": and_more(like, len(every)), "text": first, "have": "has" if n == 1 else "have"}
     words["apart"] = difference_in_words([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
     return Seen(n, sides.number(), every[0], words)

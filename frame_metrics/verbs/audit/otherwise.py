@@ -68,8 +68,8 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
         if ours.any():
             first = int(ours.argmax())
             like = int((lost & (form == form[first])).argmax())
-            said = " and ".join(in_quotes(names.row(first), names.row(like)))
-            found[system] = Otherwise(int(ours.sum()), int(total[system]), int(lost.sum()), said)
+            example = " and ".join(in_quotes(names.row(first), names.row(like)))
+            found[system] = Otherwise(int(ours.sum()), int(total[system]), int(lost.sum()), example)
     return found
 
 

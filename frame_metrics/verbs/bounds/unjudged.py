@@ -46,8 +46,8 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
     if metric.graded and scaled and top is None and own is None:
-        said = "" if highest is None else f"{highest:g}"
-        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={said}")
+        grade = "" if highest is None else f"{highest:g}"
+        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={grade}")
 
 
 def extremes(

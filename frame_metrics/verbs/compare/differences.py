@@ -181,15 +181,15 @@ def by_draws(
         n, df = _few(drawn, units)
         level = expanded_level(options.ci, n, df)
         means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
-        apart = drawn[0] - drawn[1]
+        differences = drawn[0] - drawn[1]
         ends = drawn_ends(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), level)
         ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
-        row["mde"] = detectable(options.ci) * float(apart.std())
-        if margin is not None and np.isfinite(values).all() and vary(apart):
-            known = of_draws(margin[0].sign * apart[:, None], np.array(margin[1:]), df + 1)
+        row["mde"] = detectable(options.ci) * float(differences.std())
+        if margin is not None and np.isfinite(values).all() and vary(differences):
+            known = of_draws(margin[0].sign * differences[:, None], np.array(margin[1:]), df + 1)
             row |= margin_columns(known[:, 0], margin[0])
-    if not vary(apart):
+    if not vary(differences):
         row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
     least = least_of_units(units)
     if least > 1 - options.ci + CLOSE:  # nothing can be detected

@@ -109,6 +109,6 @@ class PairGroup:
             value, base = (np.column_stack(side) for side in zip(*both, strict=True))
             means = np.array([[column.row["value"], column.row["baseline_value"]] for column in some]).T
             over = np.where(means == 0, 1, means)  # with a mean of 0 the result is not used
-            apart = value / over[0] - base / over[1]
-            found.append(spread_of_pairs(apart, self.weight, self.cluster, np.ones(len(some))).error)
+            relative = value / over[0] - base / over[1]
+            found.append(spread_of_pairs(relative, self.weight, self.cluster, np.ones(len(some))).error)
         return np.concatenate(found)

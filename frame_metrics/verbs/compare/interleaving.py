@@ -95,17 +95,19 @@ def _check_roles(plan: Plan) -> None:
     """Raise without teams, and for roles and options that say another thing than they do."""
     columns = plan.columns
     if columns.team is None:
-        told = absent(("team",), plan.roles, plan.available, plan.backend.hint)
+        message = absent(("team",), plan.roles, plan.available, plan.backend.hint)
         for role in ("arm", "system"):
             if column := getattr(columns, role):
-                told = f"{role}={column!r} says that a list is of one {role}; name the column with team= in its place"
-        raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {told}")
-    said = f"team={columns.team!r} says which system contributed each row of a list, and"
+                message = (
+                    f"{role}={column!r} says that a list is of one {role}; name the column with team= in its place"
+                )
+        raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {message}")
+    problem = f"team={columns.team!r} says which system contributed each row of a list, and"
     if several := [*columns.shape.per_system]:
-        raise NotComputableError(f"{said} the columns {several} are those of several systems; name one of them")
+        raise NotComputableError(f"{problem} the columns {several} are those of several systems; name one of them")
     if plan.has_judgments:
         raise NotComputableError(
-            f"{said} judgments beside the log are no clicks; ask before judge(), and pass relevant=None"
+            f"{problem} judgments beside the log are no clicks; ask before judge(), and pass relevant=None"
         )
 
 

@@ -182,9 +182,9 @@ def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterato
     """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
     known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
     alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.columns)]
-    apart = iter(flip_families(alone, options, lambda done: None).bounds if alone else ())
+    bounds = iter(flip_families(alone, options, lambda done: None).bounds if alone else ())
     for group, spread in known:
-        wide = next(apart) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
+        wide = next(bounds) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
         single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
         low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
         for column, above, below in zip(group.columns, low > 0, high < 0, strict=True):

@@ -37,16 +37,16 @@ def lists_compared(
     The p-value is that of Fisher's randomization test: if the systems do not differ, either could have returned each of
     the two lists of a query. Each draw exchanges the lists of some queries, or clusters, and computes the metric anew.
     """
-    measured, shown = pairing.all_values, pairing.all_values.results
+    measured, results = pairing.all_values, pairing.all_values.results
     index, asked, n_queries = measured.index, [measured.asked[i][1] for i in metrics], pairing.n_queries
     side = np.select([index.system == system for system in pair], [0, 1], -1)
     there, drops = (side >= 0) & (index.segment == segment), measured.conventions.unanswered == "drop"
-    here = there & (np.bincount(shown.ranking, minlength=len(side)) > 0)
+    here = there & (np.bincount(results.ranking, minlength=len(side)) > 0)
     lists = np.bincount(index.pair[here], minlength=n_queries)  # of each query, 2 where both have one
     answers = np.bincount(index.pair[there & index.answered], minlength=n_queries)
     used = answers == 2 if drops else lists > 0
-    some = np.flatnonzero((here & used[index.pair])[shown.ranking] & (shown.rank <= (asked[0].k or EVERY)))
-    of_query, ranking, doc = _units(pairing, used), shown.ranking[some], shown.doc[some]
+    some = np.flatnonzero((here & used[index.pair])[results.ranking] & (results.rank <= (asked[0].k or EVERY)))
+    of_query, ranking, doc = _units(pairing, used), results.ranking[some], results.doc[some]
     unit, units, mine = of_query[index.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
     weight = None if measured.weight is None else measured.weight[ranking]
 
@@ -55,7 +55,7 @@ def lists_compared(
         n = len(exchange)
         placed = np.arange(0, 2 * n, 2)[:, None] + (mine ^ exchange[:, unit])
         every = None if weight is None else np.tile(weight, n)
-        lists = Lists(placed.ravel(), np.tile(doc, n), every, (2 * n, shown.size), shown.catalogue)
+        lists = Lists(placed.ravel(), np.tile(doc, n), every, (2 * n, results.size), results.catalogue)
         return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
 
     value, base = values(np.zeros((1, units), np.int64))[0].T
@@ -65,7 +65,7 @@ def lists_compared(
     each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
     rows = [dict(zip(EACH, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each]
     if units > 1 and np.isfinite(value - base).any():
-        step = max(ROOM // max(len(some), 2 * shown.size), 1)
+        step = max(ROOM // max(len(some), 2 * results.size), 1)
         drawn = options.permutations, options.seed, step, tick
         p = exchanged(lambda exchange: np.diff(values(exchange))[..., 0], value - base, units, *drawn)
         for row, one in zip(rows, p, strict=True):

@@ -122,8 +122,8 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
     rounds = options.resamples * len(pairs) * len(metrics)
     with progress(rounds, "draw", work=rounds * len(arms.arm)) as tick:
-        told = [[_numbers_of(two_mixes(arms, pair, metric), given, tick) for metric in metrics] for pair in pairs]
-    return _answer(arms, pairs, totals, told)
+        changes = [[_numbers_of(two_mixes(arms, pair, metric), given, tick) for metric in metrics] for pair in pairs]
+    return _answer(arms, pairs, totals, changes)
 
 
 def _numbers_of(mixes: TwoMixes, given: tuple[Sequence[Grouping], float, int, int], tick: Tick) -> Mapping[str, Array]:

@@ -121,8 +121,8 @@ def _sums(group: PairGroup, unit: Array, units: int) -> tuple[Array, Array, Arra
     scale = scales(group.differences)
     differences = group.differences / scale
     offset = offsets(differences, group.size / scale)
-    apart, each = differences - offset, np.ones(len(unit)) if group.weight is None else group.weight
-    sums, sizes = times(apart, group.weight), each[:, None]
+    centred, each = differences - offset, np.ones(len(unit)) if group.weight is None else group.weight
+    sums, sizes = times(centred, group.weight), each[:, None]
     if len(unit) > len(np.unique(unit)):
         sums, sizes = in_clusters(sums, unit), in_clusters(sizes, unit)
         unit = np.arange(len(sums))

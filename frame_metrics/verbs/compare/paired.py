@@ -78,7 +78,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
                 groups = []
         infer(groups, options, tick, others=others)
     if pairing.all_values.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
-        rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
+        rows = [{name: value for name, value in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = numbers_of_rows(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 

@@ -239,11 +239,11 @@ def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
         value, base = here.values[metric, use][:, pair].T
         weight = here.weights(use)
         each = np.ones(len(value)) if weight is None else weight
-        apart = people = value - base
+        difference = people = value - base
         if by_people is not None:
             people = np.subtract(*by_people.values[metric][:, pair].T)
         own = np.where(np.isnan(people), 0, each)
-        columns = np.column_stack([np.nan_to_num(people) * own, apart * own, own, apart * each, each])
+        columns = np.column_stack([np.nan_to_num(people) * own, difference * own, own, difference * each, each])
         *judged, sizes, every, size = in_clusters(columns, here.clusters(use)).T
         some, there = sizes > 0, size > 0
         counts = {"n": len(value), "n_units": some.sum()}

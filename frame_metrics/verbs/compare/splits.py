@@ -69,14 +69,14 @@ class Splits:
 
     def unit_columns(self, segment: int, pair: Pair, row: Row) -> Row:
         """Return the columns about the units of a pair of arms; ``row``: the columns that count them."""
-        told: Row = {"split_p_value": self.p_value[segment]}
+        row_of_units: Row = {"split_p_value": self.p_value[segment]}
         if self.unjudged is not None:
             each = self.unjudged[segment].tolist()
-            told |= zip(UNJUDGED, (each[arm] for arm in pair if arm < len(each)), strict=False)
+            row_of_units |= zip(UNJUDGED, (each[arm] for arm in pair if arm < len(each)), strict=False)
         if self.units is None:
-            return told
-        told |= zip(UNIT_SHARES, ratio(self.units[segment, list(pair)], self.units[segment].sum()), strict=True)
-        return told | {"split_note": "; ".join(self._notes(segment, row)) or None}
+            return row_of_units
+        row_of_units |= zip(UNIT_SHARES, ratio(self.units[segment, list(pair)], self.units[segment].sum()), strict=True)
+        return row_of_units | {"split_note": "; ".join(self._notes(segment, row)) or None}
 
     def _notes(self, segment: int, row: Row) -> list[str]:
         """Return what a reader has to know of the units, as clauses."""
