@@ -118,7 +118,7 @@ def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
         if held not in (kind, pl.Null) and not (held.is_numeric() and kind.is_numeric()):
             raise BadValueError(
                 f"{name}: the column is {backend.column(name).dtype}, and a partition of it holds {held}; "
-                "say what it holds, with astype()"
+                "set its type with astype()"
             )
     return table.cast(pl.Schema(types))
 

@@ -104,7 +104,7 @@ class PandasFrame(Backend):
         is_expression = hasattr(type(function), "_eval_expression")  # pd.col()
         values = function._eval_expression(self.frame) if is_expression else function(self.frame)
         if is_expression and values.name is None:
-            raise BadValueError("it is made of several columns; say what it is called, with .rename()")
+            raise BadValueError("it is made of several columns; name it with .rename()")
         if hasattr(values, "index") and hasattr(values, "iloc") and not values.index.equals(self.frame.index):
             raise BadValueError("its index is not that of the frame; give a value for each row, in their order")
         return values
@@ -282,7 +282,7 @@ def _as_text(name: str, values: Any) -> pl.Series:
             raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
         if any(isinstance(value, set) for value in values):
             raise BadValueError(f"{name}: the column holds sets, which have no order; make them lists") from None
-        raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
+        raise BadValueError(f"{name}: the column's values cannot be compared ({error}); make them text") from None
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):
         alike = Counter(texts).most_common(1)[0][0]

@@ -202,7 +202,7 @@ class Backend(ABC):
         return None
 
     def at_once(self, answer: Any) -> Any:
-        """Return an answer that has been computed: a plan is run, and the result is of the same kind."""
+        """Compute an answer that is still a plan, and return a frame of the same kind; any other answer unchanged."""
         return answer
 
     def hint(self, column: Any) -> str:
@@ -235,7 +235,7 @@ def _name_of(expression: pl.Expr) -> str:
     roots = list(dict.fromkeys(without_groups(expression).meta.root_names()))
     if len(roots) != 1:
         made_of = f"the columns {listed(roots)}" if roots else "no column"
-        raise BadValueError(f"it is made of {made_of}; say what it is called, with .alias()")
+        raise BadValueError(f"it is made of {made_of}; name it with .alias()")
     return roots[0]
 
 

@@ -201,7 +201,7 @@ class CommandLine:
         saved = worse or not_worse or options.get("saved")
         ungated = not (self.has_gates or bounds)
         wrong = {
-            "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is said": (
+            "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is given": (
                 alpha is not None and not (worse or not_worse)
             ),
             "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
@@ -215,7 +215,7 @@ class CommandLine:
             "--saved-system requires a file of saved numbers": options.get("saved_system") and not saved,
             "--fail-if-worse-than reads p-values; leave out --per-query": worse and options.get("per_query"),
             "--not-worse-than reads p-values; leave out --per-query": not_worse and options.get("per_query"),
-            "--junit writes what gates say, and there is none; name one, as --fail-under": options.get("junit")
+            "--junit writes the results of gates, and there is none; pass one, as --fail-under": options.get("junit")
             and ungated,
         }
         for message in (message for message, holds in wrong.items() if holds):

@@ -220,12 +220,12 @@ RETIRED = {
     "format": "pass --to FORMAT, as --to json",
     "json": "pass --to json",
     "q": "pass --query COLUMN, the column of queries; values of each query are the command per-query",
-    "k": "a cutoff stands behind the name of a metric, as ndcg@10",
+    "k": "a cutoff follows the name of a metric, as ndcg@10",
     "group-by": "pass --by COLUMN",
     "groupby": "pass --by COLUMN",
     "segment": "pass --by COLUMN",
     "model": "pass --system COLUMN",
-    "metrics": "metrics stand behind the input, as ndcg@10 map, or each after -m",
+    "metrics": "metrics follow the input, as ndcg@10 map, or each after -m",
     "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
     "change compare them",
 }

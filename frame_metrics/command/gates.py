@@ -189,7 +189,7 @@ def check_bounds(fail_on: Any) -> None:
     except FrameMetricsError as error:
         message = str(error).replace("fail_on: ", "--fail-on: ", 1)
         if isinstance(fail_on, str) or isinstance(error, UnknownNameError):
-            message += f" (a check is said with its limit, CHECK=LIMIT, as {BOUND!r})"
+            message += f" (pass a check with its limit, CHECK=LIMIT, as {BOUND!r})"
         raise type(error)(message) from None
 
 

@@ -226,7 +226,7 @@ class Job(CommandLine):
         """Return the shares of ``--split`` by arm, with the names of arms in the type of their column."""
         arms = self._in_column_type(split)
         if twice := [name for name, arm in zip(split, arms, strict=True) if arms.count(arm) > 1]:
-            raise BadValueError(f"--split: {listed(twice)} are one arm; say it once")
+            raise BadValueError(f"--split: {listed(twice)} are one arm; pass it once")
         return dict(zip(arms, split.values(), strict=True))
 
     def _query(self, ids: Sequence[str]) -> Any:

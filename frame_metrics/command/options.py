@@ -17,7 +17,7 @@ from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles import roles
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
-ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
+ROLES, CONVENTIONS = "roles: what each column is used for", "conventions"
 JUDGMENTS, VERB = "judgments in a separate file", "options"
 # Parameters of verbs that are no plain options here.
 ELSEWHERE = ("baseline", "split", "margin", "fail_on", "kind", "path", "metrics", "metric")
@@ -147,7 +147,7 @@ def pairs(texts: Sequence[str], read: Callable[[str], Any] = str) -> dict[Any, s
     for key, _, value in (text.rpartition("=") for text in texts):
         name = read(key)  # equal names are one, as 3 and 3.0
         if name in found:
-            raise BadValueError(f"{key!r} is said twice, with {found[name]} and with {value}; say it once")
+            raise BadValueError(f"{key!r} is given twice, with {found[name]} and with {value}; pass it once")
         found[name] = value
     return found
 

@@ -36,7 +36,7 @@ class SavedFile:
         """Return the numbers of one system; raise if there are none."""
         if system in self.systems:
             return self.rows.filter(self._texts().eq_missing(system))
-        there = f"it has {listed(self.systems)}" if self.column else "no column of it says a system"
+        there = f"it has {listed(self.systems)}" if self.column else "it has no column of systems"
         near = closest(system, [one for one in self.systems if one is not None])
         raise UnknownNameError(f"--saved-system {system}: {self.where} has no numbers of that system; {there}{near}")
 

@@ -69,7 +69,7 @@ class PlainText:
         except csv.Error as error:
             problem = "a quote is opened and not closed, or something follows it"
             if "new-line" in str(error):
-                problem = "a carriage return stands alone; end lines with a line feed, or put the cell in quotes"
+                problem = "a single carriage return ends no line; end lines with a line feed, or put the cell in quotes"
             raise self.wrong(before + 1, problem) from None
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:

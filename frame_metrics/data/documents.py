@@ -82,8 +82,8 @@ def _choices(backend: Backend, doc: str) -> pl.DataFrame:
             unclear = [name for name, kind in backend.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
         raise ColumnError(
-            f"popularity=: {listed(unclear)} may say how often each document was chosen; call the column that does "
-            f"{CHOSEN!r}, or drop what does not, to count rows"
+            f"popularity=: {listed(unclear)} may hold how often each document was chosen; rename the column that does "
+            f"to {CHOSEN!r}, or drop what does not, to count rows"
         )
     return table.rename(dict.fromkeys(held, CHOSEN))
 

@@ -164,5 +164,7 @@ def with_document_numbers(
                 f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
             )
     elif (n := found.different or np.count_nonzero(np.bincount(found.doc))) > catalogue:
-        raise BadValueError(f"catalogue={catalogue:g} documents, and the lists show {n} different ones; say how many")
+        raise BadValueError(
+            f"catalogue={catalogue:g} documents, and the lists show {n} different ones; pass how many there are"
+        )
     return replace(found, catalogue=float(catalogue))

@@ -236,7 +236,7 @@ def fbeta(table: FullConfusion, beta: NotNegative | None = None, alpha: Share | 
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
     if beta is not None and alpha is not None:
-        raise BadValueError(f"F with beta={beta:g} and alpha={alpha:g}: they say the same; give one of them")
+        raise BadValueError(f"F with beta={beta:g} and alpha={alpha:g}: they mean the same; pass one of them")
     if alpha is not None:
         return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
     square = 1.0 if beta is None else float(f"{beta * beta:.15g}")  # of a root, as that of set_F.2, the number itself

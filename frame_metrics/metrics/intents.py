@@ -43,7 +43,7 @@ def _of_all(run: FullRanking, k: int | None, alpha: float, weight: Weight) -> Ar
 
 
 def _share_of_best(run: FullRanking, k: int | None, alpha: float, weight: Weight) -> Array:
-    """The sum as a share of that of the ideal ranking, shape (queries,)."""
+    """The sum divided by that of the ideal ranking, shape (queries,)."""
     best = run.intents.ideal(alpha, k)
     return ratio(_novel(run.intents.seen, k, alpha, weight), _novel(best, k, alpha, weight))
 
@@ -70,7 +70,7 @@ _of_the_ideal = partial(metric, range=(0, np.inf))
 
 @_of_the_ideal(also=(f"{ALPHA}_ndcg", f"{ALPHA}ndcg"))
 def alpha_ndcg(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
-    """Discounted cumulated novelty as a share of that of the ideal ranking of all judged documents.
+    """Discounted cumulated novelty divided by that of the ideal ranking of all judged documents.
 
     Formula: the first sum of alpha_dcg, over the same sum for the ideal ranking. The ideal ranking has at each rank the
         document that gains most after those above it; of equal ones, the one with the last id. Another order may gain
@@ -99,7 +99,7 @@ def err_ia(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
 
 @_of_the_ideal()
 def nerr_ia(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
-    """Intent-aware expected reciprocal rank as a share of that of the ideal ranking of all judged documents.
+    """Intent-aware expected reciprocal rank divided by that of the ideal ranking of all judged documents.
 
     Formula: the first sum of err_ia, over the same sum for the ideal ranking of alpha_ndcg.
     Undefined: no document is relevant to a subtopic.
@@ -130,7 +130,7 @@ def nrbp(run: FullRanking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
 
 @_of_the_ideal()
 def nnrbp(run: FullRanking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
-    """Novelty- and rank-biased precision as a share of that of the ideal ranking of all judged documents.
+    """Novelty- and rank-biased precision divided by that of the ideal ranking of all judged documents.
 
     Formula: nrbp, over nrbp of the ideal ranking of alpha_ndcg.
     Undefined: no document is relevant to a subtopic.

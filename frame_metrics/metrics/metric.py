@@ -275,7 +275,7 @@ class Metric:
         return BadValueError(f"{self.name}({quote(value)}): {', or '.join(ways) or 'it has no parameters'}")
 
     def _given_twice(self, cutoff: float) -> BadValueError:
-        return BadValueError(f"{self.name}@{quote(cutoff)}: {self.at}= and @ say the same; give one of them")
+        return BadValueError(f"{self.name}@{quote(cutoff)}: {self.at}= and @ mean the same; pass one of them")
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:

@@ -260,7 +260,7 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
         if name in ("ndcg", "dcg", "sdcg") and word == "dcg" and isinstance(value, str) and value in DCG:
             key, value = "gain", DCG[value]
         if key in words:
-            both = f"{words[key]}= and {word}= say the same; give one of them"
+            both = f"{words[key]}= and {word}= mean the same; pass one of them"
             raise BadValueError(f"{quote(text)}: {f'{word}= is given twice' if words[key] == word else both}")
         given[key], words[key] = value, word
     if name == "recall" and "recall" in given:

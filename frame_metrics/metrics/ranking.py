@@ -105,7 +105,7 @@ def idcg(
 def ndcg(
     run: FullRanking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
-    """Discounted cumulated gain as a share of that of the ideal ranking of all judged documents.
+    """Discounted cumulated gain divided by that of the ideal ranking of all judged documents.
 
     Formula: dcg@k / ideal dcg@k.
     Undefined: no document has a gain.

@@ -79,7 +79,7 @@ def check_asked(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
         check_average(metric.average, name, call.columns)
         if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
             raise NotComputableError(
-                f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
+                f"{name} has no micro average; measures of the 2x2 table have one, as precision or recall@10"
             )
 
 
@@ -222,11 +222,11 @@ def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = R
     for i, name in enumerate(names):
         if name in (*columns.keys, *others):
             raise ColumnError(
-                f"a column {quote(name)} for the metric would stand twice in the wide result; rename the frame's column"
+                f"a column {quote(name)} for the metric would be twice in the wide result; rename the frame's column"
             )
         if name in names[:i]:
             raise ColumnError(
-                f"a column {quote(name)} would stand twice in the wide result, for a metric and beside one; "
+                f"a column {quote(name)} would be twice in the wide result, for a metric and beside one; "
                 "ask for one of the two, or pass layout='long'"
             )
 

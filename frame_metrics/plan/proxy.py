@@ -29,8 +29,8 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     )
     if odd:
         raise ColumnError(
-            f"proxy: {odd}={quote(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
-            f"and scale=, so pass {odd}=None there"
+            f"proxy: {odd}={quote(roles[odd])} is a role of results; judgments take query=, doc=, grade= or label=, "
+            f"rel= and scale=, so pass {odd}=None there"
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy
     backend_of(frame)

@@ -42,7 +42,9 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
     notes = [f"The ranks of all hold together, and the best is among those that may be it, at {ci_percent(content)}."]
     if board["reliability"].count():
         known = number_text(board["reliability"].drop_nulls()[0])
-        notes.append(f"Reliability {known}: 1 if all queries tell the same differences of systems, 0 if chance does.")
+        notes.append(
+            f"Reliability {known}: 1 if all queries show the same differences of systems, 0 if they are due to chance."
+        )
     notes += [left_out_note(len(board), content)] if len(board) > ROWS else []
     beside = f"the {ci_level(content)}" if content.ci else ""
     whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, beside)

@@ -102,9 +102,10 @@ class OfPeriods(Stated):
         return self._sentence(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
 
     def _dependent_periods(self, rows: Sequence[Mapping[str, Any]], time: Any, *, days: bool) -> Iterator[Figures]:
-        """Yield that neighbouring periods are alike, and of days the last week beside the one before."""
+        """Yield that neighbouring periods are alike, and for days the last week and the one before."""
         unit = "days" if days else "periods"
-        of = f"No trend or break is told: neighbouring {unit} move together, so that chance makes such changes too"
+        why = f"neighbouring {unit} move together, so that chance makes such changes too"
+        of = f"No trend or break can be told from chance: {why}"
         yield self._sentence("absent", {}, of=of)
         if not days or any(later - earlier != 1 for earlier, later in pairwise(time[-2 * WEEK :])):
             return

@@ -189,7 +189,7 @@ def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[
     """Yield errors about conventions of propensities without ``propensity=``, or without a rank to look them up."""
     if roles.get("propensity") is None:
         yield from (
-            f"{name}= says nothing without propensity=" for name in _given(roles, ("target_propensity", "clip"))
+            f"{name}= has no effect without propensity=" for name in _given(roles, ("target_propensity", "clip"))
         )
     for name in _given(roles, ("propensity", "target_propensity")):
         if isinstance(roles[name], str) or not columns.query:

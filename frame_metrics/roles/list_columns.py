@@ -92,7 +92,7 @@ def no_lists(column: str, look: Glance) -> MistakenColumnError:
     split = f"; if several, as {quote(first)}, make them lists, with frame[{quote(column)}].str.split({mark!r})"
     return MistakenColumnError(
         f"relevant={quote(column)} holds no lists of ids; if it has one id for each query, pass {way}"
-        f"judge(gold, label=True), with a frame of queries and ids{split * bool(mark)}; what is said of a row is its "
+        f"judge(gold, label=True), with a frame of queries and ids{split * bool(mark)}; a judgment of a row is its "
         "label=",
         check="single ids where lists are meant",
         n=1,

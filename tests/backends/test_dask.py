@@ -448,7 +448,7 @@ def test_what_partitions_hold() -> None:
     with dask.config.set({"dataframe.convert-string": False}):
         frame = _frame(query=pd.Series([1, 2, "x"], dtype=object))
         said = error(lambda: frame.irm.evaluate("rr"), BadValueError)
-    assert said == "query: the column is object, and a partition of it holds Int64; say what it holds, with astype()"
+    assert said == "query: the column is object, and a partition of it holds Int64; set its type with astype()"
 
 
 def test_a_partition_that_lacks_a_column() -> None:

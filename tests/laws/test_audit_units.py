@@ -124,7 +124,7 @@ def test_queries_are_distinct_whatever_the_systems() -> None:
         assert found["n"].to_list() == [2, 2]
         assert found["share"].to_list() == [1, 1]
         assert ", in at least one ranking" in found["message"][0]
-        assert irm.audit().filter(check="ideal from the results alone")["n"].item() == 4 * (len(frame) // len(log))
+        assert irm.audit().filter(check="only results are judged")["n"].item() == 4 * (len(frame) // len(log))
 
 
 def test_values_that_a_row_has_several_of_are_counted_as_values() -> None:

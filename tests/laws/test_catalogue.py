@@ -226,9 +226,9 @@ def test_a_column_of_counts_says_how_often(name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"doc": ["a", "b"], "price": [1, 2]}, "popularity=: 'price' may say how often each document was chosen"),
-        ({"doc": ["a", "b"], "count": ["1", "2"]}, "popularity=: 'count' may say how often"),
-        ({"doc": ["a", "a"], "n": [1, 2], "count": [1, 2]}, "popularity=: 'n', 'count' may say how often"),
+        ({"doc": ["a", "b"], "price": [1, 2]}, "popularity=: 'price' may hold how often each document was chosen"),
+        ({"doc": ["a", "b"], "count": ["1", "2"]}, "popularity=: 'count' may hold how often"),
+        ({"doc": ["a", "a"], "n": [1, 2], "count": [1, 2]}, "popularity=: 'n', 'count' may hold how often"),
         ({"doc": ["a", "b"], "popularity": ["1", "2"]}, "popularity: a popularity is a number"),
         ({"doc": ["a", "b", "b"], "price": [1, 2, 2]}, None),
         ({"doc": ["a", "b", "b"], "count": ["1", "2", "2"]}, None),

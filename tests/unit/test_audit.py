@@ -332,7 +332,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "unjudged results": (unjudged_results, "info", 1, 1 / 4, "q2"),
     "ties across rank 10": (tied, "warning", 1, 1 / 3, "deep"),
     "equal scores past 2**53": (rounded, "warning", 2, 2 / 6, "q1"),
-    "ideal from the results alone": (only_results, "info", 1, 1 / 2, "q2"),
+    "only results are judged": (only_results, "info", 1, 1 / 2, "q2"),
     "ranks with gaps": (gaps, "info", 1, 1 / 2, "q2"),
     "repeated documents": (repeated, "warning", 1, 1 / 7, "q2"),
     "ranks that begin late": (late, "info", 2, 1, "q1"),
@@ -417,8 +417,8 @@ WITH_IT = {
     "unjudged in the top 10": {"unjudged results"},
     "unjudged results": {"unjudged in the top 10"},
     "ranks that begin late": {"ranks with gaps"},
-    "clicks without what was shown": {"ideal from the results alone", "ranks that begin late", "ranks with gaps"},
-    "systems that share no rank": {"ideal from the results alone", "ranks that begin late", "ranks with gaps"},
+    "clicks without what was shown": {"only results are judged", "ranks that begin late", "ranks with gaps"},
+    "systems that share no rank": {"only results are judged", "ranks that begin late", "ranks with gaps"},
     "grades between 0 and 1": {"grades with a fraction"},
     "scores that count from 1": {"rankings cut at one length", "scores worse than chance in rankings"},
     "segments that judgments name otherwise": {
@@ -565,7 +565,7 @@ def test_ties_that_do_not_cross_rank_10_change_nothing_there(ranks: tuple[int, .
 def test_a_count_of_relevant_documents_makes_the_ideal_known() -> None:
     """With `n_relevant` or judgments beside, the ideal does not rest on the results alone."""
     results = CLEAN.drop_nulls()
-    assert checks(results.irm(query="query")) == ["ideal from the results alone"]
+    assert checks(results.irm(query="query")) == ["only results are judged"]
     assert checks(results.with_columns(total=pl.lit(2)).irm(n_relevant="total")) == []
     assert checks(results.irm(collection_size=True)) == []
     assert (
@@ -582,7 +582,7 @@ def test_a_count_of_relevant_documents_makes_the_ideal_known() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) -> None:
     """What no system retrieved is unknown, unless the log has a judged document that none of them retrieved."""
-    check = "ideal from the results alone"
+    check = "only results are judged"
     both = pl.concat(
         [
             log(("q1", "a", 2.0, 1), ("q1", "b", 1.0, 0), ("q2", "a", 1.0, 1)).with_columns(run=pl.lit("A")),
@@ -732,12 +732,12 @@ def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None
 # Who is named
 
 
-def test_an_ideal_from_the_results_alone_whether_or_not_these_are_all_judged() -> None:
+def test_only_results_are_judged_whether_or_not_these_are_all_judged() -> None:
     """Three of four rankings have all that is judged of their query; the fourth has no results."""
     rows = ("a", 1, 2.0, 1), ("a", 1, 1.0, None), ("b", 1, 2.0, 1), ("b", 1, 1.0, 0), ("a", 2, 1.0, 1)
     irm = log(*rows, columns="run query score grade").irm(system="run")
     for each in (irm, in_pieces(irm)):
-        table = as_polars(each.audit()).filter(check="ideal from the results alone")
+        table = as_polars(each.audit()).filter(check="only results are judged")
         assert table.select("n", "share", "example").rows() == [(3, 0.75, "a, 1")]
 
 

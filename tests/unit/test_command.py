@@ -774,22 +774,25 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr", "--layout", "wide", "--fail-under", "rr=1"], "leave out --layout wide"),
         (
             ["evaluate", "log.parquet", "rr", "--fail-under", "rr=.5", "--fail-under", "rr=.9"],
-            "--fail-under: 'rr' is said twice, with .5 and with .9; say it once",
+            "--fail-under: 'rr' is given twice, with .5 and with .9; pass it once",
         ),
         (
             ["evaluate", "log.parquet", "rr", "--scale", "3=3", "--scale", "3.0=0"],
-            "--scale: '3.0' is said twice, with 3 and with 0; say it once",
+            "--scale: '3.0' is given twice, with 3 and with 0; pass it once",
         ),
         (
             ["evaluate", "log.parquet", "rr", "--scale", "true=1", "--scale", "1=0"],
-            "--scale: '1' is said twice, with 1 and with 0; say it once",
+            "--scale: '1' is given twice, with 1 and with 0; pass it once",
         ),
         (
             ["evaluate", "log.parquet", "auc", "--score", "2=p2", "--score", "2.0=px"],
-            "--score: '2.0' is said twice, with p2 and with px; say it once",
+            "--score: '2.0' is given twice, with p2 and with px; pass it once",
         ),
         (["evaluate", "log.parquet", "rr", "--query", "the query"], "--query 'the query': there is no such column"),
-        (["evaluate", "log.parquet", "rr", "--junit", "a.xml"], "--junit writes what gates say, and there is none"),
+        (
+            ["evaluate", "log.parquet", "rr", "--junit", "a.xml"],
+            "--junit writes the results of gates, and there is none",
+        ),
         (["evaluate", "log.parquet", "rr", "--alpha", "0.1"], "--alpha is the level of --fail-if-worse-than"),
         (["evaluate", "log.parquet", "rr", "--config", "no.toml"], "--config: there is no file 'no.toml'"),
         (

@@ -337,7 +337,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "carriage returns": (
         "log.csv",
         b"query,score,grade\r1,1,1\r",
-        "log.csv, line 1: a carriage return stands alone; end lines with a line feed",
+        "log.csv, line 1: a single carriage return ends no line; end lines with a line feed",
     ),
     "many digits": (
         "log.jsonl",

@@ -384,8 +384,8 @@ GAPS = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 3, 1, 2], "grade": [1, 0
         (["ranks with gaps=.49"], ["ranks with gaps"]),
         (["ranks with gaps=true"], ["ranks with gaps"]),
         (["constant scores=0", "duplicates=0"], []),
-        (["info", "ranks with gaps=100%", "ideal from the results alone=1.0", "few queries=2"], []),
-        (["info", "ranks with gaps=100%"], ["few queries", "ideal from the results alone"]),
+        (["info", "ranks with gaps=100%", "only results are judged=1.0", "few queries=2"], []),
+        (["info", "ranks with gaps=100%"], ["few queries", "only results are judged"]),
     ],
 )
 def test_bounds_of_checks(flags: list[str], failed: list[str], capsys: Captured) -> None:
@@ -639,7 +639,7 @@ def test_an_arm_has_one_share(capsys: Captured) -> None:
     """Two spellings of a number are one arm, of which no share is lost."""
     shares = [f"--split={name}" for name in ("0=0.5", "0.0=0.5", "1=0.5")]
     code, _, said = called(capsys, "audit", "log.parquet", "--system", "grade", *shares)
-    assert (code, said) == (2, ["frame-metrics: --split: '0', '0.0' are one arm; say it once"])
+    assert (code, said) == (2, ["frame-metrics: --split: '0', '0.0' are one arm; pass it once"])
 
 
 # not worse by more than a margin

@@ -517,7 +517,7 @@ two().evaluate("roc_auc(fpr=[0.5, 0.2])")
 two().evaluate("roc_auc(max_fpr=0.5, tpr=[0.5, 1])")
     BadValueError: roc_auc: max_fpr=, fpr= and tpr= each name a part of the curve; give one of them
 two().evaluate("inverse_fbeta(beta=2, alpha=0.2)")
-    BadValueError: F with beta=2 and alpha=0.2: they say the same; give one of them
+    BadValueError: F with beta=2 and alpha=0.2: they mean the same; pass one of them
     but: two().evaluate("max_precision(min_recall=0.5)", "inverse_fbeta(beta=2)")
     but: two().evaluate("roc_auc(max_fpr=0.5)", "roc_auc(fpr=[0, 0.5])")
 two()(query="bm25", score=None).evaluate("Subset accuracy")
@@ -540,7 +540,7 @@ two({"actual": [*"aabb"]}, by="actual").confusion()
 two({"threshold": [*"aabb"]}, by="threshold").thresholds()
     ColumnError: 'threshold' is a column of the result as well; rename the frame's column
 two({"f1": [*"aabb"]}, by="f1").thresholds("f1")
-    ColumnError: a column 'f1' for the metric would stand twice in the wide result; rename the frame's column
+    ColumnError: a column 'f1' for the metric would be twice in the wide result; rename the frame's column
 two({"fpr": [*"aabb"]}, by="fpr").curve("roc")
     ColumnError: 'fpr' is a column of the result as well; rename the frame's column
     but: two({"fpr": [*"aabb"]}, by="fpr").thresholds("f1")

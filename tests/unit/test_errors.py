@@ -500,7 +500,7 @@ log().evaluate("ndcg@5(gain='exp')")
     BadValueError: "ndcg@5(gain='exp')": the cutoff comes last, as in ndcg(gain='exp')@10
     but: log().evaluate("ndcg@5,10", "precision(rel=1)@5", "ndcg(gain='exp')@5", "set_F.2")
 log().evaluate("iprec(recall=0.1)@0.2")
-    BadValueError: iprec@0.2: recall= and @ say the same; give one of them
+    BadValueError: iprec@0.2: recall= and @ mean the same; pass one of them
 log().evaluate("iprec@2")
     BadValueError: iprec@2: the recall level is not between 0 and 1
 log().evaluate("iprec")
@@ -522,7 +522,7 @@ log().evaluate("rbp(p='0.8')")
     BadValueError: rbp: p='0.8' is not between 0 and 1
     but: log().evaluate("rbp(p=0.5)")
 log().evaluate("ndcg(gain='exp', gains='linear')")
-    BadValueError: "ndcg(gain='exp', gains='linear')": gain= and gains= say the same; give one of them
+    BadValueError: "ndcg(gain='exp', gains='linear')": gain= and gains= mean the same; pass one of them
 log().evaluate("ndcg(gian='exp')")
     UnknownNameError: ndcg has no parameter 'gian'; it has 'gain', 'discount', 'base', 'rel', 'judged_only'; did you
         mean 'gain'?
@@ -588,7 +588,7 @@ metrics.iprec @ 1.5
     BadValueError: iprec@1.5: the recall level is not between 0 and 1
 metrics.iprec(recall=0.1) @ 0.2
 (metrics.iprec @ 0.2)(recall=0.1)
-    BadValueError: iprec@0.2: recall= and @ say the same; give one of them
+    BadValueError: iprec@0.2: recall= and @ mean the same; pass one of them
 metrics.dcg(gain={1: 10**400})
     BadValueError: dcg: gain=[...] is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade
     but: metrics.ndcg @ 10
@@ -831,12 +831,12 @@ def test_a_metric_called_as_a_key_column(column: str, asked: Any, options: dict[
     """In the wide layout a segment cannot be called as a column of a metric; in the long layout it can."""
     log = _log({column: [1, 1, 2, 2]}).irm(**ROLES, by=column)
     assert error(lambda: log.evaluate(*asked, layout="wide", **options), ColumnError) == (
-        f"a column {column!r} for the metric would stand twice in the wide result; rename the frame's column"
+        f"a column {column!r} for the metric would be twice in the wide result; rename the frame's column"
     )
     assert log.evaluate(*asked, **options)[column].to_list() == [value for value in (1, 2) for _ in asked]
     if column in asked:
         assert error(lambda: log.per_query(*asked, layout="wide"), ColumnError) == (
-            f"a column {column!r} for the metric would stand twice in the wide result; rename the frame's column"
+            f"a column {column!r} for the metric would be twice in the wide result; rename the frame's column"
         )
 
 
@@ -871,7 +871,7 @@ wild(collection_size=1).evaluate("accuracy")
     BadValueError: collection_size: 1 documents are fewer than the 2 that are known of a query, retrieved or judged
     but: wild(collection_size=9).evaluate("specificity", "tn@2", "accuracy")
 wild().evaluate("rr", average="micro")
-    NotComputableError: rr has no micro average: only what the 2x2 table gives has, as precision or recall@10
+    NotComputableError: rr has no micro average; measures of the 2x2 table have one, as precision or recall@10
     but: wild().evaluate("precision", "recall@10", average="micro")
 wild().evaluate("brier")
     BadRowsError: bm25: 3 of 5 rows are not between 0 and 1 (rows 0, 2, 3); brier needs probabilities
@@ -1134,9 +1134,9 @@ log(by="bm25").evaluate("rr")
 log(ties="doc").evaluate("rr")
     ColumnError: ties='doc' orders equal scores by document; name the document column with doc=
 log({"rr": [1] * 4}, system="rr").evaluate("rr", layout="wide")
-    ColumnError: a column 'rr' for the metric would stand twice in the wide result; rename the frame's column
+    ColumnError: a column 'rr' for the metric would be twice in the wide result; rename the frame's column
 log().evaluate("rr", average="micro")
-    NotComputableError: rr has no micro average: only what the 2x2 table gives has, as precision or recall@10
+    NotComputableError: rr has no micro average; measures of the 2x2 table have one, as precision or recall@10
 log().evaluate("specificity")
     NotComputableError: specificity counts true negatives, and so needs collection_size=: a number, a column, or True if
         the frame lists all

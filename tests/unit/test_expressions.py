@@ -76,10 +76,10 @@ def made_of(**roles: Any) -> Any:
 
 REFUSALS = r"""
 made_of(score=pl.col("clicks") - pl.col("distance"))
-    BadValueError: score=<polars.Expr>: it is made of the columns 'clicks', 'distance'; say what it is called, with
+    BadValueError: score=<polars.Expr>: it is made of the columns 'clicks', 'distance'; name it with
         .alias()
 made_of(score=pl.lit(1))
-    BadValueError: score=<polars.Expr>: it is made of no column; say what it is called, with .alias()
+    BadValueError: score=<polars.Expr>: it is made of no column; name it with .alias()
 made_of(score=pl.col("clicks", "distance"))
     BadValueError: score=<polars.Expr>: it makes several columns; give an expression for each
 made_of(by=["day", pl.col("day").dt.month()])
@@ -180,7 +180,7 @@ def test_expressions_of_pandas() -> None:
     renamed = (col("clicks") + col("distance")).rename("sum")
     assert frame.irm(**roles, by=renamed).evaluate("rr")["sum"].to_list() == [-2.0, 0.0, 2.0]
     assert error(lambda: frame.irm(**roles, by=col("clicks") + col("distance")).evaluate("rr")) == (
-        "by=<pandas.Expression>: it is made of several columns; say what it is called, with .rename()"
+        "by=<pandas.Expression>: it is made of several columns; name it with .rename()"
     )
 
 

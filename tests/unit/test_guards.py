@@ -387,7 +387,7 @@ def test_queries_that_are_decided_have_both_kinds_of_findings(role: str) -> None
         decision = {"predicted": "predicted"} if role == "predicted" else {"threshold": 1.0}
         irm = IRM(frame if role == "predicted" else scored, query="qid", score="score", by="day", **decision)
         found = checks(irm)
-        assert ("ideal from the results alone" in found) is True
+        assert ("only results are judged" in found) is True
         assert {name for name in found if name in (RARE, MAJORITY, BIAS, CHANCE)} == ({BIAS} if odd else set())
         if odd:
             assert found[BIAS] == (1, 0.5, "mo")

@@ -730,16 +730,16 @@ IRM(one_id(), query="q", relevant="gold").evaluate("rr")
     but: IRM(pl.DataFrame(one_id().to_dict("list")).lazy(), query="q", relevant=pl.concat_list("gold")).evaluate("rr")
 IRM(pa.table(one_id().to_dict("list")), query="q", relevant="gold").evaluate("rr")
     MistakenColumnError: relevant='gold' holds no lists of ids; if it has one id for each query, pass judge(gold,
-        label=True), with a frame of queries and ids; what is said of a row is its label=
+        label=True), with a frame of queries and ids; a judgment of a row is its label=
 IRM(held("doc", gold=["a,b", "b"]), query="q", relevant="gold").evaluate("rr")
     MistakenColumnError: relevant='gold' holds no lists of ids; if it has one id for each query, pass relevant=lambda f:
         f['gold'].map(lambda d: [d]), or judge(gold, label=True), with a frame of queries and ids; if several, as 'a,b',
-        make them lists, with frame['gold'].str.split(','); what is said of a row is its label=
+        make them lists, with frame['gold'].str.split(','); a judgment of a row is its label=
     but: IRM(held("doc", gold=[["a", "b"], ["b"]]), query="q", relevant="gold").evaluate("rr")
 IRM(one_id().rename(columns={"gold": "relevant"}), query="q").evaluate("rr")
     MistakenColumnError: relevant='relevant' holds no lists of ids; if it has one id for each query, pass
         relevant=lambda f: f['relevant'].map(lambda d: [d]), or judge(gold, label=True), with a frame of queries and
-        ids; what is said of a row is its label=
+        ids; a judgment of a row is its label=
     but: IRM(one_id(relevant=[["b"], ["b"]]), query="q").evaluate("rr")
 IRM(one_id(texts=["['b']"] * 2), query="q", relevant="texts").evaluate("rr")
     MistakenColumnError: relevant='texts' holds texts of lists, as "['b']"; make them lists, with [ast.literal_eval(one)

@@ -566,7 +566,7 @@ def test_what_is_refused(roles: Any, options: Any, match: str) -> None:
 def test_where_nobody_judged_the_error_says_how_to_begin() -> None:
     """Without a column of judgments, or with one that is empty; other queries may have none."""
     log = runs(np.random.default_rng(13), 3).filter(pl.col("rank").is_not_null())
-    begin = "where nobody judged yet, begin with what stands highest: way='depth'"
+    begin = "where nobody judged yet, begin with what ranks highest: way='depth'"
     assert begin in error(lambda: irm_of(log.drop("grade"), grade=None).to_judge(3, max_grade=TOP))
     empty = log.with_columns(grade=pl.lit(None, pl.Int64))
     assert begin in error(lambda: irm_of(empty).to_judge(3, max_grade=TOP))

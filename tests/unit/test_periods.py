@@ -170,7 +170,7 @@ def test_neighbouring_days_that_move_together_are_said() -> None:
     """The last week stands beside the one before, weekday by weekday, without a test."""
     values = 0.5 + 0.1 * np.sin(np.arange(21) / 5)
     together, beside = told(log_of(values))
-    assert together.startswith("No trend or break is told: neighbouring days move together")
+    assert together.startswith("No trend or break can be told from chance: neighbouring days move together")
     assert beside.startswith("In the last 7 days, from 2026-06-15, rr is ")
     assert beside.endswith(f" than in the 7 days before: {values[7:14].mean():.3f}.")
 

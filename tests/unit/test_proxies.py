@@ -332,7 +332,7 @@ def test_the_machine_may_have_its_own_scale() -> None:
     wanted = log.irm(system="system", rel=2).judge(people, proxy=machine).evaluate("precision@5", "map", ci=0.9)
     assert_frame_equal(found, wanted)
     said = error(lambda: lists.judge(ours, proxy=words.irm(query="qid", grade="said", by="doc")), ColumnError)
-    assert said.startswith("proxy: by='doc' is said of results")
+    assert said.startswith("proxy: by='doc' is a role of results")
     assert error(lambda: lists.judge(ours, proxy=words), ColumnError).startswith("proxy, whose columns")
     bad = lists.judge(ours, proxy=words.irm(query="qid", grade="said", scale={"w0": 0}))
     assert error(lambda: bad.evaluate("dcg@5"), BadValueError).startswith("proxy: said")

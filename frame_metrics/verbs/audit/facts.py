@@ -89,7 +89,7 @@ OF_SEGMENTS = {
 # Checks that say nothing where no result of any query is judged.
 OF_JUDGED = (
     *(of_logs.queries_without_relevant_documents, of_logs.unjudged_in_the_top, of_logs.unjudged_results),
-    *(of_logs.ideal_from_the_results_alone, results_judged, judged_in_the_top, relevant_documents),
+    *(of_logs.only_results_are_judged, results_judged, judged_in_the_top, relevant_documents),
 )
 
 

@@ -84,7 +84,7 @@ def gate_of(fail_on: Any) -> Gate:
         check_choice("fail_on", fail_on, get_args(Severity))
         return Gate({fail_on: True})
     if not fail_on:
-        raise BadValueError("fail_on={} says nothing; name a check or a severity, as {'warning': True}")
+        raise BadValueError("fail_on={} names nothing; pass a check or a severity, as {'warning': True}")
     return Gate({_known(name): _checked(name, bound) for name, bound in fail_on.items()})
 
 

@@ -74,7 +74,7 @@ def equal_scores_that_may_be_rounded(block: RankedBlock) -> Array | None:
 
 
 @check("info", "rankings", of="evaluated")
-def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
+def only_results_are_judged(block: RankedBlock) -> Array | None:
     """rankings in which only {found} are judged, so recall, ap and ndcg may be too high; judge() adds other
     judgments, and n_relevant the number of relevant documents
     """

@@ -59,7 +59,7 @@ FIRST = {
     "bounds": {"moved": True, "turn": False, "rank": False, "row": False},
     "depth": {"rank": False, "n_systems": True, "row": False},
 }
-BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"  # the way out in errors
+BEGIN = "where nobody judged yet, begin with what ranks highest: way='depth'"  # the way out in errors
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
@@ -142,7 +142,7 @@ def _highest(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingW
     if way != "depth":
         raise NotComputableError(
             "to_judge() weighs each judgment against those of all other queries, and the rows are not all here; pass "
-            "way='depth' and n= for what stands highest, or give it the rows of some queries"
+            "way='depth' and n= for what ranks highest, or give it the rows of some queries"
         )
     if n is None:
         raise NotComputableError(
@@ -171,7 +171,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
         if not is_exact(metric, columns, call.conventions):
             raise NotComputableError(
                 f"{name}: the effect of one judgment is not supported; take {' or '.join(RATIOS)}, or what adds up, "
-                "as precision@10 or dcg@10, or pass way='depth' for what stands highest"
+                "as precision@10 or dcg@10, or pass way='depth' for what ranks highest"
             )
 
 
