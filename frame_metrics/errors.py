@@ -355,14 +355,14 @@ def no_such_verb(name: str, there: Sequence[str], of: str, renamed: Mapping[str,
     return UnknownVerbError(f"there is no {of}.{name}{hint}")
 
 
-def check_parts(parts: Iterable[tuple[str, str]]) -> None:
-    """Raise for a column that plays two parts; ``parts`` are roles and their columns."""
-    played: dict[str, str] = {}
-    for role, column in parts:
-        if column in played and {role, played[column]} != {"cluster", "query"}:  # the queries of one user
-            also = "named twice" if played[column] == role else f"the {played[column]} too"
+def check_one_role_each(roles: Iterable[tuple[str, str]]) -> None:
+    """Raise for a column that has two roles; ``roles``: pairs of a role and its column."""
+    seen: dict[str, str] = {}
+    for role, column in roles:
+        if column in seen and {role, seen[column]} != {"cluster", "query"}:  # the queries of one user
+            also = "named twice" if seen[column] == role else f"the {seen[column]} too"
             raise ColumnError(f"{role}={quote(column)} is {also}; a column can have only one role")
-        played[column] = role
+        seen[column] = role
 
 
 def no_column(given: str, name: str, there: Sequence[str]) -> ColumnError:
@@ -371,7 +371,7 @@ def no_column(given: str, name: str, there: Sequence[str]) -> ColumnError:
 
 
 def check_once(option: str, given: Sequence[Any]) -> None:
-    """Raise for a value that stands twice in a list of which each has results of its own."""
+    """Raise for a value that occurs twice in a list, each item of which has its own rows in the result."""
     for one, n in Counter(given).items() if len(given) > 1 else ():
         if n > 1:
             raise BadValueError(f"{option}={quote(one)} is asked for twice")

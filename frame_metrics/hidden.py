@@ -8,7 +8,7 @@ ORDER, TIMES, HAS_ROW, MADE = "\0order", "\0times", "\0has row", "\0made"
 # judged document; the labels that ``relevant=`` makes: 1 for a listed document.
 WITHOUT_RESULTS, ORIGIN, RELEVANCE_KNOWN, LABEL = "\0empty", "\0origin", "\0known", "\0label"
 SOURCE_ROW = "\0source"  # of judgments that lists became: the number of the row whose list held it
-ANNOTATOR = "\0annotator"  # of judgments: the inside name of the key column that holds the annotator
+ANNOTATOR = "\0annotator"  # of judgments: the internal name of the key column that holds the annotator
 OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are compared
 
 # The table of values: a row for each ranking of a piece. Beside the keys: whether the ranking is in the log, is

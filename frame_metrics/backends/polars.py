@@ -151,7 +151,7 @@ class LazyPolars(Streamed, PolarsFrame):
     def first_of(self, column: str) -> None:
         return None
 
-    def at_once(self, answer: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    def collected(self, answer: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
         return answer.lazy().collect().lazy()
 
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:

@@ -201,7 +201,7 @@ class Backend(ABC):
         """Return the first ``n`` rows, and the number of all rows; None if the rows are not in memory."""
         return None
 
-    def at_once(self, answer: Any) -> Any:
+    def collected(self, answer: Any) -> Any:
         """Compute an answer that is still a plan, and return a frame of the same kind; any other answer unchanged."""
         return answer
 

@@ -24,7 +24,7 @@ from frame_metrics.errors import (
     bad_rows,
     check_bool,
     check_choice,
-    check_parts,
+    check_one_role_each,
     listed,
     quote,
 )
@@ -305,7 +305,7 @@ def _rows_to_write(backend: Backend, ids: dict[str, str], values: dict[str, str]
     ``row``, the number of the row in the frame, ``number``, its value, and the ids as text, named by the keys of
     ``ids``.
     """
-    check_parts((ids | values).items())
+    check_one_role_each((ids | values).items())
     (value,) = values.values()
     given = backend.read([*ids.values(), value])
     for column, kind in given.schema.items():

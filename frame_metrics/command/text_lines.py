@@ -160,18 +160,18 @@ class PlainText:
                     chunk += more
                 yield b"".join(chunk.split(b'"')[::2])
 
-    def check_kinds(self, columns: Mapping[str, Any], played: Collection[str]) -> None:
+    def check_kinds(self, columns: Mapping[str, Any], with_role: Collection[str]) -> None:
         """Raise for a column of JSON with values of two kinds, and for a name that occurs twice in an object.
 
         Parameters
         ----------
         columns : the type of each column.
-        played : the columns that have a role; of other columns only the names are checked.
+        with_role : the columns that have a role; of other columns only the names are checked.
         """
-        kinds = {column: kind if column in played else None for column, kind in columns.items()}
+        kinds = {column: kind if column in with_role else None for column, kind in columns.items()}
         if self.kind == "jsonl" and all(self._is_of_one_kind(*one) for one in kinds.items()):
             return
-        self._check_one_kind([column for column in columns if column in played])
+        self._check_one_kind([column for column in columns if column in with_role])
 
     def _check_one_kind(self, columns: Iterable[str] | None = None) -> None:
         """Raise for a column with values of two kinds; ``columns``: those to check, None for all."""

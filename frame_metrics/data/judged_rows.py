@@ -37,7 +37,7 @@ def match(
 
     Parameters
     ----------
-    query : inside names of the query columns.
+    query : internal names of the query columns.
     columns : the caller's names, for errors.
     whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
     few : whether ids are compared without hashes, see ``are_few``.

@@ -41,7 +41,7 @@ class JudgmentTable:
     """Judgments ready to be joined, one for each document of a query."""
 
     pairs: pl.DataFrame  # a row for each judged document: its segment, query and id, with grade and label
-    keys: list[str]  # inside names of the columns that identify a judged query: it, and the ``by`` that judgments have
+    keys: list[str]  # internal names of the columns that identify a judged query: with the ``by`` that judgments have
     names: pl.DataFrame  # a row for each judged query: its keys, and its values of other roles (weight, cluster ...)
     pool: Pools  # the judged documents of each row of ``names``
     row: Array  # a row of the judgments' frame for each row of ``names``

@@ -129,20 +129,20 @@ def _with_empty_rankings(
     Returns the keys of all rows, and the rankings.
     """
     place = frame[ORIGIN].to_numpy()
-    both = pl.concat([log.select(columns.inside), empty_queries.select(columns.inside)])
+    both = pl.concat([log.select(columns.internal_keys), empty_queries.select(columns.internal_keys)])
     return both, rankings.with_empty_rankings(empty_queries, place if row is None else place[row])
 
 
 def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
-    again = find_duplicates(rankings, log, columns.inside)
+    again = find_duplicates(rankings, log, columns.internal_keys)
     if len(again):
-        again = _but_the_best(log, [*columns.inside, "doc"], again)
+        again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
         remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
         remedy += "" if columns.shape.made else f"; {columns.asked_again}"
         if "rank" in log.columns:
-            ranks = log.select(*columns.inside, "rank").drop_nulls("rank")
+            ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
                 several = "name system= if several systems gave them, " if alone else ""
                 remedy = f"ranks repeat too: {several}{columns.asked_again}, else drop them, or pass duplicates='first'"
@@ -239,7 +239,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRo
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    return RankingRows(*group_rows(log, columns.inside, laid, rows=single))
+    return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=single))
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> JudgmentTable:

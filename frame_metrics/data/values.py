@@ -67,7 +67,7 @@ def read_values(
         marks = undefined_column(frame[columns.was_undefined], columns.was_undefined)
         table = table.with_columns(marks.alias("was_undefined"))
     laid = [name for name in (*OF_QUERIES, "metric", "answered", "was_undefined", *names) if name in table.columns]
-    rankings, of = RankingRows(*group_rows(table, columns.inside, laid, rows=True)), piece or Piece(None)
+    rankings, of = RankingRows(*group_rows(table, columns.internal_keys, laid, rows=True)), piece or Piece(None)
     grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
     each = _by_metric(grid.rankings, columns, names, n)  # first, as numbers of several systems are repeated ones
     answers = grid.of_log

@@ -49,7 +49,7 @@ def make_read_only(owner: Any) -> None:
             view.flags.writeable = False
 
 
-def sealed(values: Any) -> Any:
+def read_only_view(values: Any) -> Any:
     """Return a read-only view of an array; the array itself stays writable."""
     view = values.view()
     view.setflags(write=False)

@@ -203,10 +203,11 @@ class Classes:
         return FullConfusion(tp, fp, fn, np.zeros(len(tp)), np.tile(self.size, self.k), (up, un), tn)
 
     def _of_neither(self, near: Array) -> Array:
-        """Return the rows that neither are of a class nor are predicted to be, shape (n, K).
+        """Return for each class the rows of other classes that are not predicted to be of it either, shape (n, K).
 
-        They are the rest of all rows with a prediction, where it is large. Of at most two classes of a table it is less
-        than a quarter, for each row is near two classes at most; there the rows are added up.
+        For most classes this is the number of rows with a prediction less ``near``. Where little would remain, floats
+        would lose digits, and the rows are added up instead. A row is near two classes at most, its own and the
+        predicted one, so less than a quarter can remain for two classes of a table: those with the greatest ``near``.
 
         ``near``: rows of each class, or predicted to be, of those with a prediction, shape (n, K).
         """

@@ -14,7 +14,7 @@ from frame_metrics.inputs.rows import sums_between
 
 
 class Expected(FullRanking):
-    """A ranking in which each row of a tie has the mean of the tie's values: over all orders, any of them is there.
+    """A ranking in which each row of a tie has the mean of the tie's values, as any of them may be in its place.
 
     For example, two tied rows, one of which is relevant, are two rows of relevance 1/2. So a metric that is a sum over
     ranks, divided by a number that no order changes, has its mean over all orders as its value here. What is not such a
@@ -60,7 +60,7 @@ class Expected(FullRanking):
 
     @cached_array
     def relevant(self) -> Rows:
-        """Rows where relevant documents may stand, with the share of the orders in which one does."""
+        """Rows that may hold a relevant document, with the share of the orders in which they do."""
         rows = self.each(self.good)
         # Added up in order, shares whose sum is 1 give exactly 1.
         return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, one_by_one=True)

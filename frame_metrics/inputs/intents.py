@@ -9,8 +9,8 @@ import numpy as np
 from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, spans
 
-MASKED = 63  # subtopics of a query whose sets are numbers of 64 bits; of more, each document is a group by itself
-FEW = 64  # relevant documents of a query, up to which they are not grouped
+MASKED = 63  # up to so many subtopics, a set of them is one integer; with more, each document is a group
+FEW = 64  # up to so many relevant documents of a query are not grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Intents(Remembers):
     ----------
     found : the rows of retrieved documents; the value is the number of the subtopic.
     query : the query of each row, of all relevant documents, retrieved or not, shape (rows,).
-    document : the number of each row's document; rows of a document stand together, shape (rows,). In a query,
+    document : the number of each row's document; rows of a document are adjacent, shape (rows,). In a query,
         documents are in the descending order of their ids.
     number : the number of each row's subtopic, among those of its query, shape (rows,).
     """
@@ -106,7 +106,7 @@ class Intents(Remembers):
         """Return the order of at most ``depth`` documents of each query, found rank by rank for all queries at once.
 
         Documents that are relevant to the same subtopics gain the same, and are one group, whose next one is the last
-        by its id. So a rank takes as long as there are groups.
+        by its id. So the time for a rank grows with the number of groups, not of documents.
         """
         groups, above = _Groups.of(self._query, self._document, self._cell, self._width), np.zeros_like(self._relevant)
         worth = np.multiply.accumulate(np.append(1.0, np.full(int(self._relevant.max(initial=0)), 1 - alpha)))

@@ -62,7 +62,7 @@ class Lists(Segmented):
         return self._counted[1].astype(np.float64)
 
     @cached_array
-    def rising(self) -> Array:
+    def sorted_shares(self) -> Array:
         """The share of each document in all showings of its segment, sorted ascending in each, shape (documents,)."""
         most = self.n_lists.max(initial=0) + 1
         # Whole counts are sorted as one integer with the segment, which is fast.

@@ -40,7 +40,7 @@ class Pool:
         return self.grade >= rel if self.label is None else self.label == 1
 
     def nonrelevant(self, rel: float) -> Array:
-        """Mark the documents that are judged not relevant, bool; a negative grade says nothing, shape (documents,)."""
+        """Mark the documents judged not relevant, bool, shape (documents,); a negative grade is no judgment."""
         return (self.grade >= 0) & (self.grade < rel) if self.label is None else self.label == 0
 
     def with_others(self, query: Array) -> Pool:

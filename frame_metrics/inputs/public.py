@@ -22,7 +22,7 @@ PUBLIC: dict[Any, type] = {Ranking: FullRanking, Confusion: FullConfusion, Score
 
 
 def as_annotated(kind: Any, inside: Any) -> Any:
-    """Return what a kernel that is annotated so is given of an input: a public class, or the input itself."""
+    """Return an input as the class that a kernel's annotation names: a public class, or the input itself."""
     return kind._of(inside) if kind in PUBLIC else inside
 
 

@@ -182,7 +182,7 @@ class Ranking(Narrow[FullRanking]):
     def column(self, name: str, *, relevant: bool = False) -> Array:
         """Return the values of each result in a column that ``extra=`` names, NaN for null, shape (results,).
 
-        Ask for it whatever the rows are: which columns a metric reads is found by trying it on one row.
+        Ask for it without a condition: which columns a metric reads is found by trying it on one row.
 
         Parameters
         ----------

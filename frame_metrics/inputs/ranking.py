@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only, sealed
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only, read_only_view
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
@@ -85,7 +85,7 @@ class FullRanking(Remembers):
 
     def __post_init__(self) -> None:
         make_read_only(self)
-        self.extra = Extra({name: sealed(values) for name, values in self.extra.items()})
+        self.extra = Extra({name: read_only_view(values) for name, values in self.extra.items()})
 
     @property
     def n_queries(self) -> int:
@@ -285,7 +285,7 @@ class FullRanking(Remembers):
 
     @cached_array
     def nonrelevant(self) -> Array:
-        """True for the rows that are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
+        """True for the rows that are judged not relevant, bool, shape (rows,); a negative grade is no judgment."""
         return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
 
     @cached_array
@@ -502,7 +502,7 @@ class FullRanking(Remembers):
         if self.logged_rank is not None or not self.everything_retrieved:
             return False
         last = np.cumsum(self.lengths[self.lengths > 0]) - 1
-        falls = score[1:] < score[:-1]  # False beside NaN
+        falls = score[1:] < score[:-1]  # False where either is NaN
         falls[last[:-1]] = True
         return bool(falls.all() and (score[last] > -np.inf).all())
 

@@ -14,7 +14,7 @@ from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_rea
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
 NONE = -1  # stands for no row of the caller's frame, so that the key is null
-DENSE = 4  # how many places of a table of all codes there may be for each code
+DENSE = 4  # a table of all possible codes may have so many places for each code that occurs
 FEW = 4  # number of cutoffs up to which each is counted and summed separately
 
 
@@ -84,7 +84,7 @@ def sums_between(values: Array, starts: Array, ends: Array) -> Array:
 
 
 def others(values: Array) -> Array:
-    """Return the sum of all values along the last axis but each one, without taking any from their sum."""
+    """Return for each value the sum of all others along the last axis, by adding only, so that no digits are lost."""
     before, after = np.zeros(values.shape), np.zeros(values.shape)
     before[..., 1:] = np.cumsum(values, axis=-1)[..., :-1]
     after[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., -2::-1]
@@ -186,7 +186,7 @@ class Rows(Segmented):
     cutoffs : the cutoffs of the metrics that are asked for.
     in_turn : whether the ranks of a query are 1, 2, 3 ..., as in an ideal ranking.
     one_by_one : whether totals are added up one by one from the first rank, not pairwise as numpy does.
-    same : other rows of which each query has as many, if there are some: these are then not counted again.
+    same : other rows, of which each query has as many as of these: if given, these are not counted again.
     """
 
     def __init__(
@@ -223,8 +223,8 @@ class Rows(Segmented):
             return self.count
         if self.in_turn:
             return np.minimum(self.count, k)
-        if self.at_once and k <= self.cutoffs[-1]:
-            return self._reached[k]
+        if self.counts_all_cutoffs and k <= self.cutoffs[-1]:
+            return self._counts_within[k]
         return self.cached(k, lambda: np.bincount(self.query[self.up_to(k)], minlength=self.n_queries))
 
     @cached_array
@@ -233,10 +233,10 @@ class Rows(Segmented):
         return int(self.rank.max(initial=0))
 
     @cached_array
-    def at_once(self) -> bool:
-        """True if counts and sums at all cutoffs are found together, which takes the time of five of them.
+    def counts_all_cutoffs(self) -> bool:
+        """True if it pays to compute counts and sums at all cutoffs together, which takes the time of five of them.
 
-        They are laid out by rank and query, so that ranks and queries have to be well filled.
+        They are laid out as a grid of ranks and queries, most cells of which have to be filled.
         """
         return len(self.cutoffs) > FEW and self.last_cutoff * self.n_queries <= 16 * len(self.rank)
 
@@ -246,7 +246,7 @@ class Rows(Segmented):
         return min([*self.cutoffs[-1:], self.deepest])
 
     @cached_array
-    def _reached(self) -> Array:
+    def _counts_within(self) -> Array:
         """The number of rows of each query at ranks up to 0, 1, 2 ..., shape (last cutoff + 1, queries)."""
         n, deep = self.n_queries, self.last_cutoff
         cells = np.bincount(np.minimum(self.rank, deep + 1) * n + self.query, minlength=(deep + 2) * n)
@@ -318,7 +318,7 @@ class Sums:
     """
 
     def __init__(self, rows: Rows, values: Array) -> None:
-        """Let metrics share the values, so that none can write in them."""
+        """Keep the values read-only, as metrics share them."""
         self._rows_ref, self.values = ref(rows), values
         make_read_only(self)
 
@@ -337,7 +337,7 @@ class Sums:
         hundred metrics at many cutoffs take 4 times as long as ten, not 8 times.
         """
         rows = self.rows
-        if k is None or k >= rows.deepest or not rows.at_once:
+        if k is None or k >= rows.deepest or not rows.counts_all_cutoffs:
             return rows.total_within(k, self.values)
         reached, (running, total) = rows.count_within(k), self._running
         return np.where(reached == rows.count, total, running[reached, np.arange(rows.n_queries)])

@@ -313,7 +313,8 @@ class FallingRows:
     ----------
     score, good : the score of each row, in any order, and whether it is relevant, shape (rows,).
     order : the order of the rows by falling score; None to find it.
-    merged : whether successive scores of other rows are one, which no measure of the order alone sees.
+    merged : whether successive scores that no relevant row has become one; measures of the order alone stay as they
+        are.
     """
 
     def __init__(self, score: Array, good: Array, order: Array | None = None, *, merged: bool = False) -> None:
@@ -345,7 +346,7 @@ class DrawnRows:
 
     Parameters
     ----------
-    rows, merged : the rows in their order, with all scores, and with those of other rows merged.
+    rows, merged : the rows in their order: with all scores, and with successive scores that no relevant row has as one.
     weight : the weight of each row in each resample, shape (resamples, rows).
     """
 
@@ -359,5 +360,5 @@ class DrawnRows:
 
     @cached_array
     def order_scores(self) -> FullScores:
-        """Counts for measures of the order alone: scores between which only other rows stand are one."""
+        """Counts for measures of the order alone: successive scores that no relevant row has are one."""
         return self.merged.drawn(self.weight)

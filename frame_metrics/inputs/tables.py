@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs.cached_arrays import cached_array, make_read_only, sealed
+from frame_metrics.inputs.cached_arrays import cached_array, make_read_only, read_only_view
 from frame_metrics.inputs.rows import Array
 
 
@@ -40,7 +40,7 @@ class FullConfusion:
 
     def __post_init__(self) -> None:
         make_read_only(self)
-        self.undecided = tuple(map(sealed, self.undecided)) or (sealed(np.zeros(len(self.tp))),) * 2
+        self.undecided = tuple(map(read_only_view, self.undecided)) or (read_only_view(np.zeros(len(self.tp))),) * 2
 
     @property
     def n_queries(self) -> int:

@@ -131,7 +131,7 @@ class OneOrder:
         n = own + other - two.common
         width, rows = 1 << max(int(n.max(initial=1)) - 1, 1).bit_length(), np.arange(two.n_queries)[:, None]
         place = np.broadcast_to(np.arange(width, dtype=np.int32), (two.n_queries, width))
-        value = place.copy()  # the place in the baseline; past the last document what fills the grid
+        value = place.copy()  # positions in the baseline; past the last document a query's cells keep their own
         alone, missing = (place < length[:, None] for length in (own, other))
         alone[two.query, two.place[0] - 1] = missing[two.query, two.place[1] - 1] = False
         value[alone] = (other[:, None] + np.cumsum(alone, axis=1) - 1)[alone]

@@ -19,14 +19,14 @@ T = TypeVar("T", FullRanking, FullConfusion, FullScores)
 
 
 class Narrow(Generic[T]):
-    """A few names of an input; any other is an error that lists them."""
+    """A view of an input with a few names; any other name is an error that lists them."""
 
     __slots__ = ("_inside",)
     _inside: T
 
     @classmethod
     def _of(cls, inside: T) -> Self:
-        """Return what shows an input under the few names."""
+        """Return a view of an input."""
         made = object.__new__(cls)
         made._inside = inside
         return made

@@ -25,7 +25,7 @@ class KeySource(Protocol):
     """The rows that hold keys."""
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
-        """Return key values at some rows; ``keys``: inside names of key columns."""
+        """Return key values at some rows; ``keys``: internal names of key columns."""
 
     def key_rows(self, name: str, rows: Array) -> Array:
         """Return for some rows those of the caller's frame that hold a key column, ``name`` by the caller."""
@@ -52,7 +52,7 @@ class Names:
     """The systems, the segments or the queries, by their numbers; values are read when they are asked for."""
 
     columns: Sequence[str]  # the key columns, by the caller's names
-    inside: list[str]  # their inside names
+    internal_keys: list[str]  # their internal names
     row: Array  # a row that holds each, NONE for one that has no row in this piece, shape (names,)
     key_source: KeySource  # the rows
 
@@ -62,12 +62,14 @@ class Names:
     def __reduce__(self) -> tuple[Any, ...]:
         """Take the values along, and not the rows of the log."""
         at = np.where(self.row == NONE, NONE, np.arange(len(self)))
-        return Names, (self.columns, self.inside, at, KeptKeys(self.values, self.rows))
+        return Names, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.rows))
 
     @cached_property
     def values(self) -> pl.DataFrame:
-        """The value of each in every key column, by inside name; without those that have no row, which come last."""
-        return self.key_source.keys_at(self.inside, self.row[self.row != NONE]) if self.inside else NOTHING
+        """The value of each in every key column, by internal name; without those that have no row, which come last."""
+        return (
+            self.key_source.keys_at(self.internal_keys, self.row[self.row != NONE]) if self.internal_keys else NOTHING
+        )
 
     @cached_property
     def rows(self) -> dict[str, Array]:
@@ -77,10 +79,10 @@ class Names:
     @cached_property
     def by_value(self) -> Array:
         """The numbers sorted by values, nulls last."""
-        if not self.inside:
+        if not self.internal_keys:
             return np.zeros(1, np.int64)
         values = self.values.with_row_index("at")
-        return values.sort(self.inside, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
+        return values.sort(self.internal_keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +199,11 @@ class Index:
         return {name: rows[at] for names, at in asked for name, rows in names.rows.items()}
 
     def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
-        """Return key values of some rankings; ``names``: inside names of key columns."""
+        """Return key values of some rankings; ``names``: internal names of key columns."""
         held: dict[str, pl.Series] = {}
         parts = (self.systems, self.system), (self.segments, self.segment), (self.queries, self.query)
         for part, code in parts:
-            if some := [name for name in part.inside if name in names]:
+            if some := [name for name in part.internal_keys if name in names]:
                 held |= part.values.select(some)[code[at]].to_dict()
         return frame_of({name: held[name] for name in names})
 

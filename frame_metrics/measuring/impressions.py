@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.data.misread import check_relevant
-from frame_metrics.errors import BadValueError, ColumnError, check_key_names, check_parts, quote
+from frame_metrics.errors import BadValueError, ColumnError, check_key_names, check_one_role_each, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
@@ -46,8 +46,8 @@ def impressions_call(call: Call, verb: str, query_text: Any, result: Collection[
     _check_roles(call, verb)
     named = _named(verb, query_text)
     columns = call.columns.changed(query_text=named, documents=True)
-    parts = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
-    check_parts([(part, name) for part, names in parts.items() for name in names])
+    roles = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
+    check_one_role_each([(role, name) for role, names in roles.items() for name in names])
     check_key_names((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
     return replace(call, columns=columns)
 

@@ -70,8 +70,8 @@ class KeysOfTable:
     columns: Columns
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
-        """Return key values at some rows, by inside names."""
-        names = dict(zip(self.columns.inside, self.columns.keys, strict=True))
+        """Return key values at some rows, by internal names."""
+        names = dict(zip(self.columns.internal_keys, self.columns.keys, strict=True))
         return frame_of({key: self.table[names[key]] for key in keys})[rows]
 
     def key_rows(self, name: str, rows: Array) -> Array:

@@ -46,7 +46,7 @@ def _systems(plan: Plan, column: str) -> pl.Series:
         return Answer({}, {column: found[0][:0]}).of_rows(pl.DataFrame(), None)
 
     backend = plan.backend
-    backend.at_once(backend.answer(Request([column], read, lambda types: types, plan.given.limits, True)))
+    backend.collected(backend.answer(Request([column], read, lambda types: types, plan.given.limits, True)))
     return found[0]
 
 

@@ -181,7 +181,7 @@ def _check_query_values(human: Values, there: Values, at: Array, some: Array) ->
 
 def _keys(index: Index) -> pl.DataFrame:
     """Return the system, segment and query of every ranking, and whether its segment is known."""
-    return index.keys_of(index.columns.inside).with_columns(placed=pl.Series(index.known))
+    return index.keys_of(index.columns.internal_keys).with_columns(placed=pl.Series(index.known))
 
 
 def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:

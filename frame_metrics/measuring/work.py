@@ -20,7 +20,7 @@ from frame_metrics.hidden import (
     USED,
 )
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.source import Source, at_once
+from frame_metrics.plan.source import Source, answer_in_memory
 from frame_metrics.roles.columns import Columns
 
 
@@ -73,7 +73,7 @@ class Work(ABC):
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Reduce a piece and some judgments, which must be all judgments of their queries."""
         with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
-            answer = at_once(self.call, piece, self.as_separate(judgments), self._answer, piece=True)
+            answer = answer_in_memory(self.call, piece, self.as_separate(judgments), self._answer, piece=True)
         return PolarsFrame(piece).given_back(answer)
 
     def as_separate(self, judgments: pl.DataFrame | None) -> SeparateJudgments:

@@ -34,7 +34,7 @@ def distributional_coverage(lists: Lists) -> Array:
     Undefined: no list shows anything.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
-    return lists.reduce(np.add, 0 - lists.rising * np.log2(lists.rising), np.nan)
+    return lists.reduce(np.add, 0 - lists.sorted_shares * np.log2(lists.sorted_shares), np.nan)
 
 
 @metric(best=0, undefined=None, also=("gini_index", "item_gini"))
@@ -49,7 +49,9 @@ def catalogue_gini(lists: Lists) -> Array:
     """
     n = lists.catalogue
     place = n - lists.each(lists.count) + lists.position
-    return ratio(lists.reduce(np.add, (2 * place - n - 1) * lists.rising, np.nan), np.full(lists.n_queries, n - 1))
+    return ratio(
+        lists.reduce(np.add, (2 * place - n - 1) * lists.sorted_shares, np.nan), np.full(lists.n_queries, n - 1)
+    )
 
 
 def _column_sums(name: str, run: FullRanking, k: int | None = None) -> tuple[Array, Array]:

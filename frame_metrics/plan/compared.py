@@ -80,7 +80,7 @@ _MATCHED = {
     )
 }
 _PAIRS = _no_arms("compare() pairs what systems did for")
-# What is said of saved numbers of another side, a frame as the baseline.
+# The end of errors about saved numbers, a frame as the baseline.
 _SAVED = "baseline= as a frame"
 _NO_QUERY = Excludes("saved", " is one number per query, and there is no query", "name query=", what=_SAVED)
 _OF_ONE_KIND = Excludes(

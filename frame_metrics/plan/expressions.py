@@ -90,7 +90,7 @@ class _Making:
         name, there = name or role, self.backend.names()
         if called is not None and name in there:
             name = unused(f"{called} of {name}", there)
-        elif name in self.columns or self._is_played(name, role):
+        elif name in self.columns or self._has_role(name, role):
             raise ColumnError(
                 f"{text} would be called {name!r}, as another column that has a role; give it a name of its own, "
                 "with .alias(), or .rename() in pandas"
@@ -98,7 +98,7 @@ class _Making:
         self.columns[name] = values
         return name
 
-    def _is_played(self, name: str, role: str) -> bool:
+    def _has_role(self, name: str, role: str) -> bool:
         """Return True if the frame's own column with a name has a role, or may be found by its name."""
         named = [one for value in self.given.values() for one in _each(value)]
         found = name in FOUND and name != role and name not in self.given and name in self.backend.names()

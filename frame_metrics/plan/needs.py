@@ -84,7 +84,7 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
 
 
 def _check_sets(name: str, plan: Plan) -> None:
-    """Raise for a name that means another metric here: beside ``catalogue=``, or for queries with several labels."""
+    """Raise for a name that means another metric here: with ``catalogue=``, or for queries with several labels."""
     # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
     has_catalogue = plan.roles.get("catalogue") is not None
     decided = plan.columns.predicted or plan.roles.get("threshold") is not None
@@ -148,7 +148,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
 
 
 def audited(plan: Plan) -> Needs:
-    """Return the needs of an audit, which looks at every role that is played."""
+    """Return the needs of an audit, which looks at every role that has a column."""
     columns, threshold = plan.columns, plan.roles.get("threshold") is not None
     return Needs(
         score=threshold or columns.score is not None,
@@ -160,7 +160,7 @@ def audited(plan: Plan) -> Needs:
 
 
 def _check_found(plan: Plan) -> None:
-    """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
+    """Raise if "query" was found by name in a frame of decisions: they may be meant query by query, or pooled."""
     predicted = plan.columns.predicted
     if plan.found_query and (predicted or plan.roles.get("threshold") is not None):
         what = f"the column {quote(predicted)}" if predicted else "threshold="

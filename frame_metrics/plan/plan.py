@@ -51,7 +51,7 @@ class Plan(Remembers):
 
     @property
     def has_judgments(self) -> bool:
-        """True if judgments are kept beside the results: in another frame, or in lists of relevant documents."""
+        """True if the judgments are not values of results: they are in another frame, or in lists of documents."""
         return self.given.judgments is not None or self.columns.relevant is not None
 
     @cached_property
@@ -83,8 +83,8 @@ class Plan(Remembers):
     @property
     def found(self) -> list[str]:
         """The roles whose columns were found by name."""
-        played = ((role, getattr(self.columns, role)) for role in FOUND if role not in self.roles)
-        return [role for role, column in played if column and not {*self.columns.shape.made} & {column, *column}]
+        found = ((role, getattr(self.columns, role)) for role in FOUND if role not in self.roles)
+        return [role for role, column in found if column and not {*self.columns.shape.made} & {column, *column}]
 
 
 def resolved(given: Given) -> Plan:

@@ -1,4 +1,4 @@
-"""Judgments of a machine (``proxy=``) beside those of people: their columns and conventions."""
+"""Judgments of a machine (``proxy=``), in addition to those of people: their columns and conventions."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def answer_of(
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         judgments = call.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(call.reading(), rows, judgments, compute)
+            return answer_in_memory(call.reading(), rows, judgments, compute)
         if call.columns.query:
             nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
             source, other = InPieces(call.reading(), nothing, judgments, call.judgment_columns, pieces=rows), call.proxy
@@ -137,7 +137,7 @@ def answer_of(
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
-            return at_once(replace(call, columns=columns), table, judgments, compute)
+            return answer_in_memory(replace(call, columns=columns), table, judgments, compute)
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:
         types = _types(call, types)
@@ -153,7 +153,7 @@ def answer_of(
 
 
 def read_whole(call: Call) -> Source:
-    """Read the columns into memory and return the source, for a frame beside the main one, such as a baseline."""
+    """Read the columns into memory and return the source, for a second frame, such as a baseline."""
     check_names(call.columns.needed)
     rows = call.plan.backend.in_memory(call.columns.needed).read(call.columns.needed)
     return source_of(call.reading(), rows, call.read_judgments())
@@ -185,7 +185,7 @@ def judgments_alone(source: Source) -> Source:
     return source_of(source.call, source.table, source.judgments) if isinstance(source, InPieces) else source
 
 
-def at_once(
+def answer_in_memory(
     call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, compute: Compute, *, piece: bool = False
 ) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""

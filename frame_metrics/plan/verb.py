@@ -28,8 +28,8 @@ ROLES = tuple(role for role in Roles.__annotations__ if role not in RESOURCES)
 class Refused:
     """The reason why something cannot be used, and the way out."""
 
-    why: str  # goes on from what was given: " belongs to results", or ": what is counted here are the rows"
-    way: str = ""  # in the place of leaving it out
+    why: str  # follows what was given: " belongs to results", or ": what is counted here are the rows"
+    way: str = ""  # the way out, instead of leaving it out
 
     def error(self, name: str, given: Any) -> FrameMetricsError:
         """Return the error of a role or an option that was given."""
@@ -40,15 +40,15 @@ class Refused:
 
 @dataclass(frozen=True)
 class Excludes:
-    """Options that cannot be used: beside another one, or without another one."""
+    """Options that cannot be used with another one, or without another one."""
 
     options: str  # names with spaces between, each as "name" or "name=value"
-    why: str  # goes on from the option: " applies to means"; {other} stands for the other one
+    why: str  # follows the option: " applies to means"; {other} stands for the other one
     way: str
     excluded_by: str = ""  # the option that excludes these; "" for always
-    without: str = ""  # the option without which these say nothing
+    without: str = ""  # the option without which these have no effect
     cause: type[FrameMetricsError] = NotComputableError
-    what: str = ""  # in the place of the option as it was given, which may then be a fact about the options
+    what: str = ""  # the subject of the error, instead of the option: for a fact about several options
 
     def check(self, options: Any) -> None:
         """Raise if these options were given."""
@@ -84,7 +84,7 @@ def _as_given(options: Any, key: str) -> str:
 class RowsTaken:
     """A verb with rows of one kind: the roles that it reads and refuses.
 
-    A role is read, refused, or ignored: one irm serves all verbs, so that a role may have no part in some of them.
+    A role is read, refused, or ignored: one irm serves all verbs, and not each of them has a use for each role.
     """
 
     reads: frozenset[str]
@@ -110,7 +110,7 @@ class RowsTaken:
                     raise refused.error(role, given_value)
 
     def status(self, role: str, options: Collection[str] = ()) -> Status:
-        """Return what happens to a role beside some options."""
+        """Return what happens to a role, given some options."""
         if role in self.refuses or role in self.cannot:
             return "refuses"
         unread = {one for option in options for one in self.unless.get(option, ())}

@@ -48,8 +48,8 @@ class Drawing:
 
         @wraps(self.draw)
         def drawn(*args: Any, **options: Any) -> Any:
-            played = {name: options.pop(name) for name in self.roles if name in options}
-            verb = getattr(pictures.irm(**played) if played else pictures.irm, named)
+            named_here = {name: options.pop(name) for name in self.roles if name in options}
+            verb = getattr(pictures.irm(**named_here) if named_here else pictures.irm, named)
             drawing = {p.name: options[p.name] for p in of_picture if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
             frame = verb(*self.given, *args, **{**self._defaults(drawing, asked), **asked})

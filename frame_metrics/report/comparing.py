@@ -32,26 +32,26 @@ LEAST = 3  # systems of which a leaderboard says more than a comparison
 MOST_FLIPS = 4_000_000
 
 
-def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
+def check_named(work: Calls, plan: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
     """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
-    baseline, columns = compared["baseline"], played.columns
+    baseline, columns = compared["baseline"], plan.columns
     if "margin" in compared and baseline is None:
         raise BadValueError(
             f"margin={quote(compared['margin'])} is the loss against a baseline that would still be accepted; pass it, "
             "as baseline="
         )
-    with_covariate(columns, played.available, compared.get("covariate"))
+    with_covariate(columns, plan.available, compared.get("covariate"))
     own = columns.changed(by=columns.by[: 1 if columns.arm else 0])
-    with_strata(own, played.available, compared.get("strata"))
+    with_strata(own, plan.available, compared.get("strata"))
     if baseline is None:
         return
     if is_frame(baseline):
         if asked:
-            not_saved(played, baseline, asked)
+            not_saved(plan, baseline, asked)
         else:
-            saved_call(baseline, played, None, audited=True)
+            saved_call(baseline, plan, None, audited=True)
     elif columns.side:
-        check_baselines(played, baseline)
+        check_baselines(plan, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems
         work.compare(work.irm, *work.named(*(name for name, _ in asked)), **compared)
 
@@ -99,7 +99,7 @@ def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def with_comparison(content: Content, work: Calls, played: Any, compared: Mapping[str, Any]) -> Content:
+def with_comparison(content: Content, work: Calls, plan: Any, compared: Mapping[str, Any]) -> Content:
     """Add the comparison of systems to the content of a report: what can be compared, by the metrics that allow it."""
     if not content.named and content.n_systems < 2:
         return content
@@ -110,7 +110,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     compared = compared if irm.roles.get("by") is None else in_segments(compared, content.by)
     names, options = [name for name, _ in content.asked], {**compared, "baseline": _without_segments(irm, compared)}
     if is_frame(compared["baseline"]):
-        lacking = not_saved(played, compared["baseline"], content.asked)
+        lacking = not_saved(plan, compared["baseline"], content.asked)
         for name, why in lacking.items():
             work.note(f"comparison of {name}", why, sentence=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lacking]

@@ -229,7 +229,7 @@ class Calls:
     # What the caller named and could not be made: the metric, or None for the first, and a sentence without its end.
     missing: list[tuple[str | None, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
-    played: Any = None  # the plan of the irm
+    plan: Any = None  # the plan of the irm
 
     def named(self, *names: str) -> Sequence[str]:
         """Return the metrics to give to a verb; () for all that the frame holds, if it holds values."""
@@ -261,7 +261,7 @@ class Calls:
 
     def without_notes(self, irm: Any) -> Calls:
         """Return calls of another irm, whose notes are not part of the report."""
-        return Calls(irm, self.columns, self.verb, played=self.played)
+        return Calls(irm, self.columns, self.verb, plan=self.plan)
 
     def tried(
         self, section: str, call: Callable[[], Any], *, sentence: str = "", metric: str | None = None

@@ -21,13 +21,13 @@ FOUND_SETS = ("precision", "recall", "f1")
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
+def default_metrics(plan: Any, depth: int | None) -> Sequence[str]:
     """Return metrics that suit the roles.
 
     The cutoff of recall is the depth of the rankings, but at least 10 and at most 100; 100 if the depth is unknown.
     """
-    columns, roles = played.columns, played.roles
-    if played.describes_lists:
+    columns, roles = plan.columns, plan.roles
+    if plan.describes_lists:
         if roles.get("popularity") is None:
             raise ColumnError(
                 "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
@@ -38,28 +38,28 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
     if columns.query and not (columns.score or columns.rank):
         return FOUND_SETS
     if columns.query:
-        if is_click_log(played) and roles.get("propensity") is None:
+        if is_click_log(plan) and roles.get("propensity") is None:
             return CLICKED
         deep = 100 if depth is None else min(100, max(10, depth))
-        ranked = (*(GRADED if columns.grade or _graded(played) else LABELLED), f"recall@{deep}")
+        ranked = (*(GRADED if columns.grade or _graded(plan) else LABELLED), f"recall@{deep}")
         return ranked if roles.get("propensity") is None else WEIGHTED
     scored = SCORED if columns.score else SCORED[:1] if columns.class_scores else ()
     return (*DECIDED, *scored) if decided else scored or DECIDED
 
 
-def is_click_log(played: Any) -> bool:
+def is_click_log(plan: Any) -> bool:
     """Return True if the frame says what was shown at each rank and whether it was clicked: a rank and a label."""
-    columns = played.columns
+    columns = plan.columns
     own = columns.query and columns.rank and columns.label and not columns.score
-    return bool(own) and not columns.grade and not columns.relevant and played.given.judgments_backend is None
+    return bool(own) and not columns.grade and not columns.relevant and plan.given.judgments_backend is None
 
 
-def _graded(played: Any) -> bool:
+def _graded(plan: Any) -> bool:
     """Return True if the judgments beside the frame have grades."""
-    if played.given.judgments_backend is None:
+    if plan.given.judgments_backend is None:
         return False
-    said = played.given.judgments[1]
-    return bool(said["grade"] or ("grade" in played.given.judgments_backend.names() and not said["label"]))
+    said = plan.given.judgments[1]
+    return bool(said["grade"] or ("grade" in plan.given.judgments_backend.names() and not said["label"]))
 
 
 def depth_of(irm: Any, columns: Any) -> int | None:

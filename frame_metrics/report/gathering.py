@@ -60,7 +60,7 @@ _Asked: TypeAlias = list[tuple[str, Metric]]
 
 def gathered(
     irm: Any,
-    played: Any,
+    plan: Any,
     metrics: Sequence[Any],
     *,
     compared: Mapping[str, Any],
@@ -75,7 +75,7 @@ def gathered(
     Parameters
     ----------
     irm : the object whose verbs are called.
-    played : the columns and conventions that its verbs read.
+    plan : the plan of the irm: its columns and conventions.
     metrics : as a verb takes them; if there are none, those that suit the roles.
     compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
     title : of the report; None for one that names the metrics.
@@ -83,13 +83,13 @@ def gathered(
     sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
     split : the share of the units that each arm should have.
     """
-    columns, baseline = played.columns, compared["baseline"]
-    work = Calls(irm, columns, verb_of_comparison(columns, compared, split), given=bool(metrics), played=played)
-    asked, call = _planned(played, metrics, None)
-    check_named(work, played, asked, compared)
+    columns, baseline = plan.columns, compared["baseline"]
+    work = Calls(irm, columns, verb_of_comparison(columns, compared, split), given=bool(metrics), plan=plan)
+    asked, call = _planned(plan, metrics, None)
+    check_named(work, plan, asked, compared)
     depth = depth_of(irm, columns)
     if not metrics and call is not None:
-        asked, call = _planned(played, metrics, depth)
+        asked, call = _planned(plan, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
@@ -105,12 +105,12 @@ def gathered(
         ci=ci,
         system=columns.side,
         weighted=None if irm.roles.get("propensity") is not None else columns.weight,
-        clicks=is_click_log(played),
+        clicks=is_click_log(plan),
         fills=fill_of(irm, asked[0][1]) is not None,
         arms=not work.paired,
         by=columns.segments,
         query=columns.query,
-        roles=_roles(played, call),
+        roles=_roles(plan, call),
         conventions=_conventions(call, irm.roles),
         results=results,
         audit=audit,
@@ -127,7 +127,7 @@ def gathered(
     shares = {} if split is None else {"split": split}  # which only arms have
     compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
     compared = against_the_best(content, work, compared)
-    content = with_leaderboard(with_comparison(content, work, played, compared), work, compared)
+    content = with_leaderboard(with_comparison(content, work, plan, compared), work, compared)
     content = with_segments_compared(with_differences(content, work, compared), work, compared)
     content = with_agreement(content, work, call)
     content = replace(content, summary=summary_of(content, work, compared))
@@ -217,15 +217,15 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
     return every
 
 
-def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
+def _planned(plan: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
     """Return the metrics to compute, and the call for them.
 
     If the frame holds values there is no call, and without ``metrics`` there are none: their names are data.
     """
-    if played.columns.value:
+    if plan.columns.value:
         return read_elsewhere(metrics) if metrics else [], None
-    asked = read([*(metrics or default_metrics(played, depth))])
-    return asked, bound(played, needs_of(played, asked) | Needs(verb=REPORT))
+    asked = read([*(metrics or default_metrics(plan, depth))])
+    return asked, bound(plan, needs_of(plan, asked) | Needs(verb=REPORT))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:
@@ -293,27 +293,25 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
     return replace(content, confusion=confusion, classes=classes)
 
 
-def _roles(played: Any, call: Any) -> list[dict[str, str]]:
+def _roles(plan: Any, call: Any) -> list[dict[str, str]]:
     """Return a row for each role: its column, and whether the caller named it or it was found by its name."""
     rows = []
     for role in ROLES:
-        column = played.columns.segments if role == "by" else getattr(played.columns, role)
+        column = plan.columns.segments if role == "by" else getattr(plan.columns, role)
         if not column or hasattr(Conventions, role):  # conventions have their own list
             continue
         rows.append(
             {
                 "role": role,
                 "column": _value_text(column),
-                "source": note_of(played.roles, played.found, role) or "named",
+                "source": note_of(plan.roles, plan.found, role) or "named",
             }
         )
     if call is not None and call.judgment_columns is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
             column = getattr(call.judgment_columns, role)
             if column:
-                rows.append(
-                    {"role": f"{role} of the judgments", "column": _value_text(column), "source": "beside the frame"}
-                )
+                rows.append({"role": f"{role} of the judgments", "column": _value_text(column), "source": "judge()"})
     return rows
 
 
@@ -339,5 +337,5 @@ def _conventions(call: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
         if not given and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
             continue
         text = DEFAULTS.get(name, "") if value is None else _value_text(value)
-        rows.append({"convention": name, "value": text, "source": "said" if given else "default"})
+        rows.append({"convention": name, "value": text, "source": "given" if given else "default"})
     return rows

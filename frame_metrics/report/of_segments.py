@@ -184,7 +184,7 @@ class OfSegments(Stated):
         calls, asked = self.work.without_notes(self.work.irm), self.work.named(name)
         system = self.work.nested.get(system, system)
         found = calls.tried(
-            "segments", partial(farthest, self.work.played, asked, name, system, self.content.ci, options)
+            "segments", partial(farthest, self.work.plan, asked, name, system, self.content.ci, options)
         )
         if found is None:
             yield self._not_looked_for(calls.absent[0]["reason"])

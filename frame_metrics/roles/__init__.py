@@ -1,4 +1,4 @@
-"""Roles: which column plays which part, what a metric needs, the conventions, and columns whose values are checked.
+"""Roles: what each column is used for, the conventions, and columns whose values are checked.
 
 Nothing here joins, sorts or computes.
 """

@@ -16,7 +16,7 @@ from frame_metrics.roles import series
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
 
-EXTRA = "extra:"  # prefix of the inside names of columns that only some metrics read (extra=, group=, popularity=)
+EXTRA = "extra:"  # prefix of the internal names of columns that only some metrics read (extra=, group=, popularity=)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Role:
     of: tuple[
         Literal["result", "query", "row", "judgment"], ...
     ] = ()  # what a value describes; without a query every value describes a row
-    # When a column with the role's own name gets the role: always, only beside a query, or only if it holds lists.
+    # When a column with the role's own name gets the role: always, only with a query, or only if it holds lists.
     found: Literal["always", "query", "lists"] | None = None
     several: bool = False  # whether there may be a column for each system
     in_judgments: bool = False  # whether the separate judgments may have the column instead of the log
@@ -138,7 +138,7 @@ ROLES: dict[str, Role] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """The form of a frame's rows, and the way to its columns."""
+    """The form of a frame's rows: columns that are lists, one for each system, not yet made, or elsewhere."""
 
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
     stacked_column: str = ""  # the name of the one column that these become
@@ -178,14 +178,14 @@ class Columns:
 
     @classmethod
     def of(cls, **parts: Any) -> Columns:
-        """Return the columns with these parts, all by name: columns of roles, None for none, and parts of the shape."""
+        """Return the columns of roles, by keyword: a role and its column, None for none; or a field of the shape."""
         single = {role: parts.pop(role) for role in SINGLE if role in parts}
         shape = {name: parts.pop(name) for name in SHAPE if name in parts}
         named = {role: column for role, column in single.items() if column is not None}
         return cls(**parts, single=named, shape=Shape(**shape))
 
     def changed(self, **parts: Any) -> Columns:
-        """Return these columns with some other parts, as ``of`` takes them."""
+        """Return these columns with some replaced; keywords are as in ``of``."""
         if parts.items() <= (vars(self) | vars(self.shape)).items():
             return self
         several = {name: getattr(self, name) for name in SEVERAL}
@@ -230,13 +230,13 @@ class Columns:
 
     @cached_property
     def key_names(self) -> tuple[list[str], list[str], list[str]]:
-        """The inside names of the columns of system, segment and query."""
+        """The internal names of the columns of system, segment and query."""
         by, query = ([f"{role}:{i}" for i in range(len(getattr(self, role)))] for role in ("by", "query"))
         return (["system"] if self.system else []), by, query
 
     @cached_property
-    def inside(self) -> list[str]:
-        """The inside names of all key columns."""
+    def internal_keys(self) -> list[str]:
+        """The internal names of all key columns."""
         return [name for names in self.key_names for name in names]
 
     @property
@@ -258,7 +258,7 @@ class Columns:
 
     @cached_property
     def extra_names(self) -> list[str]:
-        """The inside names of the columns that only some metrics read."""
+        """The internal names of the columns that only some metrics read."""
         return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.about)]
 
 
@@ -286,7 +286,7 @@ IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
 
 def judging(table: pl.DataFrame) -> list[str]:
-    """Return the inside names of a table's columns of judgments: "grade", "label" or both."""
+    """Return the internal names of a table's columns of judgments: "grade", "label" or both."""
     return [name for name in ("grade", "label") if name in table.columns]
 
 
@@ -327,15 +327,15 @@ def checked_columns(
 
 
 def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Return the checked columns of keys and of roles of queries, under their inside names."""
+    """Return the checked columns of keys and of roles of queries, under their internal names."""
     return frame_of(_known_keys(frame, columns) | role_columns(frame, columns, OF_QUERIES))
 
 
 def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """Return the columns of system, segment and query under their inside names; raise for a null query."""
+    """Return the columns of system, segment and query under their internal names; raise for a null query."""
     out = key_columns(frame, columns)
-    for inside, name in zip(columns.key_names[2], columns.query, strict=True):
-        refuse_null(name, out[inside], "have no query", "drop them, or give them one")
+    for internal, name in zip(columns.key_names[2], columns.query, strict=True):
+        refuse_null(name, out[internal], "have no query", "drop them, or give them one")
     return out
 
 
@@ -384,7 +384,7 @@ def _refuse_rows_that_say_nothing(
 
 
 def _not_relevant(columns: Columns, scale: Scale | None, positive: Sequence[Any] | None) -> str:
-    """Return what a row says that is judged as not relevant, in the values of its column."""
+    """Return words for the judgment "not relevant", by the kind of judgments: "label 0", "grade 0", or a word."""
     if columns.label:
         return "label 0" if positive is None else f"a label other than {listed(positive)}"
     if scale is None:
@@ -399,10 +399,10 @@ def type_of(frame: pl.DataFrame, column: str | None) -> str:
 
 
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """Return the log's columns of system, segment and query under their inside names; raise for NaN."""
+    """Return the log's columns of system, segment and query under their internal names; raise for NaN."""
     out: dict[str, pl.Series] = {}
-    for inside, name in zip(columns.inside, columns.keys, strict=True):
+    for internal, name in zip(columns.internal_keys, columns.keys, strict=True):
         if name not in columns.shape.from_judgments:
-            out[inside] = frame.get_column(name)
-            refuse_nan(out[inside], name)
+            out[internal] = frame.get_column(name)
+            refuse_nan(out[internal], name)
     return out

@@ -167,7 +167,7 @@ def several(value: Any) -> list[Any]:
 def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
     """Yield errors about conventions that need documents or grades, if no column has them.
 
-    ``judging``: the roles of the columns of the judgments, wherever these stand.
+    ``judging``: the roles of the columns of the judgments, whether in the log or in a frame of their own.
     """
     if roles.get("ties") == "doc" and not columns.doc:
         yield "ties='doc' orders equal scores by document; name the document column with doc="

@@ -16,7 +16,7 @@ from frame_metrics.roles.columns import (
 )
 from frame_metrics.roles.roles import Roles
 
-SEPARATORS = (",", ";", "|")  # what may stand between ids in a text
+SEPARATORS = (",", ";", "|")  # what may separate ids in a text
 PLACE = "place in the list"  # the made column of ranks, if lists have neither scores nor ranks
 VALUED = ("score", "rank", "label", "grade")  # roles whose values are numbers, so that a tuple of them is a list
 
@@ -38,7 +38,7 @@ class Glance(NamedTuple):
 def result_lists(
     columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool], look: Glance
 ) -> list[str]:
-    """Return the columns of lists; raise for a column of results with one value for each row beside them."""
+    """Return the columns of lists; raise if another column of results has one value for each row."""
     in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
     parts = [(role, column) for role in in_order for column in column_names(columns.get(role)) if column not in made]
     whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("stacked_column", "")), "")
@@ -114,8 +114,8 @@ def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant:
     """Return True if a row has all results of its query, as lists or tuples; raise for sets.
 
     A tuple is a list in a column of scores, ranks, labels or grades; as a label of rows without a query it is a class.
-    As a document it is an id where one of these holds
-    one value for each row, else a list if one of them, or ``relevant``, holds lists.
+    As a document it is an id if one of these columns has one value for each row, else a list if one of them, or
+    ``relevant``, holds lists.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def check_no_texts(others: Sequence[str], look: Glance) -> None:
 def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenColumnError:
     """Return the error for a column whose values are texts of lists.
 
-    ``text``: the first of them; ``aside``: the words by which the column would be set aside.
+    ``text``: the first of them; ``aside``: the option that would set the column aside, as text.
     """
     return MistakenColumnError(
         f"{role}={quote(column)} holds texts of lists, as {quote(text)}; make them lists, with [ast.literal_eval(one) "

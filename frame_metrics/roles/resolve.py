@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.errors import (
     ColumnError,
     check_key_names,
-    check_parts,
+    check_one_role_each,
     closest,
     did_you_mean,
     listed,
@@ -43,7 +43,7 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 ROW, SYSTEM = "row", "system"
 # Roles and options that go with value=.
 PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is known
-SAVED_BESIDE = ("metric", "k", "answered", "undefined")  # columns of per_query() beside the numbers
+SAVED_BESIDE = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
@@ -69,7 +69,7 @@ def resolve(
     Raises
     ------
     ColumnError
-        A column is missing, is ambiguous, or plays two parts.
+        A column is missing, is ambiguous, or has two roles.
     """
     judged, look = judgments is not None, look or Glance()
     if roles.get("value") is not None:
@@ -99,12 +99,12 @@ def resolve(
     lists = tuple(result_lists(columns, made, holds_lists, look)) if nested else ()
     keys = {"query": column_names(columns["query"]), "by": _segments(columns)}
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
-    _check_parts(resolved)
+    _check_roles_of_columns(resolved)
     return resolved
 
 
 def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of segments, that of ``arm=`` first; raise for arms beside systems or teams."""
+    """Return the columns of segments, that of ``arm=`` first; raise for arms together with systems or teams."""
     arm, by = columns.get("arm"), column_names(columns.get("by"))
     if arm is None:
         return by
@@ -149,7 +149,7 @@ def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> 
 def _judgment_of_rows(
     columns: Mapping[str, Any], roles: Roles, found: Sequence[str], *, elsewhere: bool
 ) -> dict[str, Any]:
-    """Return the columns of label and grade in the log; none if the judgments stand elsewhere."""
+    """Return the columns of label and grade in the log; none if the judgments are in a frame of their own."""
     if elsewhere:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
@@ -157,7 +157,7 @@ def _judgment_of_rows(
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
-    """Raise for ``n_relevant=`` beside judgments or ``relevant=``, which list the relevant documents."""
+    """Raise for ``n_relevant=`` with judgments or ``relevant=``, which list the relevant documents."""
     if columns.get("n_relevant"):
         whose = f"relevant={quote(columns['relevant'])}" if "relevant" in columns else "judge()"
         raise ColumnError(
@@ -175,7 +175,7 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     ----------
     named, found : the columns that the caller named, and the roles found by name.
     judged : whether there are separate judgments.
-    pooled : whether the caller said ``query=None``.
+    pooled : whether the caller passed ``query=None``.
     """
     given = [pair for pair in (("score", "rank"), ("label", "grade")) if any(named.get(role) for role in pair)]
     aside = {role for pair in given for role in pair}
@@ -243,10 +243,10 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
         )
     named = _named(roles, available, lambda role, column: hint(column))
     query, value = column_names(named.pop("query", None)), column_names(named.pop("value"))
-    played = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}
-    if not query and ("query" in roles or "query" in played or "query" not in available):
+    with_role = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}
+    if not query and ("query" in roles or "query" in with_role or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
-    found = (name if name in available and name not in played else None for name in SAVED_BESIDE)
+    found = (name if name in available and name not in with_role else None for name in SAVED_BESIDE)
     metric, k, answered, undefined = found
     if answered is None and roles.get("unanswered") == "drop":
         raise ColumnError(
@@ -263,12 +263,12 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     named |= {"metric": metric, "k": k if metric else None, "answered": answered}
     named["was_undefined"] = undefined if len(value) == 1 else None  # of several metrics it would not say which
     columns = Columns.of(query=query or ("query",), by=by, value=value, **named)
-    _check_parts(columns)
+    _check_roles_of_columns(columns)
     return columns
 
 
 def _check_roles_with_values(others: Sequence[str]) -> None:
-    """Raise for roles and conventions that do not go with ``value=``, one error for all."""
+    """Raise one error for all roles and conventions that have no meaning with ``value=``."""
     if others:
         named = " and ".join(filter(None, [", ".join(f"{role}=" for role in others[:-1]), f"{others[-1]}="]))
         say, aside = "says" if len(others) == 1 else "say", ", ".join(f"{role}=None" for role in others)
@@ -327,16 +327,16 @@ def likely(role: str, available: list[str]) -> str:
     return did_you_mean(known[0]) if known else closest(role, available)
 
 
-def _check_parts(columns: Columns) -> None:
+def _check_roles_of_columns(columns: Columns) -> None:
     """Raise for a column with two roles, and for a key column with the name of a column of results."""
     several = {"query": columns.query, "system": column_names(columns.system), "arm": column_names(columns.arm)}
     several |= {"by": columns.segments, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
     several["column of a system"] = columns.shape.per_system
-    parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
-    parts = [(role, column) for role, column in parts if column not in columns.shape.made or column in (ROW, SYSTEM)]
-    check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
+    single = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
+    single = [(role, column) for role, column in single if column not in columns.shape.made or column in (ROW, SYSTEM)]
+    check_one_role_each([*single, *((key, column) for key, names in several.items() for column in names)])
     check_key_names(columns.keys, RESULT)
 
 
@@ -367,7 +367,9 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
         found = found.changed(chosen="chosen")
     if not named:
         return found
-    check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])
+    check_one_role_each(
+        [*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()]
+    )
     return found
 
 

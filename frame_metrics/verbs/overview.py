@@ -66,18 +66,18 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
 
     ``made``: returns the plan of these; an error of it is shown.
     """
-    looked_at, played, found = None, _named(roles), []
+    looked_at, by_role, found = None, _named(roles), []
     try:
         plan = made()
         roles, found = plan.roles, plan.found
         looked_at = plan.backend.looked_at(LOOKED_AT)
-        played = _played(plan)
-        then = f"next: {_next(plan, played)}"
+        by_role = _columns_by_role(plan)
+        then = f"next: {_next(plan, by_role)}"
     except Exception as error:  # whatever the frame, its repr is no place for an error
         then = f"not ready: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {class_name(frame)}{rows}{_judged(judgments)}"
-    parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in played.items()]
+    parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in by_role.items()]
     conventions = ", ".join(
         f"{name}={_in_full(value, name)}" for name, value in roles.items() if name not in COLUMNS or value is None
     )
@@ -96,10 +96,10 @@ def _judged(judgments: Judgments | None) -> str:
     """Return the words of the title about separate judgments."""
     if judgments is None:
         return ""
-    return ", judged beside" + (", and by a machine" if judgments[1].get("proxy") else "")
+    return ", with judgments" + (" of people and of a machine" if judgments[1].get("proxy") else "")
 
 
-def _played(plan: Plan) -> dict[str, tuple[str, ...]]:
+def _columns_by_role(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role, in the order of the roles."""
     both = _named(plan.roles) | {role: _as_columns(getattr(plan.columns, role)) for role in plan.found}
     return {role: both[role] for role in COLUMNS if role in both}
@@ -146,44 +146,44 @@ def _as_python(value: Any) -> str:
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 3]}..."
 
 
-def _next(plan: Plan, played: Mapping[str, Sequence[str]]) -> str:
+def _next(plan: Plan, by_role: Mapping[str, Sequence[str]]) -> str:
     """Return the verbs to call next, as text; or the roles to name, if some columns likely have them."""
     if plan.of_values:
-        return f".evaluate(), {'.ab_test()' if 'arm' in played else '.compare(baseline=...)'}, .audit()"
-    judged = plan.has_judgments or {"label", "grade"} & {*played}
-    answered = {"score", "rank", "doc", "predicted"} & {*played}
-    likely = {} if judged and answered else _likely(plan, played)
+        return f".evaluate(), {'.ab_test()' if 'arm' in by_role else '.compare(baseline=...)'}, .audit()"
+    judged = plan.has_judgments or {"label", "grade"} & {*by_role}
+    answered = {"score", "rank", "doc", "predicted"} & {*by_role}
+    likely = {} if judged and answered else _likely(plan, by_role)
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
         names = [f'"{name}"' for role, name in EXAMPLE_METRICS.items() if plan.roles.get(role) is not None]
         ask = f".evaluate({', '.join(names)}), .audit(), " if names else ""
-        return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
-    if "team" in played:
+        return f"{ask}.judge(qrels)" if "query" in by_role else "name label= or grade="
+    if "team" in by_role:
         return '.interleaving("clicks"), .audit()'
-    return ", ".join([*_asked({*played}, several=plan.columns.class_scores), ".audit()"])
+    return ", ".join([*_asked({*by_role}, several=plan.columns.class_scores), ".audit()"])
 
 
-def _likely(plan: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return columns with usual names of roles that are not played yet, by role."""
-    taken = {column for columns in played.values() for column in columns}
+def _likely(plan: Plan, by_role: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return columns with usual names of roles that have no column yet, by role."""
+    taken = {column for columns in by_role.values() for column in columns}
     likely: dict[str, str] = {}
     other = {"label": "grade", "grade": "label"}
     for role, declared in ROLES.items():
         free = [name for name in declared.among(plan.available) if name not in taken]
-        if free and role not in played and other.get(role) not in {*played, *likely}:
+        if free and role not in by_role and other.get(role) not in {*by_role, *likely}:
             likely[role] = free[0]
             taken.add(free[0])
     return likely
 
 
-def _asked(played: set[str], *, several: Sequence[Any]) -> Sequence[str]:
+def _asked(by_role: set[str], *, several: Sequence[Any]) -> Sequence[str]:
     """Return some calls for which these roles are enough; ``several``: the scores of several classes, if any."""
-    if "query" in played and {"score", "rank", "doc"} & played:
-        compare = ['.compare("ndcg@10")'] if "system" in played else []
-        compare = ['.ab_test("ndcg@10")'] if "arm" in played else compare
+    if "query" in by_role and {"score", "rank", "doc"} & by_role:
+        compare = ['.compare("ndcg@10")'] if "system" in by_role else []
+        compare = ['.ab_test("ndcg@10")'] if "arm" in by_role else compare
         return ['.evaluate("ndcg@10", "map")', '.per_query("rr")', *compare]
-    if "predicted" in played:
+    if "predicted" in by_role:
         return ['.evaluate("precision", "recall", "f1")', ".confusion()"]
     if several:
         return ['.evaluate("roc_auc", "log_loss")', '.per_class("roc_auc")']

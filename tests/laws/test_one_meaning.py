@@ -153,7 +153,7 @@ def test_judgments_beside_take_the_place_of_those_in_the_log() -> None:
     qrels = pl.DataFrame({"query": [1, 2], "doc": ["b", "c"], "grade": [1, 1]})
     irm = frame.irm.judge(qrels)
     assert value(irm, "rr") == [0.75]
-    assert repr(irm).startswith("IRM of a polars.DataFrame, 5 rows, judged beside\n")
+    assert repr(irm).startswith("IRM of a polars.DataFrame, 5 rows, with judgments\n")
     assert found_by_name(irm) == ["query", "doc", "score"]
 
 

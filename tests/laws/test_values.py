@@ -85,7 +85,7 @@ def _table(values: Values) -> pl.DataFrame:
         columns |= {f"{name} {i} {j}": one for i, each in held.items() for j, one in enumerate(each)}
     columns |= {} if values.weight is None else {"weight": values.weight}
     columns |= {} if values.cluster is None else {"cluster": values.cluster.astype(float)}
-    return index.keys_of(index.columns.inside).hstack([pl.Series(name, one) for name, one in columns.items()])
+    return index.keys_of(index.columns.internal_keys).hstack([pl.Series(name, one) for name, one in columns.items()])
 
 
 def _by_key(table: pl.DataFrame) -> pl.DataFrame:
@@ -104,7 +104,7 @@ def _codes(values: Values) -> dict[str, list[Any]]:
     codes = {name: getattr(index, name) for name in ("system", "segment", "query", "pair")}
     parts = (index.systems, index.segments, index.queries)
     names = {
-        name: part.values[np.unique(codes[name])].rows() if part.inside else []
+        name: part.values[np.unique(codes[name])].rows() if part.internal_keys else []
         for name, part in zip(codes, parts, strict=False)
     }
     return {name: code.tolist() for name, code in codes.items()} | {

@@ -75,13 +75,13 @@ def test_what_to_ask_next(roles: Any, then: str) -> None:
 
 
 def test_a_log_without_judgments_is_sent_to_judge() -> None:
-    """And one that is judged beside says so."""
+    """And one with separate judgments says so."""
     run = LOG.select("qid", "bm25", doc=pl.int_range(6))
     assert repr(run.irm(query="qid", score="bm25")).endswith("next: .judge(qrels)")
     shop = repr(run.irm(query="qid", score="bm25", catalogue=9, popularity={1: 2}))
     assert shop.endswith('next: .evaluate("catalogue_coverage@10", "novelty@10"), .audit(), .judge(qrels)')
     judged = run.irm(query="qid", score="bm25").judge(LOG.select("qid", "rating", doc=pl.int_range(6)), grade="rating")
-    assert repr(judged).splitlines()[0] == "IRM of a polars.DataFrame, 6 rows, judged beside"
+    assert repr(judged).splitlines()[0] == "IRM of a polars.DataFrame, 6 rows, with judgments"
 
 
 def test_a_notebook_shows_a_table() -> None:

@@ -555,7 +555,7 @@ def test_a_lazy_frame_is_not_run() -> None:
 def test_the_repr_says_that_a_machine_judged_too() -> None:
     """The title names both sides."""
     log, people, machine = simulated()
-    assert "judged beside, and by a machine" in repr(log.irm(system="system").judge(people, proxy=machine))
+    assert "with judgments of people and of a machine" in repr(log.irm(system="system").judge(people, proxy=machine))
 
 
 def test_a_frame_without_rows_has_a_row() -> None:

@@ -94,8 +94,8 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         if error.of_call:
             raise
         found = unreadable(error).of_rows(pl.DataFrame(), SeparateJudgments(None, {}))
-        return plan.backend.at_once(plan.backend.given_back(found))
-    return table if fail_on is None else plan.backend.at_once(table)
+        return plan.backend.collected(plan.backend.given_back(found))
+    return table if fail_on is None else plan.backend.collected(table)
 
 
 def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
@@ -109,7 +109,7 @@ def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
         in_pieces=True,
     )
     table = given.backend.answer(request)
-    return table if fail_on is None else given.backend.at_once(table)
+    return table if fail_on is None else given.backend.collected(table)
 
 
 @dataclass(frozen=True, eq=False)

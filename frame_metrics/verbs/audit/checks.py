@@ -338,5 +338,5 @@ def seen_of(index: Index, unit: str, marked: Array, of: Array, words: Mapping[st
 def name_of_ranking(index: Index, ranking: int, *, segment: bool = True) -> str:
     """Return the keys of a ranking as text; ``segment``: include those of its segment."""
     by = index.columns.key_names[1]
-    names = [name for name in index.columns.inside if segment or name not in by]
+    names = [name for name in index.columns.internal_keys if segment or name not in by]
     return as_text(index.keys_of(names, np.array([ranking])))

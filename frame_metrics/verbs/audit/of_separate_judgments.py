@@ -117,8 +117,8 @@ def _like_judged(log: Log, pairs: pl.DataFrame, at: Array) -> tuple[Array, pl.Se
     pairs : the judgments.
     at : rows of the log without a judgment.
     """
-    judged = [name for name in log.columns.inside if name in pairs.columns]
-    ours = log.table[at].select(*log.columns.inside, "doc")
+    judged = [name for name in log.columns.internal_keys if name in pairs.columns]
+    ours = log.table[at].select(*log.columns.internal_keys, "doc")
     found = nearly_equal(ours.select(*judged, "doc"), pairs.select(*judged, "doc"), ["doc"])
     if found is None:
         return at[:0], pairs["doc"][:0]

@@ -307,7 +307,7 @@ def number_of_baseline(index: Index, baseline: Any) -> int:
 
 
 def keys_of_judgments(log: Log) -> list[str]:
-    """Return the inside names of the columns that a judgment belongs to: the query, and ``by`` that judgments have."""
+    """Return the internal names of the columns that a judgment belongs to: query, and ``by`` that judgments have."""
     _, by, query = log.columns.key_names
     return [*by, *query] if log.separate_judgments is None else log.separate_judgments.keys
 

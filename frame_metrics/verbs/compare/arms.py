@@ -12,7 +12,15 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import Tick, progress
-from frame_metrics.errors import BadValueError, ColumnError, check_parts, listed, no_column, prefix_errors, quote
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    check_one_role_each,
+    listed,
+    no_column,
+    prefix_errors,
+    quote,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.keys.index import Index
@@ -50,7 +58,7 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
         raise no_column(f"covariate={quote(name)}", name, available)
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.segments]
-    check_parts([*keys, *columns.single.items(), ("covariate", name)])
+    check_one_role_each([*keys, *columns.single.items(), ("covariate", name)])
     return columns.changed(covariate=name)
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, listed, no_column, quote
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    check_one_role_each,
+    listed,
+    no_column,
+    quote,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.measuring.split import word_for
@@ -56,7 +64,7 @@ def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str
                 "one of them"
             )
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
-    check_parts([*keys, *columns.single.items(), *(("strata", name) for name in strata)])
+    check_one_role_each([*keys, *columns.single.items(), *(("strata", name) for name in strata)])
     return columns.changed(by=(*columns.by, *strata), strata=tuple(strata))
 
 
