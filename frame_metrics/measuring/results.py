@@ -110,7 +110,7 @@ class Wide:
         return columns
 
     def columns(self, asked: Asked, ci: float | None) -> dict[str, Any]:
-        """Return the columns beside the keys, and their types."""
+        """Return the columns that are not keys, and their types."""
         average = {"average": pl.String} if self.average else {}
         counts = {"n": pl.Int64} | (UNANSWERED if self.systems else {})
         return average | counts | dict(self.of_metrics(asked, ci))

@@ -64,7 +64,7 @@ def alpha_dcg(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Arr
     return ratio(_novel(run.intents.seen, k, alpha, _logarithmic), _of_all(run, k, alpha, _logarithmic))
 
 
-# What is chosen rank by rank is seldom less than the best order, and then a value passes 1.
+# The order found rank by rank is seldom worse than the best one; if it is, a value may be above 1.
 _of_the_ideal = partial(metric, range=(0, np.inf))
 
 

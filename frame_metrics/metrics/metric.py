@@ -41,16 +41,16 @@ from frame_metrics.metrics.parameters import Count, example, fits, meaning, plai
 from frame_metrics.metrics.pickling import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
-# Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.
+# Names of columns that our metrics read of roles of documents; users' names cannot have the equals sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 GIVEN = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
-# Kernels of what stands beside a measure, by its name, what it is, and the input: "calibrated", the value where nothing
-# is off, which is above 0; "lone", how many parts are left out.
+# Kernels that accompany a measure, by its name, the kind, and the input: "calibrated", the value if nothing is off,
+# which is above 0; "lone", how many bins are left out.
 COMPANIONS: dict[tuple[str, str, type], Callable[..., Array]] = {}
-OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of a metric that is no such
+OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of the metric for one
 
 Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
 Weigh: TypeAlias = Callable[[FullRanking], Array]  # weights of the rows of a ranking
@@ -58,7 +58,7 @@ Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = FullRanking, TwoRankings  # whose kernels take the cutoff
 INPUTS = (*RANKED, FullConfusion, Classes, FullScores, ClassScores, Lists, Weighted, Narrow)
 
-# What every metric takes beside its own parameters, with the annotations that these would have.
+# Parameters that every metric takes in addition to its own, with their annotations.
 OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
 
 
@@ -101,7 +101,7 @@ class Metric:
 
     @cached_property
     def input(self) -> type:
-        """Input that the kernel reads, or that stands behind the one of the public classes that it reads."""
+        """The input that the kernel reads; if it reads a public class, the input behind that."""
         return PUBLIC.get(self._annotated, self._annotated)
 
     @cached_property
@@ -145,7 +145,7 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """Sign of a difference for the better: -1 where a smaller value is better, else 1, unknown directions too."""
+        """The sign of an improvement: -1 if a smaller value is better, else 1, also if neither is."""
         return -1 if self.higher is False else 1
 
     @cached_property
@@ -164,7 +164,7 @@ class Metric:
 
     @cached_property
     def companions(self) -> Mapping[str, Metric]:
-        """The metrics that stand beside this one, by what they are: see ``COMPANIONS``."""
+        """The metrics that accompany this one, by kind: see ``COMPANIONS``."""
         kernels = {
             what: kernel for (name, what, of), kernel in COMPANIONS.items() if (name, of) == (self.name, self.input)
         }
@@ -179,7 +179,7 @@ class Metric:
 
     @property
     def _unordered(self) -> bool:
-        """True where no order is looked at: tables and scores have none, and some metrics of a ranking only cut it."""
+        """True if the order of results makes no difference: tables and scores have none, and some metrics only cut."""
         return self.cutoff is None and (self.input is not FullRanking or self.monotone is None)
 
     @property
@@ -195,7 +195,7 @@ class Metric:
 
     @property
     def of_area(self) -> float | None:
-        """Rise of the metric with the area under the ROC curve; None where it is no straight line of it."""
+        """How much the metric rises with the area under the ROC curve; None if it is not a linear function of it."""
         plain = {name: p.default for name, p in self.options.items()}
         return self.slope if self.params.items() <= plain.items() else None
 
@@ -239,7 +239,7 @@ class Metric:
         return replace(self, params=MappingProxyType({**self.params, **given}))
 
     def _of_public(self, source: Public, **params: Any) -> Array:
-        """The metric of an input that a user has: with its cutoff and parameters, as verbs compute it."""
+        """Return the metric of a public input, such as a user's ``Ranking``, with its cutoff, as verbs compute it."""
         inside, cutoff = behind(source), params.pop(self.at, None) if self.at else None
         own = self(**params) if cutoff is None else self(**params) @ cutoff
         cut = isinstance(inside, FullRanking) and own.input in (FullConfusion, FullScores)
@@ -315,7 +315,7 @@ class Metric:
 
     @property
     def functions(self) -> dict[str, Any]:
-        """The parameters that are functions of the caller's, which no text reads back to."""
+        """The parameters that are functions of the caller; the metric's text does not read back then."""
         return {name: value for name, value in self.params.items() if callable(value)}
 
     @property
@@ -329,7 +329,7 @@ class Metric:
 
     @property
     def off_policy(self) -> bool:
-        """True where it is of another ranking than the one that was shown."""
+        """True if it estimates the value of another ranking than the one that was shown."""
         return callable(self.adds)
 
     @property
@@ -381,13 +381,13 @@ class Metric:
 
     @cached_property
     def apply(self) -> Callable[..., Array]:
-        """The kernel as a function of the full input, of which a user's sees what its annotation shows."""
+        """The kernel as a function of the full input; a user's kernel gets the public view of its annotation."""
         if self._annotated not in PUBLIC:
             return self.kernel
         return lambda source, *args, **options: self.kernel(as_annotated(self._annotated, source), *args, **options)
 
     def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
-        """Result of the kernel, whose exceptions name the metric."""
+        """Return the result of the kernel; errors in it become errors that name the metric."""
         try:
             return self.apply(source, **options)
         except KernelError as error:  # of a gain or a discount
@@ -403,7 +403,7 @@ class Metric:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """Facts of the input that the kernel reads, seen by trying it on one row.
+        """Facts of the input that the kernel reads, found by trying it on one row.
 
         "relevant", "rel", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of
         scores, "catalogue" of lists and how "often" these show documents, and "max_grade" where it is not given.
@@ -412,7 +412,7 @@ class Metric:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that the kernel reads beside those that have a part, seen in the same way."""
+        """Names of the columns that the kernel reads besides those of roles, found in the same way."""
         return self._tried[1]
 
     @cached_property
@@ -455,7 +455,7 @@ def _text(value: Any) -> str:
 
 
 def _described(values: Any) -> str:
-    """Say in words what a kernel gave."""
+    """Return words for what a kernel returned."""
     if not isinstance(values, np.ndarray):
         return f"{quote(values)}, no array"
     kind = "an array" if type(values) is np.ndarray else f"a {class_name(values)}"
@@ -498,5 +498,5 @@ _signature = cache(inspect.signature)
 
 
 def metrics_of(family: type) -> Iterator[Metric]:
-    """Give the registered metrics that read an input, in the order of their definition."""
+    """Return the registered metrics that read an input, in the order of their definition."""
     yield from (m for m in REGISTRY.values() if m.input is family)

@@ -53,7 +53,7 @@ TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER, "ctr": 
 TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkesmallowsindex"), FM)
 AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
 QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
-AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # beginnings of names that say an average
+AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # prefixes of names that mean an average
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
@@ -65,7 +65,7 @@ DIVERSE = ("diversity", "aggregatediversity", "catalogdiversity", "cataloguedive
 
 @cache
 def plain_name(text: str) -> str:
-    """Return a name as it is compared: in small letters, without what stands between its letters and digits."""
+    """Return a name as it is compared: in small letters, without separators between letters or digits."""
     return re.sub(r"(?<=[a-z0-9'])[\s_-]+(?=[a-z0-9])", "", text.strip().lower().replace(QUOTE, "'"))
 
 
@@ -157,9 +157,9 @@ def _several(plain: str) -> list[str]:
 
 
 def _averaged(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
-    """The metrics that follow gm_, averaged geometrically, or sn_, self-normalised."""
+    """The metrics after the prefix gm_, averaged geometrically, or sn_, self-normalised."""
     average, rest = AVERAGED[plain[:3].lower()], plain[3:].strip()
-    twice = rest.lower().startswith(tuple(AVERAGED))  # which is not read on: there may be a thousand of them
+    twice = rest.lower().startswith(tuple(AVERAGED))  # an error at once: there may be a thousand prefixes
     metrics = () if twice else read_text(plain[3:])
     if twice or metrics[0][1].average is not None:
         raise UnknownNameError(f"{quote(text)}: {quote(plain[3:])} is an average already")
@@ -269,7 +269,7 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
 
 
 def _words(text: str, args: str) -> list[tuple[str, Any]]:
-    """The parameters in brackets as they stand there, and their values."""
+    """The parameters in brackets as they are written, and their values."""
     try:
         call = ast.parse(f"f{args}", mode="eval").body
         # Python reads (p=0.5)(p=0.9) and (p=0.5).x(p=0.9) as calls too, of something else than a name.

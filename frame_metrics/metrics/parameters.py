@@ -13,7 +13,7 @@ from frame_metrics.errors import listed
 from frame_metrics.inputs import Gain, OfNumber
 from frame_metrics.inputs.gains import LARGEST
 
-# The range that a parameter may take stands in its annotation, where docs read the words, and checks the rule.
+# The range of a parameter is in its annotation: words, which docs print, and a rule, which checks use.
 Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
 Inside: TypeAlias = Annotated[float, "above 0, less than 1", lambda x: 0 < x < 1]
 Positive: TypeAlias = Annotated[float, "above 0", lambda x: x > 0]
@@ -51,7 +51,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def meaning(hint: Any) -> str | None:
-    """Say in words the values that a parameter with this annotation may have; None where nothing checks them."""
+    """Return words for the values that a parameter with this annotation may have; None if any is allowed."""
     kind = _without_none(hint)
     if get_origin(kind) is Literal:
         return "one of " + listed(get_args(kind))
@@ -78,7 +78,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def _is_of(value: Any, kind: Any) -> bool:
-    """Return True for a value of a plain type; of others the rule that stands in the annotation says all."""
+    """Return True for a value of a plain type; other types are left to the rule in the annotation."""
     if kind in (bool, str):
         return isinstance(value, kind)
     if kind is int:
@@ -107,7 +107,7 @@ def _is_gain_table(value: Any) -> bool:
 
 
 def wrong_cutoff(at: str, cutoff: Any) -> str:
-    """Say in words why a value is no cutoff, a rank "k" or a level of "recall"; nothing if it is one."""
+    """Return words for why a value is no cutoff, a rank "k" or a level of "recall"; "" if it is one."""
     number = is_number(cutoff) or isinstance(cutoff, np.integer)
     if at == "recall":
         return "" if number and 0 <= cutoff <= 1 else "the recall level is not between 0 and 1"
@@ -118,7 +118,7 @@ def wrong_cutoff(at: str, cutoff: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a number, or what a list or mapping has, as plain Python, so that it prints as it is read; a copy."""
+    """Return a copy of a number, list or mapping with plain Python values, so that its text can be read back."""
     if isinstance(value, Mapping):
         return {plain(grade): plain(gain) for grade, gain in value.items()}
     if isinstance(value, list | tuple):

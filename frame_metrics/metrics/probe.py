@@ -16,7 +16,7 @@ class WatchedRanking(FullRanking):
     def __init__(self) -> None:
         super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int), score=np.ones(1))
         self.seen: set[str] = set()
-        self.named: dict[str, None] = {}  # columns beside those that have a part
+        self.named: dict[str, None] = {}  # columns besides those of roles
 
     def _gainful(self, gain: Gain) -> Rows:
         return Rows(np.zeros(1, int), np.ones(1, int), np.ones(1), 1)

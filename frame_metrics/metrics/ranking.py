@@ -35,7 +35,7 @@ def _discount(rank: Array, discount: Discount, base: float) -> Array:
 
 
 def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
-    """The sum that the ideal ranking has come to at the rank of each row, or where it ends before."""
+    """The running sum of the ideal ranking at the rank of each row, or at its end if that comes before."""
     place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
     return running[best.starts[seen.query] + place - 1]
 

@@ -124,22 +124,22 @@ def _completing(made: Metric) -> Metric:
 
 
 def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Give the metric of two classes that has this name its own form for several."""
+    """Register a kernel for several classes, the form that the metric of this name has there."""
     return partial(_kept, FORMS, name)
 
 
 def companion_of(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Give the metric of this name, as computed from an input, something that stands beside it."""
+    """Register a kernel that accompanies the metric of this name: see ``COMPANIONS``."""
     return partial(_kept, COMPANIONS, (name, what, of))
 
 
 def for_two_rankings(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Give the metric of this name its own form for two rankings, without judgments."""
+    """Register a kernel for two rankings, without judgments, the form that the metric of this name has there."""
     return partial(_kept, OF_TWO, name)
 
 
 def _kept(forms: dict[Any, Callable[..., Array]], name: Any, kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """Put a kernel among the forms that metrics have, by their names."""
+    """Register a kernel as the form of a metric, by the metric's name."""
     forms[name] = kernel
     return kernel
 
@@ -189,7 +189,7 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
 
 
 def _check_declared(made: Metric) -> None:
-    """Raise for what is declared of a metric and cannot be so."""
+    """Raise for declarations of a metric that are invalid or contradict each other."""
     for wrong in chain(_wrong_numbers(made), _wrong_words(made)):
         raise BadValueError(f"{made.name}: {wrong}")
     for option in ("weights", "pooled", "completes"):
@@ -228,7 +228,7 @@ def _wrong_words(made: Metric) -> Iterator[str]:
 
 
 def _put(made: Metric) -> None:
-    """Put a user's metric in the registry, in the place of the same function, or of one of a session, of its name."""
+    """Put a user's metric in the registry; it replaces the same function, or one of its name from a notebook."""
     before = REGISTRY.get(made.name)
     if before is not None and _defined_at(before) != _defined_at(made) and before.kernel.__module__ != SESSION:
         raise UnknownNameError(f"there is a metric {_whose(before)} already; call the function otherwise")
@@ -254,7 +254,7 @@ def _defined_at(made: Metric) -> tuple[str, str]:
 
 
 def _whose(made: Metric) -> str:
-    """Say whose metric it is."""
+    """Return words for who defined a metric."""
     module = made.kernel.__module__
     return f"{made.name!r} of frame_metrics" if module.startswith(OURS) else f"{made.name!r} of the module {module!r}"
 

@@ -13,7 +13,7 @@ from frame_metrics.metrics.names import Metrics, read, read_text
 
 
 def read_elsewhere(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
-    """Read metrics as the caller wrote them; a text that none of ours is called by is a metric of its own."""
+    """Read metrics as the caller wrote them; a text that names none of ours becomes a metric with this name."""
     items = [one for item in asked for one in (item if isinstance(item, list | tuple) else [item])]
     return read([_unknown(item) if isinstance(item, str) and not _read(item) else item for item in items])
 

@@ -1,4 +1,4 @@
-"""The measures of what lists show beside relevance: the catalogue, what is popular, and groups of documents."""
+"""Measures of lists other than their relevance: of the catalogue, of popularity, and of groups of documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about metrics of rows, seen by trying them on tables: whether one is a share of rows, and what chance gives."""
+"""Facts about metrics of rows, found by trying them on tables: whether one is a share of rows; its value by chance."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from frame_metrics.metrics.registry import metric
 
 Top: TypeAlias = Positive | None  # the highest grade
 DEPTH = 1000  # ranks that are read at most, as in cwl_eval
-AT_ONCE = 256  # queries whose ranks are laid out side by side
+AT_ONCE = 256  # number of queries in one grid of queries and ranks
 
 _fixed = partial(metric, monotone=True, expected=True, unjudged="rises", adds=True)  # the same ranks, whatever is there
 _adaptive = partial(metric, monotone=True, unjudged="rises")  # the user goes by what was found
@@ -69,7 +69,7 @@ def _by_user(
 
 
 def _patience(rank: Array, until: Array | float) -> Array:
-    """Chance to go on from ranks for a user who expects to read on until so many more."""
+    """Chance to go on from each rank: the longer the user expects to read, ``until`` and the rank, the higher."""
     return np.square(1 - 1 / (rank + until))
 
 

@@ -55,7 +55,7 @@ class AgreementOptions(IntervalOptions):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The columns beside the keys, and their types."""
+        """The columns that are not keys, and their types."""
         ends = ("",) if self.ci is None else ("", "_low", "_high")
         names = (*MEASURES, *(AGAINST if _texts(self.reference) else ()))
         of_class = {"class": pl.Float64} if self.per_class else {}

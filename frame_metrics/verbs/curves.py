@@ -57,7 +57,7 @@ COLUMNS = {
     "distribution": ("bin", "low", "high", "label", "n"),
 }
 TYPES = {"k": pl.Int64, "bin": pl.Int64, "label": pl.Boolean, "n": pl.Int64}  # types of columns that are not floats
-OF_SCORES = ("calibration", "distribution")  # curves that need scores: ranks will not do
+OF_SCORES = ("calibration", "distribution")  # curves that need scores, not ranks
 CTR = "position_ctr@k"  # the metric of the curve "ctr"
 LABELS = (False, True, None)  # labels of rows; None: unjudged
 BINS = 10

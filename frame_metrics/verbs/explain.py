@@ -160,7 +160,7 @@ def _explained(
     if block.rows.extras_differ:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
-    # The contribution of documents that contribute nothing: 0, or null if the metric itself is undefined.
+    # The contribution of the other documents: 0, or null if the metric itself is undefined.
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))

@@ -174,7 +174,7 @@ def _meets(values: Array, metric: Metric, bound: float) -> Array:
 
 
 def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Array) -> str:
-    """Say why a segment has no usable threshold: the limits, and the best value of each where the others are met.
+    """Return why a segment has no usable threshold: the limits, and the best value of each where the others are met.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     try:
         plan = resolved(given)
         call = of_every_role(plan) if plan.of_values else bound(plan, audited(plan))
-    except ReportedError as error:  # it is open what checks should look at
+    except ReportedError as error:  # checks would not know what to look at
         return _alone(given, fail_on, of_error(error))
     if split is not None:
         check_split(split, call.columns)
@@ -215,7 +215,7 @@ class _Auditor:
 
 
 def _set_aside(call: Call) -> list[str]:
-    """Return the columns of the frame that would be found by name as judgments if there were none beside it."""
+    """Return the columns of the frame that would be found as judgments by name if ``judge`` had not given any."""
     columns, lists = call.columns, call.plan.backend.holds_lists
     if call.judgment_columns is None:
         return []

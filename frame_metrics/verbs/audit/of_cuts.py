@@ -31,7 +31,7 @@ def _in_several(search: Array, segment: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The rankings of searches that stand in several segments, by search and then by their first ranks.
+    """The rankings of searches that are in several segments, by search and then by their first ranks.
 
     Segments whose names differ in case or spaces only are one here: they cut a search by mistake.
     """
@@ -39,7 +39,7 @@ class Parts:
     at: Array  # the numbers of the rankings, shape (parts,)
     first: Array  # the first rank of each, shape (parts,)
     last: Array  # the last rank of each, shape (parts,)
-    starts: Array  # the begin of each search, and the end of the last, shape (searches + 1,)
+    starts: Array  # the start of each search, and the end of the last, shape (searches + 1,)
     of: int  # number of searches in the log, each of a system and a query
 
     @classmethod

@@ -11,7 +11,7 @@ from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted_values
 from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
-from frame_metrics.verbs.audit.otherwise import Otherwise, most_otherwise, written_otherwise
+from frame_metrics.verbs.audit.other_spellings import Otherwise, most_otherwise, written_otherwise
 
 
 @check("info", "judgments")

@@ -16,7 +16,7 @@ from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen
 from frame_metrics.verbs.audit.of_judgments import row_in_frame
 from frame_metrics.verbs.audit.of_separate_judgments import queries_in_two_ways
 from frame_metrics.verbs.audit.of_spelling import folded_segments
-from frame_metrics.verbs.audit.otherwise import Otherwise
+from frame_metrics.verbs.audit.other_spellings import Otherwise
 
 ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
 SOME, MOST = 0.05, 0.5  # the shares of queries from which on a system without rows for them is reported
@@ -110,7 +110,7 @@ def in_several_segments(index: Index) -> Seen | None:
 
 
 def _several(index: Index, segment: Array, query: Array) -> Array:
-    """Mark the queries that stand in several segments; ``segment``, ``query``: their numbers, for each ranking."""
+    """Mark the queries that are in several segments; ``segment``, ``query``: their numbers, for each ranking."""
     n = max(len(index.segments), 1)
     pairs = np.flatnonzero(mark_codes(query * n + segment, n * len(index.queries)))
     several: Array = np.bincount(pairs // n, minlength=len(index.queries)) > 1

@@ -21,7 +21,7 @@ from frame_metrics.verbs.audit.of_systems import (
     sharing,
     what_to_do,
 )
-from frame_metrics.verbs.audit.otherwise import most_otherwise, written_otherwise
+from frame_metrics.verbs.audit.other_spellings import most_otherwise, written_otherwise
 
 
 def _seen(numbers: Values, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:

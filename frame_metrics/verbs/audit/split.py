@@ -21,7 +21,7 @@ from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.units import KINDS, commonest, few_differ, of_kinds
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
-RELEVANT = "relevant results"  # of each ranking; where most have one, what is measured of them may differ all the same
+RELEVANT = "relevant results"  # of each ranking; if most have one, the metrics may differ all the same
 
 
 class OffSegment(NamedTuple):
@@ -165,7 +165,7 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
                 few = (len(both) - most) * len(own) / len(both)
                 expected.append(ExpectedFew(arm, few, len(own), of, common + offset, what, word))
 
-    def place(one: RareArm) -> tuple[float, int, str]:  # the least is told, whatever the order of rows
+    def place(one: RareArm) -> tuple[float, int, str]:  # so that the order of the rows does not matter
         return one.few, one.n, one.arm
 
     return min(expected[1:] or expected, key=place), min(seen[1:] or seen, key=place)

@@ -259,7 +259,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
 def _with_baseline(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
     """Add the baseline's weights, with the opposite sign, to those of each system's ranking of a query.
 
-    ``item``: the ranking of each weight; the rankings of a query, one for each of the ``systems``, stand together.
+    ``item``: the ranking of each weight; the rankings of a query, one for each of the ``systems``, are adjacent.
     """
     mine = np.flatnonzero(item % systems == base)
     others = (item[mine, None] - base + np.arange(systems)).ravel()

@@ -1,4 +1,4 @@
-"""The verb to_judge: the documents whose judgments narrow the bounds of a metric most, or that stand highest."""
+"""The verb to_judge: the documents whose judgments narrow the bounds of a metric most, or that rank highest."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _keys(table: pl.DataFrame, log: Log, keys: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Unjudged(Work):
-    """The unjudged documents of a piece that stand highest."""
+    """The unjudged documents of a piece that rank highest."""
 
     named: Sequence[str]  # the key columns of the result
     n: int
@@ -138,7 +138,7 @@ class Unjudged(Work):
 
 
 def _highest(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingWay) -> Answer:
-    """Return the unjudged documents that stand highest in all pieces; rows of a cluster break ties by their keys."""
+    """Return the unjudged documents that rank highest in all pieces; rows of a cluster break ties by their keys."""
     if way != "depth":
         raise NotComputableError(
             "to_judge() weighs each judgment against those of all other queries, and the rows are not all here; pass "

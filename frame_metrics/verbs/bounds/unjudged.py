@@ -136,7 +136,8 @@ def _n_open(run: FullRanking, unjudged: Array) -> Array:
 def open_in(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
     """Return the unjudged rows up to the cutoff, and the number of unjudged documents of each query, shape (n,).
 
-    The value of a row is its position among all rows. The number does not include ``spare`` documents.
+    The value of a row is its position among all rows. The number does not include ``n_elsewhere``, the documents that
+    only other systems list.
     """
     unjudged = np.isnan(run.grade) if metric.graded else ~run.judged
     listed = _n_open(run, unjudged)

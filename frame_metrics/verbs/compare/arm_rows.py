@@ -95,7 +95,7 @@ class ArmRows:
 
     @cached_property
     def _whole(self) -> RowDraws:
-        """Draws of all arms, which know how many rows or clusters these are, or Kish's number."""
+        """The resamples of all arms, with the number of their rows or clusters, or Kish's number."""
         inputs = inputs_of(self.cases, self.each, self._metrics, varies=bool(self.normal))
         return RowDraws(inputs, self.options.resamples, self.options.seed)
 
@@ -188,7 +188,7 @@ class ArmRows:
         together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
-        most = max(map(len, each))  # few rows are drawn more often; arms by themselves go with any draw of the other
+        most = max(map(len, each))  # few rows get more draws; draws of independent arms pair in any order
         units = self._whole.units(self.asked[metric][1])[at].tolist()
         held = (self.asked[metric][1], self.margins[metric])
         known = held if held[1] == held[1] else None

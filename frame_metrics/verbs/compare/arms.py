@@ -68,7 +68,7 @@ class SummedUnits(NamedTuple):
     sums: Array  # of the values of each metric less the offset, times the weights, shape (metrics, rows)
     size: Array  # of the weights, shape (rows,)
     first: Array  # the place of the first query of each row, shape (rows,)
-    offset: Array  # what was taken from the values of each metric, shape (metrics,)
+    offset: Array  # the offset that was subtracted from the values of each metric, shape (metrics,)
     clustered: bool  # whether some row has several queries
 
 
@@ -80,7 +80,7 @@ class ArmValues:
     asked: Asked
     systems: Segments  # sorted by their names
     segments: Segments  # sorted by their values
-    edges: Array  # the begin of each segment's queries, and the end of the last, shape (segments + 1,)
+    edges: Array  # the start of each segment's queries, and the end of the last, shape (segments + 1,)
     arm: Array  # the number of each query's system, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries)

@@ -35,7 +35,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     check_compared(kind, call, asked or (), options)
     options = replace(options, of=kind)
     if kind == "proxies" and options.test != "z":
-        students_t()  # so that a lack of scipy is told of before anything is read
+        students_t()  # so that an error about scipy comes before anything is read
     check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)

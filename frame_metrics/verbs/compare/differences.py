@@ -59,7 +59,7 @@ CORRECTED = ("p_adjusted", "n_tests", "correction")
 
 
 def columns_of(options: CompareOptions) -> dict[str, Any]:
-    """Return the columns beside the keys, and their types."""
+    """Return the columns that are not keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
     if options.of_wins:
@@ -83,7 +83,7 @@ def schema_of(
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a function from the types of the frame's columns to the types of the result's columns.
 
-    ``result_columns``: the columns beside the keys; None for those of ``compare``.
+    ``result_columns``: the columns that are not keys; None for those of ``compare``.
     """
     queries = columns.query if options.per_query else ()
     keys = (*columns.segments, *queries, *([columns.side] if columns.side else []))

@@ -91,7 +91,7 @@ def _interval(
     own = tally(None, values, "macro", None, (every, ~every), between)
     draws = min(max(each * n, DRAWS[1]), DRAWS[2])
     low, high = intervals([own], np.where(here, 0, -1), 1, level, draws, 0, cluster, np.argsort(values, kind="stable"))
-    mean = float(values[here].mean())  # which the middle of skewed draws may not hold
+    mean = float(values[here].mean())  # the middle draws of a skewed distribution may not contain it
     return min(float(low[0, 0]), mean), max(float(high[0, 0]), mean)
 
 

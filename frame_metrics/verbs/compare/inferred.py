@@ -35,14 +35,14 @@ DRAWN = 10  # units from which on they are drawn for intervals: means of fewer n
 def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, others: int = 0) -> None:
     """Fill in the intervals and p-values of groups, of one segment or, with ``over="all"``, of all.
 
-    ``others``: how many rows of the family are tested in another way, with ``over="all"``: then none are together.
+    ``others``: how many rows of the family are tested in another way, with ``over="all"``; then each is tested alone.
     """
     families = [[column.at if options.over == "metric" else 0 for column in one.columns] for one in groups]
     counts: Counter[int] = Counter()
     for group, own in zip(groups, families, strict=True):
         counts.update(own if group.tested else ())
     joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not others}
-    # Families of the same queries are flipped at once; what others flip does not matter to a family.
+    # Families of the same queries are flipped at once: the result of a family does not depend on others.
     alike: dict[tuple[int, ...], set[int]] = {}
     for family in joint:
         alike.setdefault(tuple(i for i, own in enumerate(families) if family in own), set()).add(family)

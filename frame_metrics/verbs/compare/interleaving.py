@@ -67,7 +67,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
 
     def compute(source: Source) -> Answer:
         measured = values_of_source(source, asked)
-        # A list without rows of one team compares nothing.
+        # A list with rows of only one team compares nothing.
         unjudged = without_judgment(measured)
         measured = without(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
         pairing = paired_systems(measured, options.baseline, options.one)
@@ -92,7 +92,7 @@ def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
 
 
 def _check_roles(plan: Plan) -> None:
-    """Raise without teams, and for roles and options that say another thing than they do."""
+    """Raise if there are no teams, and for roles and options that contradict them."""
     columns = plan.columns
     if columns.team is None:
         message = absent(("team",), plan.roles, plan.available, plan.backend.hint)

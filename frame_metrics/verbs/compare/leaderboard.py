@@ -172,7 +172,7 @@ def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Stand
 
 
 def _ends(row: Row, options: LeaderboardOptions) -> tuple[float, float]:
-    """Return the ends of the interval of a pair; of differences that are all equal, and told from 0, that one."""
+    """Return the ends of the interval of a pair; if all differences are equal, and surely not 0, that value."""
     ends, apart = (row.get("ci_low", np.nan), row.get("ci_high", np.nan)), row.get("difference") or np.nan
     told = np.isnan(ends).all() and row.get("p_adjusted", np.nan) <= 1 - options.ci
     return (apart, apart) if told else ends

@@ -17,7 +17,7 @@ from frame_metrics.verbs.compare.margins import check_possible, margin_columns
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
-def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
+def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
     """Fill the columns of margins into the rows of groups; ``margins``: of each metric, NaN for none."""
     for group in groups if options.margin is not None else ():
         some = [not np.isnan(margins[column.at]) for column in group.columns]

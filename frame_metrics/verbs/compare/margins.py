@@ -1,4 +1,4 @@
-"""Margins of a comparison: what ``margin=`` says of each metric, and what is told of a difference held against one."""
+"""Margins of a comparison: the margin of each metric, and the columns of a difference compared with one."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def margin_columns(p: Array, metric: Metric) -> dict[str, float]:
     Parameters
     ----------
     p : the p-values that the loss and the gain are less than it; of a metric whose better direction is not known, these
-        are its two directions, and nothing is said of "worse".
+        are its two directions, and the p-value of "worse" is null.
     """
     worse, better = (float(one) for one in p)
     return dict(zip(OF_MARGIN, (nan if metric.higher is None else worse, max(worse, better)), strict=True))
@@ -134,7 +134,7 @@ def margin_of(margin: Any, name: str) -> float | None:
 
 
 def loss_left(row: Mapping[str, Any], metric: Metric, margin: float) -> float:
-    """Return up to which loss a row of a comparison excludes none: the end of its interval, or at least the margin."""
+    """Return the greatest loss that a row of a comparison does not exclude: the end of its interval, or the margin."""
     end = row["ci_low"] if metric.sign > 0 else row["ci_high"]
     return margin if end is None else max(margin, -metric.sign * end)
 

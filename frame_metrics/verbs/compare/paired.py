@@ -28,7 +28,7 @@ from frame_metrics.verbs.compare.differences import EACH, Pair, Row, numbers_of_
 from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of_metric
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
-from frame_metrics.verbs.compare.margin_tests import hold
+from frame_metrics.verbs.compare.margin_tests import add_margin_columns
 from frame_metrics.verbs.compare.margins import margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -72,7 +72,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
                 tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
             rows += tested.values()
             groups += own
-            hold(own, margins, options)
+            add_margin_columns(own, margins, options)
             if options.over == "metric":
                 infer(groups, options, tick)
                 groups = []

@@ -209,7 +209,7 @@ class RowComparison:
         """Count wins, ties and losses over rows, and compute the effect size, for a metric that is a share of rows."""
         mine, other, each, times = self._marked(share)
         differs = np.nan_to_num(mine - other)
-        order = np.lexsort((times, each, differs))  # so that sums do not depend on where rows stand
+        order = np.lexsort((times, each, differs))  # so that sums do not depend on the order of rows
         about = order[~np.isnan(mine)[order]]
         tied = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
         wins, ties, losses = (int(times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
@@ -248,7 +248,7 @@ class RowComparison:
     def _by_area(self, row: Row, metric: Metric, margin: float) -> Row:
         """Return interval and p-value of a metric of the area under the ROC curve, by DeLong."""
         (actual, score), (least, most), base = self._seen(FullScores), metric.range, row["baseline_value"]
-        order = np.lexsort((*score, actual))  # so that sums do not depend on where rows stand
+        order = np.lexsort((*score, actual))  # so that sums do not depend on the order of rows
         _, covariance = delong.areas(score[:, order], actual[order], self._once(self.cases.times)[order])
         ends = (least - base, most - base) if len(self.order) == 1 else (least - most, most - least)
         margin = margin if self._moved(metric) else np.nan

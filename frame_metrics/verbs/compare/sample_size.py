@@ -289,5 +289,5 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
 
 
 def _columns(rows: Sequence[Row], schema: Row) -> dict[str, pl.Series]:
-    """Return the columns of rows beside the keys, with the types of a schema."""
+    """Return the columns of rows that are not keys, with the types of a schema."""
     return {name: pl.Series([row.get(name) for row in rows], dtype=kind) for name, kind in schema.items()}

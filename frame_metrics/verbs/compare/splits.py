@@ -1,4 +1,4 @@
-"""The units of the arms of a segment: how they are split, and what to know of them, beside differences of arms."""
+"""The units of the arms of a segment: how they are split, and notes about them, for the rows of a comparison."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from frame_metrics.verbs.compare.differences import UNIT_SHARES, UNJUDGED, Pair,
 from frame_metrics.verbs.compare.options import CompareOptions
 
 Compared: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of a segment and a pair of arms, by metric
-MOST = 0.8  # the share of an arm's queries from which on it is said that the other arm has them too
+MOST = 0.8  # from this share of an arm's queries on, a note says that the other arm has them too
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Splits:
 
     columns: Columns
     one: str  # the word for an arm
-    units: Array | None  # number of units of each arm, shape (segments, arms); None beside saved numbers
+    units: Array | None  # number of units of each arm, shape (segments, arms); None with saved numbers
     unjudged: Array | None  # queries of each arm with results and no judgment, shape (segments, arms); None of rows
     several: int  # how many times a unit is in one arm more
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
@@ -79,7 +79,7 @@ class Splits:
         return row_of_units | {"split_note": "; ".join(self._notes(segment, row)) or None}
 
     def _notes(self, segment: int, row: Row) -> list[str]:
-        """Return what a reader has to know of the units, as clauses."""
+        """Return notes about the units that a reader has to know, as clauses."""
         columns, p, notes = self.columns, self.p_value[segment], list[str]()
         if p < MISMATCH:
             notes.append(
@@ -144,7 +144,7 @@ def without_judgment(values: Values) -> Array:
     Raises
     ------
     BadValueError
-        No judgment of the log is 0, so that null seems to say what 0 does.
+        No judgment of the log is 0, so that null seems to mean 0.
     """
     index, columns = values.index, values.columns
     marked = index.answered & ~values.evaluated

@@ -43,14 +43,14 @@ def as_given(names: Sequence[str]) -> str:
 
 
 def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str] | None) -> Columns:
-    """Return the columns of a call with those of ``strata=``, if they are given: rows of each are apart, as in ``by``.
+    """Return the columns of a call with those of ``strata=``, if they are given, which make segments, as ``by`` does.
 
     ``available``: the columns of the frame.
 
     Raises
     ------
     ColumnError
-        A column does not exist, or plays another part.
+        A column does not exist, or has another role.
     """
     if not strata:
         return columns

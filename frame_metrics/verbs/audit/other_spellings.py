@@ -31,7 +31,7 @@ class Otherwise(NamedTuple):
 
 
 def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise]:
-    """Return what each system writes otherwise, by its number; nothing for a system that writes all alike.
+    """Return the queries that a system writes otherwise, by the system's number; only systems that have some.
 
     A query is like another one if both are equal once case, spaces and leading zeros are set aside, and if that is
     clear: no two judged queries, or, without judgments beside the log, no two queries of one system are so equal.
