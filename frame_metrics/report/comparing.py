@@ -24,10 +24,10 @@ from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.strata import with_strata
 
 ALL_PAIRS = 32  # the most systems of which all pairs are shown
-# How many times as many are flipped for a leaderboard, by so many times fewer flips: the best is told by 1,000 too.
+# A leaderboard flips up to so many times as many differences, with so many times fewer flips: 1,000 are enough for it.
 THINNED = 10
-LEAST = 3  # systems of which a leaderboard says more than a comparison
-# The most differences of queries that are flipped so that pairs of more systems are tested together too, half a minute.
+LEAST = 3  # from so many systems on, a report has a leaderboard
+# Pairs of more than ``ALL_PAIRS`` systems are tested together up to so many differences of queries: half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
 MOST_FLIPS = 4_000_000
 

@@ -17,10 +17,10 @@ from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.chosen_rows import foremost, places_of
 from frame_metrics.roles.columns import Columns
 
-SYSTEMS = 2  # whose queries are shown
+SYSTEMS = 2  # the most systems whose queries are shown
 NAMES = "name"  # the order of systems as verbs return them
-PAIRS, MOVED = 3, 5  # whose queries are shown that differ most; how many of them, either way
-LOST = 10  # how many of those that lost most are listed
+PAIRS, MOVED = 3, 5  # the most pairs of systems whose moved queries are shown; and queries in each direction
+LOST = 10  # the most queries that are listed as those that lost most
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,5 +297,5 @@ class Calls:
         return self.irm(by=None)
 
     def all_segments(self, content: Content) -> Any:
-        """Return the irm for values over all segments together; arms stay apart."""
+        """Return the irm for values over all segments together; arms stay separate."""
         return self.without_notes(self.irm).whole(content)

@@ -31,7 +31,7 @@ def _difference_text(figures: Figures) -> str:
 
 
 def difference(figures: Figures) -> str:
-    """Return the sentence of a difference: who beats whom, or why nobody is told from the other."""
+    """Return the sentence of a difference: who beats whom, or why neither is known to be better."""
     alone = figures.ci_low is None and figures.n == 1  # no interval, and a p-value of 1
     if alone or figures.p_adjusted is None or figures.difference is None:
         return _untested(figures)
@@ -63,7 +63,7 @@ def _as_planned(figures: Figures) -> str:
 
 
 def _not_significant(figures: Figures) -> str:
-    """Return the sentence of two systems that are not told apart: what would have shown, or why nothing could."""
+    """Return the sentence of two systems that cannot be told apart: which difference would show, or why none can."""
     name, base, at = name_of(figures.system), name_of(figures.baseline), at_text(figures)
     if figures.few is not None:
         floor = f"with {figures.few} no p can be below {figures.least:.3g}{_after(figures)}"
@@ -87,7 +87,7 @@ def _of_tests(figures: Figures) -> str:
 
 
 def _significant(figures: Figures) -> str:
-    """Return the sentence of a difference that is told."""
+    """Return the sentence of a significant difference."""
     gap, base = figures.difference or 0.0, figures.baseline_value
     sign = sign_of(figures.metric) * gap
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
@@ -102,7 +102,7 @@ def _significant(figures: Figures) -> str:
 
 
 def _least(figures: Figures) -> str:
-    """Return the least difference that can be claimed, "" for none: the near end of an interval that is as sure as p.
+    """Return the least difference that can be claimed, "" for none: the near end of an interval at the level of p.
 
     That is an interval of 95 % or more that is of one pair, or of all pairs together.
     """
@@ -117,7 +117,7 @@ def _least(figures: Figures) -> str:
 
 
 def sentence_of_margin(figures: Figures) -> str:
-    """Return the sentence of a difference that is held against a margin: what loss is excluded, or is not."""
+    """Return the sentence of a difference that is compared with a margin: which loss is excluded, or is not."""
     if figures.margin is None or figures.difference is None:
         return ""
     margin, name, base = f"{figures.margin:g}", name_of(figures.system), name_of(figures.baseline)
@@ -135,7 +135,7 @@ def sentence_of_margin(figures: Figures) -> str:
 
 
 def lost(figures: Figures) -> bool:
-    """Return whether the whole interval of a difference, if it is as sure as p, is a loss above the margin."""
+    """Return True if the whole interval of a difference, if it is at the level of p, is a loss above the margin."""
     if figures.margin is None or figures.p_not_worse is None:
         return False
     end = figures.ci_high if sign_of(figures.metric) > 0 else figures.ci_low

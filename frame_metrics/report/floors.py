@@ -1,4 +1,4 @@
-"""The least p-value that a test can give with so few units: where it is not below 0.05, no difference can be told."""
+"""The least p-value that a test can give with so few units: if it is 0.05 or more, none can be significant."""
 
 from __future__ import annotations
 

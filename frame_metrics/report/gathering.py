@@ -139,7 +139,7 @@ def gathered(
 
 
 def _with_segments(content: Content) -> Content:
-    """Return the content with the results of segments apart from those of all, if there are segments."""
+    """Return the content with the results of segments separate from those of all, if there are segments."""
     if not content.by:
         return content
     segments = content.results.filter(pl.col("total_over").is_null()).drop("total_over")

@@ -55,7 +55,7 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
     pictures : those that are drawn, by the name of what they show.
     """
     content = _sorted(content)
-    parts = [*((*part, False) for part in OPEN.items()), *((*part, True) for part in LATER.items())]
+    parts = [*((*part, False) for part in OPEN.items()), *((*part, True) for part in FOLDED.items())]
     sections = [Section(_name(title), title, [*part(content, pictures)], later) for title, part, later in parts]
     return [section for section in sections if section.blocks]
 
@@ -285,7 +285,7 @@ OPEN: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
     "Queries": _queries,
     "Audit": _audit,
 }
-LATER: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
+FOLDED: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
     "All differences": folded.all_differences,
     "Segments": folded.folds_of_segments,
     "Curves": folded.curves,

@@ -20,7 +20,7 @@ MISMATCH = "sample ratio mismatch"
 IN_A_SEGMENT = f"{MISMATCH} in a segment"
 CUT = "searches cut by segments"
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
-# Why queries seem to have no row: these stand before any figure.
+# Why queries seem to have no row: these come before any figure.
 CAUSES = (
     *("queries written otherwise in the judgments", "documents written otherwise in the judgments"),
     *("queries that systems write otherwise", "queries written otherwise in the baseline"),
@@ -43,7 +43,7 @@ class OfAudit(Stated):
     """Sentences about findings of the audit."""
 
     def split(self) -> Iterator[Figures]:
-        """Yield a warning if units are not split between arms as they should be; it stands before any difference.
+        """Yield a warning if units are not split between arms as they should be; it comes before any difference.
 
         Of segments in which they are not, the first one is named.
         """
@@ -93,7 +93,7 @@ class OfAudit(Stated):
             yield self._sentence("distance", {}, of=message.partition(" (n counts")[0])
 
     def cut(self) -> Iterator[Figures]:
-        """Yield which searches stand in several segments, if they are many enough for a warning."""
+        """Yield which searches are in several segments, if they are many enough for a warning."""
         cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
         for n, message in cut.select("n", "message").iter_rows():
             yield self._sentence("cut", {}, of=message.partition("; each part counts")[0], n=n)
@@ -113,7 +113,7 @@ class OfAudit(Stated):
             yield from self._gravest("warning")
 
     def more(self) -> str:
-        """Return words for errors and warnings beside the one that is told, as "And 2 more warnings"."""
+        """Return words for errors and warnings that have no sentence, as "And 2 more warnings"."""
         counts = {one: len(self.content.audit.filter(severity=one)) for one in ("error", "warning")}
         gravest = next((one for one, n in counts.items() if n), "")
         left = {one: n - (one == gravest) for one, n in counts.items()}

@@ -1,4 +1,4 @@
-"""Sentences of a summary about the best of several systems: which they may be, and whether the next best is told."""
+"""Sentences of a summary about the best of several systems: which it may be, and if it is better than the next."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ def is_sure(row: Row, part: str) -> bool:
 
 
 def most_of_mix(rows: Sequence[Row], total: Row) -> Row | None:
-    """Return the segment that adds most to the mix, the way the whole does, of those whose part is sure; None if none.
+    """Return the segment that adds most to the mix, in the direction of the total, if its part is sure; else None.
 
-    Of two segments, one grows as the other shrinks: it is that which grew.
+    Of two segments, one grows as the other shrinks: the one that grew is returned.
     """
     sign = 1 if total["from_mix"] > 0 else -1
     some = [row for row in rows if is_sure(row, "from_mix") and sign * row["from_mix"] > 0]
@@ -45,7 +45,7 @@ class OfMix(Stated):
     """Sentences about the parts of a change."""
 
     def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield, for each pair of periods that is told of, how much of its change comes from the mix of segments.
+        """Yield, for each pair of periods with a sentence, how much of its change comes from the mix of segments.
 
         A part is named as a reason only where its interval excludes 0.
         """

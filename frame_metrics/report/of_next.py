@@ -19,7 +19,7 @@ class OfNext(Stated):
     """The sentence about what to do next."""
 
     def next(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield the first that applies: judgments, then queries where nothing is told, then those that lost most.
+        """Yield the first that applies: what to judge; which queries lost most; how many more queries to ask.
 
         Parameters
         ----------

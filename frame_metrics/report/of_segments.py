@@ -126,7 +126,7 @@ class OfSegments(Stated):
             yield from self._of_rows(self.content.ci, nothing)
 
     def _greatest_change(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
-        """Yield the segment in which the difference of two arms is greatest, of those that tests of all tell."""
+        """Yield the segment in which the difference of two arms is greatest, of those with a significant one."""
         frame, name = self.content.segments_compared, self.content.first_compared
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
         each = [self._sentence("difference", row, by=name, split=row.get("split_p_value")) for row in rows]

@@ -15,7 +15,7 @@ STRATA = 50  # the most segments; with more, each is small
 
 
 def opposed(difference: float, within: float, p: float) -> bool:
-    """Return whether a difference within segments is told from 0, and has the other sign than that over all."""
+    """Return True if a difference within segments is significant, and has the other sign than that over all."""
     return p < ALPHA and abs(difference) > EQUAL and within * difference < 0
 
 
@@ -34,7 +34,7 @@ class OfStrata(Stated):
     """Sentences about differences within segments."""
 
     def reversed(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield the pairs of arms of which the other one is ahead within segments than over all.
+        """Yield the pairs of arms in which another arm is ahead within segments than over all.
 
         The difference within segments is that of ``ab_test(strata=)``, with the columns of ``by`` as strata. Where this
         cannot be computed, as some segment has hardly a unit of an arm, nothing is said.

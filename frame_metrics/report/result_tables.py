@@ -161,7 +161,7 @@ def crossed_table(
 
 
 def grouped_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the rows sorted so that those with equal values in the named columns stand together, times in order."""
+    """Return the rows sorted so that those with equal values in the named columns are adjacent, times in order."""
     if not len(frame):
         return frame
     orders = [ordered_distinct(frame[name]) for name in names]

@@ -66,7 +66,7 @@ class Figures:
 
     @property
     def is_significant(self) -> bool:
-        """True if the test shows a difference; the interval comes from other draws, and may part from it near .05."""
+        """True if the test shows a difference; the interval comes from other draws, and may disagree near .05."""
         return bool(self.p_adjusted is not None and self.difference and self.p_adjusted < ALPHA)
 
     @property

@@ -32,7 +32,7 @@ MOST_SYSTEMS = (
     3  # the most systems that are named as other than a baseline, where it is not known whether more is better
 )
 LACKING = 3  # the most systems that are named because they lack rows of queries
-OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are held against a margin
+OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are compared with a margin
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 
 
@@ -83,7 +83,7 @@ def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | Non
 
 
 def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
-    """Return sentences so that the first answer is the best one: of a pair that is told, before who may be the best."""
+    """Return sentences with a significant difference before the systems that may be the best."""
     told = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
     alone = all(one.n_units == 1 for one in sentences if one.kind == "best")
     return [*(told if alone else []), *sentences]
@@ -126,7 +126,7 @@ class Decisions(Stated):
         yield from labels or OfNext(*about).next(pairs)
 
     def _doubts(self, audit: OfAudit) -> Iterator[Figures]:
-        """Yield what has to be known before any figure: of arms, of their split, of errors, of what is not there."""
+        """Yield what a reader has to know before any figure: the split of arms, errors, and what is missing."""
         if self.content.arms:
             yield self._sentence("arms", {}, of=self.content.system)
         yield from audit.split()
@@ -145,7 +145,7 @@ class Decisions(Stated):
             yield self._sentence("weights", self.best_row, system=self.best, value=effective, of=self.content.weighted)
 
     def tests(self, sentences: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield how often sentences that rest on tests are wrong, each and together, if there are several."""
+        """Yield how often sentences that rest on tests are wrong, one and any of them, if there are several."""
         n, level = sum(one.claims for one in sentences), max(ALPHA, round(1 - self.compared["ci"], 12))
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
             yield self._sentence("tests", {}, n=n, value=level, share=min(n * level, 1.0))
@@ -186,7 +186,7 @@ class Decisions(Stated):
         return f"count{'' if many else 's'} as {fill:g}"
 
     def _missing(self) -> Iterator[Figures]:
-        """Yield what the caller named and could not be made."""
+        """Yield what the caller asked for and could not be computed."""
         for metric, told in self.work.missing:
             yield self._sentence("absent", {}, by=metric, of=told)
 
@@ -234,7 +234,7 @@ class Decisions(Stated):
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
 
     def _losses(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield what is known of the loss of each pair that is told of, in each metric with a margin."""
+        """Yield what is known of the loss of each pair with a sentence, in each metric with a margin."""
         frame, margins = self.content.comparison, self.compared.get("margin") or {}
         rows = [] if frame is None or not margins else frame.to_dicts()
         for pair in pairs:

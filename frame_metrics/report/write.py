@@ -167,7 +167,7 @@ def as_html(content: Content, jinja: Any) -> str:
     from frame_metrics.report.pictures import drawn  # which needs Altair, as other formats do not
 
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    # No script that stands in the data can run: only this one may.
+    # No script in the data can run: only this one may.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     verdict_text, gravest = verdict(content)
     environment = jinja.Environment(

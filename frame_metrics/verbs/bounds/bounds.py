@@ -263,7 +263,7 @@ def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_quer
 
 
 def _schema(of: str, *, per_query: bool, differences: bool) -> dict[str, Any]:
-    """Return the columns of a result that are not keys, and their types; ``differences``: of a result of differences."""
+    """Return the columns of a result that are not keys, and their types; ``differences``: if it has differences."""
     first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
     if differences:
         return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
