@@ -240,7 +240,7 @@ class IRM(Generic[Frame]):
     memory : the memory that may be used for a frame that is read in batches, a LazyFrame of files or a DuckDB relation:
         bytes, or a text as "2GB"; by default half of the free memory. A larger frame is measured in pieces of whole
         queries.
-    temporary : the folder for a temporary file with its rows, if those of a query do not stand together.
+    temporary : the folder for a temporary file with its rows, if those of a query are not adjacent.
 
     Own metrics
     -----------

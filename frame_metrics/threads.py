@@ -12,7 +12,7 @@ from typing import TypeVar
 Part = TypeVar("Part")
 BLOCK = 1 << 18  # rows that are worked on at a time: what they need stays in cache
 SMALL = 1 << 11  # rows, up to which they are gone through one by one: polars starts threads
-ONE_BY_ONE = 1 << 9  # rows whose ids are told apart one by one even where equal ones stand together, which is seen fast
+ONE_BY_ONE = 1 << 9  # rows whose ids are told apart one by one even where equal ones are adjacent, which is seen fast
 
 _within = local()  # what this thread is within
 _here = {"alone": False}  # whether this process works in one thread

@@ -26,7 +26,7 @@ FINDINGS, SENTENCES = (
     {"check", "severity", "n", "share", "message"},
     {"kind", "place", "sentence"},
 )  # columns of these results
-OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a caller may drop the example
+OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit besides its keys; a caller may drop the example
 SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 ON_DEMAND = (

@@ -132,7 +132,7 @@ class Stream(Pieces):
             )
 
     def _ordered_pieces(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield pieces of whole queries, in order; raise ``Returned`` if the rows of a query do not stand together."""
+        """Yield pieces of whole queries, in order; raise ``Returned`` if the rows of a query are not adjacent."""
         seen = _Seen()
         with closing(self.backend.batches(columns, self.memory)) as batches:
             first = next(batches)
@@ -168,7 +168,7 @@ def _numbered(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 class Returned(Exception):
-    """The rows of a query do not stand together: it came back after another query had begun."""
+    """The rows of a query are not adjacent: it came back after another query had begun."""
 
 
 class _Seen:
@@ -279,7 +279,7 @@ class TemporaryFile:
 
 
 def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
-    """Cut a stream, in which the rows of a query stand together, into pieces of whole queries.
+    """Cut a stream, in which the rows of a query are adjacent, into pieces of whole queries.
 
     Parameters
     ----------

@@ -278,7 +278,7 @@ def _measured(
     rows : the number of rows that a piece should have.
     work : from a piece to a table.
     schema : of the result, Arrow's.
-    batches : the rows of the task, in which the rows of each query stand together.
+    batches : the rows of the task, in which the rows of each query are adjacent.
     """
     tables = (_named(_in_utc(table), columns) for table in _tables(batches, rows))
     for piece in whole_queries(tables, keys, rows):

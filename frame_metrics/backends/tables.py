@@ -62,7 +62,7 @@ class Table:
 
     @property
     def explained(self) -> str:
-        """The meaning of what stands beside cells, if something does."""
+        """The meaning of the texts beside cells, if there are any."""
         return self.subtext if any(cell.subtext for row in self.rows for cell in row) else ""
 
     @property

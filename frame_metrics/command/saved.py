@@ -64,7 +64,7 @@ class SavedFile:
 
 
 def column_of_systems(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
-    """Return the column of systems: one with the name of the log's column, or the only column beside the keys.
+    """Return the column of systems: one with the name of the log's column, or the only column that is not a key.
 
     The second is how ``per_query`` writes systems: before the column ``metric``.
     """
@@ -73,7 +73,7 @@ def column_of_systems(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[s
         return own
     queries = roles.get("query") or "query"
     if not {*([queries] if isinstance(queries, str) else queries)} <= {*rows.columns}:
-        return None  # the only column beside the keys may be the query, by another name
+        return None  # the only column that is not a key may be the query, by another name
     beside = [name for name in takewhile(lambda name: name != "metric", rows.columns) if name not in keys]
     return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None
 

@@ -20,7 +20,7 @@ LOOKED_AT = 1 << 20  # rows that are compared at a time
 def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     """Return the rows where a run of equal keys begins.
 
-    None if there are 1,000 rows or more and over half of them begin a run: then equal keys hardly stand together.
+    None if there are 1,000 rows or more and over half of them begin a run: then equal keys are seldom adjacent.
     """
     n = len(frame)
     if not keys or not n:
@@ -88,7 +88,7 @@ def _others(keys: Sequence[pl.Series], row: Array, others: Array) -> Array:
     Parameters
     ----------
     keys : the columns.
-    row, others : rows to compare: ``row[i]`` with ``held[i]``. They are compared in parts, so that little is copied.
+    row, others : rows to compare: ``row[i]`` with ``others[i]``. They are compared in parts, so that little is copied.
     """
     out, every = np.empty(len(row), bool), len(row) == len(keys[0])
     for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):

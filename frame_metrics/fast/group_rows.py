@@ -20,7 +20,7 @@ def group_rows(
 ) -> tuple[Array, Array, Array, Array | None, dict[str, Array]]:
     """Lay the rows of each group end to end; without keys all rows are one group.
 
-    Where the rows of each group already stand together, the columns are used as they are.
+    Where the rows of each group are already adjacent, the columns are used as they are.
 
     Parameters
     ----------

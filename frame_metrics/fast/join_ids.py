@@ -114,7 +114,7 @@ def _looked_up(query: Array, ours: Array, lengths: Array, theirs: Array) -> tupl
 def _queries(ours: pl.DataFrame, by_query: ByQuery) -> Array | None:
     """Return the number of each row's query, one more than the last for queries without judgments.
 
-    None if the rows of a query do not stand together: then numbering queries takes longer than hashes of them.
+    None if the rows of a query are not adjacent: then numbering queries takes longer than hashes of them.
     """
     names, n = by_query.names, len(ours)
     starts = run_starts(ours, names.columns)
@@ -142,7 +142,7 @@ def _likely(ours: Array, theirs: Array) -> Array:
 class _HashTable:
     """Hashes of judgments, those of a query side by side.
 
-    So rows of a query that stand together are looked up in a small part of the table, in the cache. Each judgment has
+    So rows of a query that are adjacent are looked up in a small part of the table, in the cache. Each judgment has
     one slot. Of several with the same slot the last one is in the table; the others are ``lost``, and go into another.
 
     Parameters

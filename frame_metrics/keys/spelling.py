@@ -109,7 +109,7 @@ def check_positive(seen: Sequence[Sequence[str]], word: str | None) -> None:
 
 
 def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], str] | None:
-    """Return the variants of a text that stand in its place, and the side that has them, "" for both; None if none do.
+    """Return the variants of a text that occur instead of it, and the side that has them, "" for both; None for none.
 
     On one side only they do if the other has the text, and no variant of it: there both may be classes.
     """

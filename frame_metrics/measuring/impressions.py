@@ -102,7 +102,7 @@ def _named(verb: str, query_text: Any) -> tuple[str, ...]:
 
 
 def _check_roles(call: Call, verb: str) -> None:
-    """Raise if clicks, documents or ranks do not stand in the log, one of each in a row."""
+    """Raise unless clicks, documents and ranks are in the log, one of each in a row."""
     if call.plan.has_judgments:
         raise ColumnError(
             f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "

@@ -22,7 +22,7 @@ from frame_metrics.plan.checks import IntervalMethod, Layout, check_averages
 from frame_metrics.stats.averages import Averages, Tally, averages_within
 from frame_metrics.stats.intervals import intervals
 
-# The columns of per_query() beside the keys.
+# The columns of per_query() besides the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
 ANSWERED = {"answered": pl.Boolean}  # the last column of per_query()
 UNANSWERED = {"n_unanswered": pl.Int64}  # the column that counts queries without a row of the system
@@ -325,7 +325,7 @@ def schema(
     paired: bool = False,
     weighted: bool = False,
 ) -> dict[str, Any]:
-    """Return the columns of averages beside the keys, and their types, before anything is read.
+    """Return the columns of averages that are not keys, and their types, before anything is read.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]])
 
 
 def with_grades(log: Log, grades: pl.Series | None) -> Log:
-    """Return a log of which checks see these grades as its judgments; unchanged if judgments stand elsewhere.
+    """Return a log of which checks see these grades as its judgments; unchanged if there are separate judgments.
 
     ``grades``: grades of the whole frame as the caller has them; None: leave the log as it is.
     """

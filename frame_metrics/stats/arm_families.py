@@ -75,7 +75,7 @@ def exchange_families(
     permutations : how many are drawn; of ``WIDE`` or more units ``FIRST``, and the rest if a p-value is below
         ``LIKELY``, or the level needs more.
     level : the level of the intervals.
-    tick : told how many permutations are done.
+    tick : called with how many permutations are done.
 
     Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). E. Chung, J. P.
     Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016. T. Royen, A simple proof

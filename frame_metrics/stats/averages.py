@@ -333,7 +333,7 @@ def _each_within(
 ) -> Array:
     """Return numbers of columns within groups, shape (several, columns, n); ``empty``: those of a group without rows.
 
-    ``numbers``: a function of a column whose groups stand together, and of the positions where they begin.
+    ``numbers``: a function of a column whose groups are adjacent, and of the positions where they begin.
     """
     out, (order, there, first) = np.full((several, len(columns), n), empty), _order_by_group(group)
     held: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once

@@ -32,7 +32,7 @@ class Distance:
         the covariate if there is one.
     slope : of the covariate.
     plain : whether the standard error is that of all units.
-    scale : the size of values; a difference that is tiny beside it is only rounding.
+    scale : the size of values; a difference that is tiny in comparison is only rounding.
 
     Source: A. Janssen, Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
     problem, Statistics & Probability Letters 36(1), 1997; E. Chung, J. P. Romano, Exact and asymptotically robust

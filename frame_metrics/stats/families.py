@@ -13,7 +13,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, share_reached
 from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
-ROOM = 100_000_000  # bytes of flipped sums that are held at a time
+ROOM = 100_000_000  # bytes of flipped sums that are kept at a time
 ROUNDED = 1e-14  # share of the mean size of differences from which they are made otherwise
 NEVER = 1e-9  # share of the units by which u**2 stays below their number where t is finite
 
@@ -26,7 +26,7 @@ class OfSides:
     pair: Array  # the side of each column, and the side that is taken from it, shape (2, columns)
 
     def make(self, sums: Array) -> bool:
-        """Return True if columns are the differences of two sides, so nearly that no flipped sum can be told apart.
+        """Return True if columns are the differences of two sides, and flipped sums of both are equal but for rounding.
 
         ``sums``: the columns, shape (units, columns).
         """
@@ -170,7 +170,7 @@ def maxima(
     units : the number of all units.
     families : the number of families.
     permutations : random flips that are drawn, unless there are no more than so many: then each is counted.
-    tick : told how many units are done.
+    tick : called with how many units are done.
     against : for each block, the families of one side that a column is against where it is above 0, and where it is
         below, shape (2, columns): of each the greatest one-sided t is kept, the distribution of the greatest of several
         comparisons with the same system (Hsu); () for none.
@@ -200,7 +200,7 @@ def maxima(
 
 
 def _silent(done: int) -> None:
-    """Tell nobody: columns that follow flip the same units."""
+    """Show no progress: columns that follow flip the same units."""
 
 
 def _some(block: Flipped, flips: int) -> Iterator[slice]:

@@ -46,7 +46,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
     Parameters
     ----------
     differences : shape (queries, columns), or their sums within clusters; all columns are tested by the same flips.
-    tick : told how many queries are done.
+    tick : called with how many queries are done.
     """
     p = counted_all(differences, permutations)
     many = np.flatnonzero(np.isnan(p))
@@ -95,7 +95,7 @@ def exchanged(
         units).
     seen : those where nothing is exchanged, shape (columns,).
     step : draws that are made at a time.
-    tick : told how many units are done, as many in all as there are.
+    tick : called with how many units are done, as many in all as there are.
     """
     every = every_flip(units, permutations)
     n, least = 1 << units if every else permutations, np.abs(seen) - CLOSE * np.maximum(np.abs(seen), 1)
@@ -128,7 +128,7 @@ def flipped(
     ----------
     rows : shape (rows, columns).
     flips : the number of random flips, or of all.
-    tick : told how many rows are done.
+    tick : called with how many rows are done.
     place : the number of each row's unit, ascending, which decides about its sign; None: the rows are the units.
     every : whether the flips are all that there are, and not random ones.
     """

@@ -1,4 +1,4 @@
-"""DrawnSums over units of two arms that are chosen at random: those that hold the same numbers are drawn together."""
+"""Sums over units of two arms that are chosen at random: units with the same numbers are drawn together."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class DrawnSums:
-    """DrawnSums over units that are drawn at random."""
+    """Sums over units that are drawn at random."""
 
     kinds: Kinds
     common: Array  # what is summed of each common kind, shape (kinds, parts)

@@ -29,7 +29,7 @@ SWAPPED = (0, 2, 1, 3)  # the counts of two systems in the other order
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """Differences of two systems, above 0 for the better, and the margins that they are held against.
+    """Differences of two systems, above 0 for the better, and the margins that they are compared with.
 
     ``error`` and ``units`` are None for units of one weight, whose own they are.
     """
@@ -358,13 +358,13 @@ def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: Drawn) ->
 
 
 def _silent(done: int) -> None:
-    """Tell nobody: the work of the p-value beside it is shown."""
+    """Show no progress: the other p-value's is shown."""
 
 
 def of_candidates(p: Array, family: Array, correction: str) -> Array:
     """Return p-values of several candidates of which one is to be chosen, corrected; NaN stays.
 
-    A candidate that nothing can be said of counts as one: it could have passed.
+    A candidate without a p-value counts too: it could have passed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The part that numbers have in common beside a small spread, taken away before they are squared or summed."""
+"""The part that numbers with a small spread have in common, subtracted before they are squared or summed."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ LEAST, LEAST_OF_BREAK, LEAST_OF_DAYS = 4, 9, 14  # periods of a trend, of a brea
 LEAST_SIDE = 3  # the least periods on either side of a break
 WEEK = 7  # days
 FILLED = 0.5  # share of the median number of queries that the first and the last period need
-DRAWS, AT_ONCE, CUTS = 2000, 10_000_000, 400  # permutations, numbers that are held at once, places that are tried
+DRAWS, AT_ONCE, CUTS = 2000, 10_000_000, 400  # permutations, numbers that are kept at once, places that are tried
 ALPHA = 0.05
 LOWERED, MOST = 4, 0.9  # by how much fitting lowers the correlation of neighbours, in 1 / periods; and the most
 SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
@@ -28,7 +28,7 @@ SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above w
 class Course:
     """The sentence that some periods allow, and its figures."""
 
-    kind: Kind  # "together": neighbours move together, so that nothing can be told
+    kind: Kind  # "together": neighbours move together, so that no change is significant
     p: float  # corrected for both tests
     cut: int  # the first period of the new level
     before: float  # the level before it; of a trend the begin of the line
@@ -150,7 +150,7 @@ def course(periods: Periods, seed: int = 0) -> Course:
         at = int(np.abs(steps).argmax())
         cut, parts["break"] = int(periods.cuts[at]), steps[at] * periods.steps[at]
     # The squares that each leaves, and its t. The trend and the break are tested as if neighbours were independent,
-    # then with t divided for their correlation: only what both tell is told.
+    # then with t divided for their correlation: both have to be significant.
     left = {name: float(((residuals - part) ** 2).sum()) for name, part in parts.items()}
     better = min(left, key=left.__getitem__)
     t = {name: _t_of(1 - rest / whole, periods.free) for name, rest in left.items()}

@@ -112,7 +112,7 @@ def interval_and_p_value(
         resampled by the same draws.
     level : of the interval.
     resamples, seed : the number of resamples, and the seed; of few units there are more, see ``often_enough``.
-    tick : told how many queries, or clusters, are resampled.
+    tick : called with how many queries, or clusters, are resampled.
     """
     offset = offsets(differences, size)
     centred, units = differences - offset, effective_units(len(differences), weight, cluster)

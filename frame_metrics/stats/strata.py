@@ -72,7 +72,7 @@ class Strata:
 
     @cached_property
     def shared(self) -> Array:
-        """The rows of the units that stand in both arms, those of the first arm first, shape (2, shared)."""
+        """The rows of the units that are in both arms, those of the first arm first, shape (2, shared)."""
         begins = np.cumsum([0, *(len(part.mine) for part in self.parts[:-1])])
         return np.concatenate(
             [part.shared + begin for part, begin in zip(self.parts, begins.tolist(), strict=True)], axis=1
@@ -80,7 +80,7 @@ class Strata:
 
     @property
     def alone(self) -> Array:
-        """True where the unit of a row stands in one arm only, shape (rows,)."""
+        """True where the unit of a row is in one arm only, shape (rows,)."""
         return np.concatenate([part.alone for part in self.parts])
 
     @property
@@ -101,7 +101,7 @@ class Strata:
 
     @cached_property
     def scale(self) -> Array:
-        """The size of values, shape (columns,); a difference that is tiny beside it is only rounding."""
+        """The size of values, shape (columns,); a difference that is tiny in comparison is only rounding."""
         return np.max([part.scale for part in self.parts], axis=0)
 
     @cached_property

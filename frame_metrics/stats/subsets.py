@@ -78,7 +78,7 @@ def _normal_without(deviations: Array, share: float) -> Array:
 
     Parameters
     ----------
-    deviations, share : as ``held`` and ``share`` of ``large_units``, with a median of 0.
+    deviations, share : as ``values`` and ``share`` of ``large_units``, less the median of each column.
     """
     n, ways = np.arange(1.0, len(deviations) + 1)[:, None], share * (1 - share)
     first, *raw = (np.cumsum(deviations**power, axis=0) / n for power in range(1, 5))

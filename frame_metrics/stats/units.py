@@ -109,12 +109,12 @@ class Arms:
 
     @cached_property
     def shared(self) -> Array:
-        """The rows of the units that stand in both arms, those of the first arm first, shape (2, shared)."""
+        """The rows of the units that are in both arms, those of the first arm first, shape (2, shared)."""
         return self._place[:, (self._place >= 0).all(axis=0)]
 
     @cached_property
     def alone(self) -> Array:
-        """True where the unit of a row stands in one arm only, shape (rows,)."""
+        """True where the unit of a row is in one arm only, shape (rows,)."""
         alone = np.ones(len(self.mine), bool)
         alone[self.shared] = False
         return alone
@@ -130,7 +130,7 @@ class Arms:
 
     @cached_property
     def scale(self) -> Array:
-        """The size of values, shape (columns,); a difference that is tiny beside it is only rounding."""
+        """The size of values, shape (columns,); a difference that is tiny in comparison is only rounding."""
         return self._size_of(np.ones(len(self.mine), bool))
 
     def _size_of(self, arm: Array, *, without_offset: bool = False) -> Array:
