@@ -446,6 +446,7 @@ class IRM(Generic[Frame]):
             raise BadValueError(
                 "judge: judgments are kept already; put all into one frame, or take those back first, with judge(None)"
             )
+        # Options that contradict each other, then their values.
         if label is True and grade is not None:
             raise ColumnError(
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
@@ -465,6 +466,7 @@ class IRM(Generic[Frame]):
             given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:
             check_choice("several", several, get_args(Several))
+        # Check columns now, so that an error comes with judge() and not with a later verb.
         other = self._with(self._given, (qrels, given | {"several": several}))
         plan = other._plan
         ranked = plan.columns.score or plan.columns.rank  # then what most calls ask for is made ready here

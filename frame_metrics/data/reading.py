@@ -64,12 +64,14 @@ def read_log(
     )
     log = log if conventions.propensity is None else with_ratio(log, columns, conventions)
     log = with_documents(log, columns, conventions) if columns.about else log
+    # Systems that are columns share their rows: the first stands for all until rankings are found.
     systems = None
     if columns.shape.per_system and not columns.threshold and later:  # then systems differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
     systems_in_rows, whole = systems is None, piece is None
+    # Join the judgments; queries with judgments and no rows are kept beside the log.
     log, empty_queries, judged = _judged(
         log, empty_queries, columns, judgments, conventions, row, systems_in_rows=systems_in_rows, whole=whole
     )
@@ -79,6 +81,7 @@ def read_log(
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
         log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
+    # Group the rows by system, segment and query, and add the queries that have none.
     rankings = _rankings(log, columns, single=single or systems is not None)
     if columns.doc and later:
         _check_repeated(rankings, log, columns, alone=alone)
@@ -89,6 +92,7 @@ def read_log(
         if len(empty_queries)
         else (log, rankings)
     )
+    # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
     of = piece or Piece(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
     every = conventions.unjudged_queries == "count" or not (judging.label or judging.grade or columns.relevant)

@@ -106,6 +106,7 @@ def unfold(
     if numbered := {str(name) for name in (ROW, columns.doc) if name in columns.shape.made}:
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(name) for name in numbered)
+    # Judgments: of lists of relevant documents in the frame, or lists in the frame of judgments.
     if columns.relevant:
         judgments, judgment_columns, beside_origin, flags = _judgments_of(whole, columns)
         to_read = judgment_columns.needed
@@ -116,6 +117,7 @@ def unfold(
         and judgments.backend.holds_lists(str(judgment_columns.doc))
     ):
         judgments, beside_origin = _unfolded_judgments(judgments.backend, judgments.columns, judgment_columns, to_read)
+    # Results: a row for each item of a list, and for each system that is a column.
     tables, rows = [whole], [origin]
     if columns.shape.lists:
         tables, rows = _without_lists(whole, columns)
@@ -125,6 +127,7 @@ def unfold(
     if systems:
         tables = [_by_system(table, columns) for table in tables]
         rows = [np.tile(at, systems) for at in rows]
+    # Put the tables together, and note the row of the frame that each row comes from.
     table = tables[0]
     if len(tables) > 1:
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]

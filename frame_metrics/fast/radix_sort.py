@@ -32,6 +32,7 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
         own = code[slot]
         order = np.argsort(own, kind="stable")
         return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
+    # First by the high bits of the code, then by the low ones: both steps stay in the cache.
     low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
     parts, steps = ((count - 1) >> low) + 1, -(-n // DISTRIBUTED)
     rest = np.empty(n, np.min_scalar_type((1 << low) - 1))

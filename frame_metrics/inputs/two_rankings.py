@@ -132,6 +132,7 @@ class OneOrder:
         width, rows = 1 << max(int(n.max(initial=1)) - 1, 1).bit_length(), np.arange(two.n_queries)[:, None]
         place = np.broadcast_to(np.arange(width, dtype=np.int32), (two.n_queries, width))
         value = place.copy()  # positions in the baseline; past the last document a query's cells keep their own
+        # Documents that a ranking lacks come after all that it has.
         alone, missing = (place < length[:, None] for length in (own, other))
         alone[two.query, two.place[0] - 1] = missing[two.query, two.place[1] - 1] = False
         value[alone] = (other[:, None] + np.cumsum(alone, axis=1) - 1)[alone]
@@ -141,6 +142,7 @@ class OneOrder:
         first, second = np.minimum(place, own[:, None]), np.minimum(value, other[:, None])
         both = np.zeros_like(value)
         inside = place < n[:, None]
+        # With ties, a document is sorted by the first position of its tie in both rankings.
         if two.ties is not None:
             of_ties = [place.copy(), place.copy()]
             for grid, length, top in zip(of_ties, two.lengths, two.ties, strict=True):

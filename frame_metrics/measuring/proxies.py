@@ -125,6 +125,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     theirs, ours = _keys(there.index), _keys(human.index)
     if theirs.schema != ours.schema:
         raise BadValueError("proxy: columns of its queries have other types than those of people; give both one type")
+    # For each ranking of the machine the one of people, -1 for none.
     rows = ours.with_row_index("at")
     found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     at = found.cast(pl.Int64).fill_null(-1).to_numpy()
@@ -136,6 +137,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     def on_theirs(values: Array, nothing: float) -> Array:
         return np.where(of_none, nothing, np.append(values, np.full((len(values), 1), nothing), axis=1)[:, at])
 
+    # A query counts as judged by people only if they judged all that a metric reads.
     shares = human.value[[m + depths.index(metric.k) for _, metric in asked]]
     whole = human.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
     fewer, fill = _fewer(source, human.index, documents, others), human.conventions.fill

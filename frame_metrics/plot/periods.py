@@ -207,6 +207,7 @@ def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> An
         )
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
+    # Points, and where there are no small multiples the break and the names of lines.
     layers += _points(axis, x, y, channels["color"], tips, highlighted)
     if part.facet is None:
         best = next(iter(highlighted), None)

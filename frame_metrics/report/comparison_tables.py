@@ -91,6 +91,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     first_rows = frame[
         list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))
     ]
+    # The main columns: keys and figures, and counts that are not all 0.
     rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
@@ -103,6 +104,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
     against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
     caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
+    # The table, with the interval under each difference.
     made = table_of(first_rows, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     at = only.index("difference")
     rows = [

@@ -87,6 +87,7 @@ def gathered(
     work = Calls(irm, columns, verb_of_comparison(columns, compared, split), given=bool(metrics), plan=plan)
     asked, call = _planned(plan, metrics, None)
     check_named(work, plan, asked, compared)
+    # Without metrics= the depth of the rankings decides which are computed, and at which cutoffs.
     depth = depth_of(irm, columns)
     if not metrics and call is not None:
         asked, call = _planned(plan, metrics, depth)
@@ -96,6 +97,7 @@ def gathered(
     asked = asked or [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
+    # The content: results, audit, and what the caller's call and roles say.
     audit = _audited(work, columns, baseline, split)
     content = Content(
         title=title or "",
@@ -124,6 +126,7 @@ def gathered(
     )
     content = _with_segments(content)
     content = content if title else replace(content, title=title_of(content))
+    # Comparisons, by the options of the caller with those that a report adds.
     shares = {} if split is None else {"split": split}  # which only arms have
     compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
     compared = against_the_best(content, work, compared)
@@ -133,6 +136,7 @@ def gathered(
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content
+    # What only a report has, and no summary: single queries, decisions and curves.
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
     return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)

@@ -101,6 +101,7 @@ class Decisions(Stated):
             yield from [*audit.errors(), *audit.warnings()]
             return
         pairs = [*self._pairs()]
+        # First what may make the answer wrong, then the answer.
         yield from self._doubts(audit)
         yield from best.best_of()
         yield from pairs
@@ -110,6 +111,7 @@ class Decisions(Stated):
         yield from OfStrata(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._sentence("value", self.best_row)
+        # What the figures rest on.
         yield from self._weighted()
         yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
@@ -120,6 +122,7 @@ class Decisions(Stated):
         yield from audit.turned()
         yield from audit.cut()
         yield from audit.warnings()
+        # Where, and what to do next.
         yield from OfSegments(*about).all(pairs)
         yield from OfProxy(*about).agreed()
         labels = [*OfProxy(*about).labels(pairs)]

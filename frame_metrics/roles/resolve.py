@@ -79,6 +79,7 @@ def resolve(
     named = _named(roles, [*available, *from_judgments], partial(_where, theirs, look.hint))
     found = _found(roles, named, available)
     pooled = "query" in roles and not roles["query"]
+    # Lists: whether a row has all results of its query, and which columns may hold lists.
     results = _of_results(named, found, judged, pooled=pooled)
     grouped = not pooled and ("query" in named or "query" in found)
     nested = read_as_lists(results, look, relevant=holds_relevant_lists(named, found, look), grouped=grouped)
@@ -86,11 +87,13 @@ def resolve(
     if nested:
         check_no_texts([column for _, column in results if column in found and not holds_lists(column)], look)
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
+    # The query, and roles that are found by name only beside one.
     made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
     query = named.get("query") or ("query" if "query" in found else ROW if made else None)
     found = [role for role in found if query or ROLES[role].found != "query"]
     columns = {"by": None} | named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
+    # Score or rank, judgments, and columns that are made: of positions in lists, of systems.
     columns |= _pair(roles, ("score", "rank"), found)
     columns |= relevant_lists(named, found, judged, look)
     columns |= _judgment_of_rows(columns, roles, found, elsewhere=judged or "relevant" in columns)
@@ -241,6 +244,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
         raise ColumnError(
             "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
         )
+    # The query, the numbers, and the columns that per_query() adds.
     named = _named(roles, available, lambda role, column: hint(column))
     query, value = column_names(named.pop("query", None)), column_names(named.pop("value"))
     with_role = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}

@@ -109,6 +109,7 @@ class Judgments:
             at = self.group[document] * k + code
             return np.bincount(at, of, minlength=self.n * k).reshape(self.n, k)
 
+        # Observed agreement, and that by chance of AC1 and Fleiss' kappa.
         alike = np.bincount(document, many * (many - 1), minlength=documents)
         pairs = np.maximum(size * (size - 1), 1)
         equal = ratio(per_group(several * alike / pairs), per_group(several))
@@ -116,6 +117,7 @@ class Judgments:
         used = (per_value(many) > 0).sum(axis=1)  # values that anybody of the group gave
         by_chance = {"ac1": ratio((share * (1 - share)).sum(axis=1), used - 1.0), "fleiss_kappa": (share**2).sum(1)}
         found = {name: ratio(equal - chance, 1 - chance) for name, chance in by_chance.items()}
+        # Krippendorff's alpha: observed disagreement over that by chance.
         counted = per_value(several[document] * many)
         total = counted.sum(axis=1)
         if self.graded:

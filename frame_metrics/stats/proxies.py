@@ -89,6 +89,7 @@ def ppi_mean(
     machine, left = float(every @ proxy), int(some.sum()) - n
     if units < FEWEST:
         return PpiMean(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
+    # The contributions of units to means by people, by the machine, and to their covariance.
     values = np.where(mine, human, 0)
     deviations, proxy_deviations = values - own @ values, proxy - own @ proxy
     each_of = [
@@ -101,6 +102,7 @@ def ppi_mean(
     shares, human_sums, proxy_sums, products, drawn = within(of, int(of.max()) + 1, each_of)
     others = np.maximum(1 - shares, CLOSE)
     without = (products.sum() - products - human_sums * proxy_sums / others) / others  # covariance of the other units
+    # The weight of the machine (lambda): for the value by all units, for errors without the unit itself.
     if tuned is None:
         covariance = np.append(without, products.sum())
         left_out = _tuned(covariance, proxy - machine, every, own, rest, pooled=chance is None)

@@ -65,6 +65,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     names = cases.classes if cases.clusters is None else cases.clusters
     columns = {"total_over": _over(groups, group, table, predicted, actual)} if margins else {}
     columns["predicted"] = _named(names, predicted)
+    # Clusters stand for the class that they are matched to.
     taken = np.full((len(table), table.shape[2]), NONE)  # the class that each prediction stands for
     if cases.conventions.match is None:
         taken[:, : len(names)] = np.arange(len(names))

@@ -64,6 +64,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
     decides = plan.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
     call = bound(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
     pooled.check_pooled(asked)
+    # The columns of the result, in the long and in the wide layout.
     amount = pl.Float64 if call.columns.weight else pl.Int64
     average = {"average": pl.String} if averages else {}
     columns = {"metric": pl.String, "value": pl.Float64, "support": amount, "n": pl.Int64, "n_undefined": pl.Int64}
@@ -116,6 +117,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
     several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several
     if averages:
         pooled.check_cases(asked, several.cases, averages)
+    # Arrays of all values: the lines of a segment are its classes, then the averages that were asked for.
     of, wanted = pooled.averages_of_rows(asked, averages, binary=False)
     ordered = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
     shape = len(asked), cases.k + len(ordered), len(inputs.segments)
@@ -130,12 +132,14 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
         value[i, : cases.k] = cases.conventions.filled(name, metric, raw, seen)
         undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw) & some, seen | ~some
         value[i, : cases.k, ~some] = np.nan
+    # Averages over classes follow the classes.
     for i, one in zip(of, wanted, strict=True):
         own, line = pooled.one_metric(several, *one), cases.k + ordered.index(one[2])
         value[i, line] = np.where(some, own.value, np.nan)
         undefined[i, line], there[i, line] = own.undefined, True
     support = _support(inputs).T
     every = np.tile(support.sum(axis=0), (len(ordered), 1))
+    # Intervals: of each class by shares or draws, of averages by draws.
     ends = np.full((2, *shape), np.nan)
     if options.ci is not None:
         ends[:, :, : cases.k] = _ends_of_classes(inputs, asked, value[:, : cases.k], options)

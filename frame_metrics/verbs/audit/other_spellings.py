@@ -49,6 +49,7 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
     own: Array = some if judged is None else ~judged
     if not (wanted & ~every).any() or not (some & own).any():
         return {}
+    # Only queries that some systems lack can have another spelling; compare their folded forms.
     at = np.flatnonzero(some & ~every if judged is None else some | judged)
     names = index.queries.values[at]
     form = spelling_codes(names, plain_ids)
@@ -57,6 +58,7 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
     several = np.bincount(form)[form] > 1
     at, form, names = at[several], form[several], names.filter(pl.Series(several))
     has, wanted, own, total = has[:, at], wanted[at], own[at], has.sum(axis=1)
+    # A form is clear if it means one query: then a query of that form is the other one, misspelt.
     if judged is None:
         clear: Array = np.max([np.bincount(form, mine) for mine in has], axis=0) < 2
     else:

@@ -70,6 +70,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
         check_whole("n", n, 1)
     if way == "depth" and (metric, baseline, max_grade) != (DEFAULT, None, None):
         raise BadValueError("way='depth' looks at ranks alone; leave metric=, baseline= and max_grade= out")
+    # Refuse what cannot be computed, before anything is read.
     asked: Asked = [] if way == "depth" else single_metric(read([metric]))
     if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
@@ -78,6 +79,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     max_grade = plain(max_grade)
     _check(asked, call, baseline, max_grade)
     asked, columns = scaled(asked, max_grade), call.columns
+    # A document is judged once for each segment that judgments know.
     by = (
         columns.by
         if call.judgment_columns is None

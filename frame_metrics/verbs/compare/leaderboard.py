@@ -104,6 +104,7 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
     place = groups.place[index.cell]
     segment[place], system[place] = index.segment, index.system
     segment, system, metric = segment.repeat(m), system.repeat(m), np.tile(np.arange(m), len(groups))
+    # Ranks within each segment and metric, and how many systems are surely better or worse.
     by_segment = np.argsort(segment, kind="stable")
     ends = np.cumsum(np.bincount(segment, minlength=1))
     value = answer.columns["value"].fill_null(np.nan).to_numpy() * np.array([one.sign for _, one in asked])[metric]
@@ -123,6 +124,7 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
         "reliability": reliable,
     }
     columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
+    # Sort by segment, metric, rank, and then by name.
     turns = [np.argsort(names.by_value) for names in (index.systems, index.segments)]
     order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
     every = answer.columns | {name: float_column(values) for name, values in columns.items()}

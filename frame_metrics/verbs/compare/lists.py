@@ -39,6 +39,7 @@ def lists_compared(
     """
     measured, results = pairing.all_values, pairing.all_values.results
     index, asked, n_queries = measured.index, [measured.asked[i][1] for i in metrics], pairing.n_queries
+    # The queries of both systems, and the results of their lists up to the cutoff.
     side = np.select([index.system == system for system in pair], [0, 1], -1)
     there, drops = (side >= 0) & (index.segment == segment), measured.conventions.unanswered == "drop"
     here = there & (np.bincount(results.ranking, minlength=len(side)) > 0)
@@ -58,12 +59,14 @@ def lists_compared(
         lists = Lists(placed.ravel(), np.tile(doc, n), every, (2 * n, results.size), results.catalogue)
         return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
 
+    # The rows, without a test.
     value, base = values(np.zeros((1, units), np.int64))[0].T
     lacking = np.unique(index.pair[there & (measured.unanswered > 0)])
     known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
     known |= {"n_unanswered": len(lacking)}
     each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
     rows = [dict(zip(EACH, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each]
+    # The randomization test, where something can differ.
     if units > 1 and np.isfinite(value - base).any():
         step = max(ROOM // max(len(some), 2 * results.size), 1)
         drawn = options.permutations, options.seed, step, tick

@@ -207,6 +207,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
             f"n_all={options.n_all} applies to judgments of a machine beside those of people; leave it out, or judge() "
             "with proxy="
         )
+    # The columns of the result, which differ by kind of comparison.
     schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
     schema |= {"reason": pl.String} if kind == "proxies" else {}
     schema |= {BASE: pl.Int64} | OF_SHARES | NOTE if kind == "arms" else {}
