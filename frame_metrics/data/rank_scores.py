@@ -46,6 +46,7 @@ def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.S
         held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
         one = pl.col("score")
         place = one + (one.min() == 0)
+        # Ranks are whole, from 1 or 0, and each occurs once, or equal scores share one.
         each = (
             held.filter(one.is_not_nan())
             .group_by("ranking")

@@ -178,14 +178,17 @@ def _reached_packed(score: Array, good: Array, kind: type) -> tuple[Array, Array
     if high - low >= 1 << 63:
         return None
     bits -= low
+    # Sort the bits of scores with the label as the last bit.
     ordered = bits.view(np.uint64)
     ordered <<= np.uint64(1)
     ordered |= good == 1
     sort_keys(ordered)
+    # Count the relevant rows down to each row, in parts that stay in the cache.
     tp: Array = np.zeros(len(ordered) + 1, kind)
     for part in _parts(len(ordered)):
         count = np.cumsum((ordered[part] & np.uint64(1)).view(np.int64))
         tp[part.start + 1 : part.stop + 1] = count + tp[part.start]
+    # Keep the last row of each distinct score.
     last = np.ones(len(ordered), bool)
     for part in _parts(len(ordered) - 1):
         last[part] = (ordered[part.start + 1 : part.stop + 1] ^ ordered[part]) > 1

@@ -75,6 +75,7 @@ def joined(ours: pl.DataFrame, theirs: pl.DataFrame, by_query: ByQuery) -> tuple
         at, place = _of_equal_hash(hashed, other)
     else:
         at, place = _looked_up(query, hashed, lengths, other)
+    # Keep the pairs whose ids are really equal: hashes of different ids may be.
     judgment = place if order is None else order[place]
     one, two = row_numbers(at), row_numbers(judgment)
     odd = np.any([differ(ours[key][one], theirs[key][two]) for key in (*keys, "doc")], axis=0)

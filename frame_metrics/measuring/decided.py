@@ -145,9 +145,11 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     table = table.filter(pl.col(TIMES) > 0) if work.queries else table
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]
+    # Add up equal cases of all pieces, and number the systems in the order of the rows.
     table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
     place = [ORDER] if order else names[len(columns.by) :]
     table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
+    # The cells, and the rows with their counts as weights.
     cell, first = codes(table, [SYSTEM, PLACED, *names])
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
     values = table[first].select(columns.groups)

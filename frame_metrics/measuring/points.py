@@ -85,6 +85,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
     if not segments.keys and not cases.summed and len(cases.rows):
         return _one_segment(cases, scored_only)
     each_scored_block(cases, segments, work)
+    # Segments without rows get the point at which nothing is predicted; then sort by segment.
     lacking = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
     none = np.zeros(len(lacking), totals.dtype)
     pieces.append((lacking, np.full(len(lacking), np.inf), none, none))  # segments without rows that count

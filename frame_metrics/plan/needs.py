@@ -214,6 +214,7 @@ def _check_there(plan: Plan, needs: Needs) -> None:
         and plan.roles.get("propensity") is not None
     )  # what was shown
     no_rows = needs.verb is not None and "rows" not in needs.verb.kinds
+    # What is needed, and whether it is missing, by the role or the two of which one is enough.
     lacks = {
         ("query",): (needs.query or judged or no_rows) and not columns.query,
         ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),

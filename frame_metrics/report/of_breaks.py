@@ -30,6 +30,7 @@ def lost_across(content: Content) -> Table | None:
     sign = sign_of(content.first)
     if name is None or breaks.is_empty() or content.values is None or not sign:
         return None
+    # The periods from the break on.
     order = ordered_distinct(content.values[name]) or []
     texts = [f"{plain_text(name)} = {plain_text(value, 60)}" for value in order]
     if breaks["of"][0] not in texts:
@@ -38,6 +39,7 @@ def lost_across(content: Content) -> Table | None:
     values = content.values.drop_nulls(["value", name])
     if content.system:
         values = values.filter(pl.col(content.system).eq_missing(breaks[content.system][0]))
+    # The mean of each query before and after it, those that lost most first.
     is_later, keys = pl.col(name).is_in(pl.Series(later, dtype=values.schema[name]).implode()), [*content.query]
     sides = {
         "before": pl.col("value").filter(~is_later).mean(),

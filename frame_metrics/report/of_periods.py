@@ -77,6 +77,7 @@ class OfPeriods(Stated):
         for row in (one[1] for one in every if one not in filled):
             few = f"it has {row['n']:,} of the usual {self._usual(every):,} {self.content.unit}"
             yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
+        # The course of the values: a trend, a break, or nothing that is significant.
         values = np.array([row["value"] for _, row in filled])
         found = course(Periods(values, time, weekday))
         if found.kind == "together":

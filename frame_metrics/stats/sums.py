@@ -49,6 +49,7 @@ def sums_and_rests(values: Array, starts: Array, *, rests: bool = True) -> tuple
         return sums, np.array([*map(_rest_of, groups, sums.tolist())]) if rests else none
     if values.dtype.kind != "f" or not (most := max(values.max(), -values.min())) < 2.0**GREATEST:
         return np.add.reduceat(values, starts, dtype=np.float64), none  # whole numbers are exact as floats
+    # Sums of parts of the digits are exact; the parts are then added up, and rounded once.
     parts, more = _parts(values, starts, math.frexp(most)[1])
     high, low = parts[:2]
     sums = high + low

@@ -78,6 +78,7 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
         classes = [*np.unique(each[value])] if options.per_class and len(each) else [None]
         firsts = [part["row"][0] for part in parts] if len(each) else [NONE]
         del each  # so that the judgments are held once
+        # Pair the annotators of each segment, and measure each pair.
         compared = [_compared(parts.pop(0), value, log, against) for _ in range(len(parts))]
         tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)

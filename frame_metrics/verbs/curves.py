@@ -140,6 +140,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
     check_once("cutoffs", cutoffs)
     call = bound(plan, needs_of(plan, asked) | Needs(verb=CURVE_OF_CUTOFFS))
     check_asked(asked, call)
+    # The columns of the result.
     columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}
     columns |= {"k": pl.Int64, "value": pl.Float64} | ({"n": pl.Int64} if counted else {})
     columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}

@@ -54,6 +54,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
         raise NotComputableError(
             f"{name}: explain() is about whole rankings, and these are condensed; pass unjudged=None"
         )
+    # The keys of the result, and the queries that are explained.
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_key_names(keys, SCHEMA)
 

@@ -59,6 +59,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
         check_unclicked(rows, call.columns)
         some = rows if k is None else rows.filter(pl.col(RANK) <= k)
         pairs = _pairs(some, keys, estimator)
+        # Each segment has propensities of its own, down to its deepest rank.
         segments = some.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).drop_nulls(RANK)
         segments = segments.sort(*by, ROW, nulls_last=True)
         tables = [pl.DataFrame(schema=RESULT)]

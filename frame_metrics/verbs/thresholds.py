@@ -134,6 +134,7 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     allowed = np.all([np.ones(len(points.tp), bool), *meets], axis=0)
     score = values[0] if metric.sign == 1 else values[0] * metric.sign
     nothing = points.positives + points.negatives == 0
+    # The highest of the best usable thresholds of each segment.
     chosen, failed = [], []
     for span in points.spans():
         segment = int(points.segment[span.start])

@@ -86,6 +86,7 @@ def skip_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]) -> 
                 unlabelled = True
                 bad[error.column, error.what] = error, [left[np.asarray(error.rows)]]
                 continue
+            # Leave out the rows of the error; a row of a system takes its row of the frame with it.
             good = np.ones(len(rows), bool)
             good[error.rows] = False
             if source.unfolded is not None:

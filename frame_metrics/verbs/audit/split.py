@@ -152,10 +152,12 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
         each = [(str(arm), own["value"].to_numpy()) for (arm,), own in units.group_by("arm", maintain_order=True)]
         if units["value"].n_unique() < 2:
             continue
+        # Arms that have few units with another value than the commonest.
         for arm, own in each:
             most, common = commonest(own)
             if few_differ(np.array(len(own)), np.array(most)).item() and not (common + offset and what == RELEVANT):
                 seen.append(SeenFew(arm, len(own) - most, len(own), of, common + offset, what, word))
+        # Pairs of arms in whose smaller one few such units can be expected.
         for (arm, own), (_, others) in permutations(each, 2):
             both = np.concatenate([own, others])
             most, common = commonest(both)

@@ -31,6 +31,7 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     if isinstance(options, ChangeOptions) and call.columns.segments:
         options = replace(options, by=call.columns.segments)
     check_compared(options.of, call, asked or (), options)
+    # The columns that are read, of the covariate and strata too, and those of the result.
     available = call.plan.available
     columns = with_covariate(call.columns, available, options.covariate)
     by_part = isinstance(options, ChangeOptions) and bool(options.by)
@@ -40,6 +41,7 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     )
     schema = schema_of_parts(columns, saved=options.saved) if by_part else schema_of(columns, options)
     call = replace(call, columns=with_strata(columns, available, options.strata))
+    # Saved numbers are those of another arm, so their columns are read as those of one arm.
     of_queries = options.of == "arms"
     own = replace(call, columns=call.columns.without_arm())
     saved = saved_call(options.baseline, own, asked) if options.saved else None

@@ -65,6 +65,7 @@ def farthest(
         found = outstanding(values, segment, cluster)
         here = segment == found.segment
         mean = [float(some.mean()) if len(some) else np.nan for some in (values[here], values)]
+        # The interval of the segment, at the level of all segments together (Bonferroni).
         ends = (np.nan, np.nan)
         if ci is not None and found.p < ALPHA:
             between = range_of_metric(all_values.asked[at][1], values) if paired is None else (-np.inf, np.inf)

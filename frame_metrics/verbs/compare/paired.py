@@ -79,6 +79,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
         infer(groups, options, tick, others=others)
     if pairing.all_values.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: value for name, value in row.items() if name not in WINS} for row in rows]
+    # The rows by segment, metric and pair, with corrected p-values.
     segment, metric, pair = numbers_of_rows(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 

@@ -268,6 +268,7 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
             f"{columns.arm} has one arm, {quote(names[0])}; two are needed to compare: cut those who ask in two at "
             f"random, as with arm=(pl.col({unit!r}).hash() % 2).alias('half') of polars"
         )
+    # The pairs of arms, their shares as observed, and the shares that are planned.
     pairs = pairs_among(arms.systems, options)
     splits = splits_of_queries(values, arms.segments, arms.systems, options)
     asked, shares = shares_of(EQUAL if options.split is None else options.split, names, columns)
