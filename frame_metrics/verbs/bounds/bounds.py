@@ -196,7 +196,7 @@ def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
     """Return the least and greatest values over all judgments of unjudged rows, and the share of judged results."""
     lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
-    spare, rels = n_unjudged_elsewhere(log), [log.conventions.variant(metric)[0] for _, metric in asked]
+    n_elsewhere, rels = n_unjudged_elsewhere(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
 
     def work(block: Block) -> None:
@@ -207,7 +207,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
         for i, (name, metric) in enumerate(asked):
             run = runs[rels[i]]
             fill = log.conventions.fill(metric) or 0
-            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade, fill)
+            lower[i, at], upper[i, at] = extremes(name, metric, run, n_elsewhere[at], max_grade, fill)
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 

@@ -229,7 +229,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     base : the number of the baseline; None for the values of the systems themselves.
     take : a function of ``Shared``.
     """
-    grid, doc, spare = log.grid, number_documents(log), n_unjudged_elsewhere(log)
+    grid, doc, n_elsewhere = log.grid, number_documents(log), n_unjudged_elsewhere(log)
     together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
 
     def work(some: slice | Array) -> None:
@@ -249,7 +249,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
                 weights = _with_baseline(*weights, base, together.shape[1])
                 start = start - start.reshape(-1, together.shape[1])[:, base].repeat(together.shape[1])
             falling, own = _falling(*weights, run.n_queries)
-            outside = n_open + spare[at] - falling.count
+            outside = n_open + n_elsewhere[at] - falling.count
             gains = None if ratio is None else Gains.of(ratio, start, falling, outside)
             take(Shared(i, at, start, falling, own, gains))
 
