@@ -11,7 +11,7 @@ SOURCE_ROW = "\0source"  # of judgments that lists became: the number of the row
 ANNOTATOR = "\0annotator"  # of judgments: the internal name of the key column that holds the annotator
 OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are compared
 
-# The table of values: a row for each ranking of a piece. Beside the keys: whether the ranking is in the log, is
+# The table of values: a row for each ranking of a piece. Besides the keys: whether the ranking is in the log, is
 # answered, has results (of teams only), is evaluated, and has a known segment; the number of its system; see
 # ``Values.unanswered``.
 OF_LOG, ANSWERED, RESULTS, EVALUATED, PLACED = "\0own", "\0answered", "\0results", "\0evaluated", "\0placed"
@@ -55,7 +55,7 @@ MINE = "\0mine"
 NOTE, SIDE, AMOUNT = "\0note", "\0side:", "\0amount:"
 RESULTS_LEFT, ROWS_LEFT, FRAME = "\0results left", "\0left", "\0frame"
 
-# Of an impression, beside the caller's: the row of the log; the number of the segment; the first row of the impression;
+# Of an impression, besides the caller's: the row of the log; the number of the segment; the first row of the impression;
 # the rank; 1 for each shown row; whether it was clicked; whether it was examined (down to the lowest click); whether it
 # is the lowest click; its propensity.
 INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0chance")

@@ -66,7 +66,7 @@ class Facts(GradeFacts):
 
     @property
     def judges_itself(self) -> bool:
-        """True where grades and labels stand in the log, and not in a table of their own."""
+        """True if grades and labels are in the log, and not in a table of their own."""
         return bool(self.columns.grade or self.columns.label)
 
     @property

@@ -195,7 +195,7 @@ def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools
 
 
 def _pools_of_best_judged_system(grid: Grid) -> Pools | None:
-    """Lend judged rows between systems, where judgments stand in the log and no document ids tell which are the same.
+    """Share judged rows between systems, if judgments are in the log and no document ids tell which are the same.
 
     A ranking without a judged row gets the rows of another system for the same (segment, query): of the one with most
     positive judgments, then with most judged rows. None if every ranking has a judged row, or nothing is judged here.

@@ -252,13 +252,13 @@ def laid_out(
     table : the judgments.
     keys : columns that identify a judged query.
     columns : the roles of the columns.
-    frame_row : the row of the caller's frame of each row of the log, if the judgments stand in the log itself.
+    frame_row : the row of the caller's frame of each row of the log, if the judgments are in the log itself.
     few : see ``are_few``.
 
     Raises
     ------
     BadValueError, BadRowsError
-        A document has two different judgments. ``BadRowsError`` if they stand in the log.
+        A document has two different judgments. ``BadRowsError`` if they are in the log.
     """
     values = judging(table)
     pairs = table if few else table.hstack([id_hash(table["doc"]).alias("hash")])

@@ -18,7 +18,7 @@ from frame_metrics.inputs.rows import spans
 class RankedDocuments:
     """The documents that each ranking retrieved, in rank order.
 
-    After the last ranking stands an empty one, with the number -1, for a ranking that a system lacks.
+    The last ranking is empty, with the number -1: it is used for a ranking that a system lacks.
     """
 
     starts: Array  # where each ranking begins in ``doc``, shape (rankings + 1,)

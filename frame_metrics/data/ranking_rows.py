@@ -49,8 +49,7 @@ class RankingRows:
         Parameters
         ----------
         queries : a row for each query without results.
-        place : a sort key of each row of the log, then of each row of ``queries``: where it stood in the caller's
-            frame.
+        place : a sort key of each row of the log, then of each row of ``queries``: its place in the caller's frame.
         """
         n, m = len(place) - len(queries), len(self.first_row)
         first = np.append(self.first_row, n + np.arange(len(queries)))

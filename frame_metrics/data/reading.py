@@ -128,7 +128,7 @@ def _with_empty_rankings(
     row: Array | None,
     columns: Columns,
 ) -> tuple[pl.DataFrame, RankingRows]:
-    """Add the queries without results, each where its row stood in the frame.
+    """Add the queries without results, each at the place of its row in the frame.
 
     Returns the keys of all rows, and the rankings.
     """
@@ -138,7 +138,7 @@ def _with_empty_rankings(
 
 
 def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
-    """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
+    """Raise for documents that occur twice in a ranking; ``alone``: whether no system is named."""
     again = find_duplicates(rankings, log, columns.internal_keys)
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)

@@ -182,7 +182,7 @@ def _refuse_missing(ids: pl.DataFrame, name: str, n: int) -> None:
 
     Parameters
     ----------
-    ids : a row for each id, with its list's row in the column BARE.
+    ids : a row for each id, with the row of its list in the column ``SOURCE_ROW``.
     name : the column of ids.
     n : number of rows of the frame, for the error.
     """
@@ -221,7 +221,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
-    """Raise for a query with two rows: their lists would become one ranking, in which each rank stands twice."""
+    """Raise for a query with two rows: their lists would become one ranking, in which each rank occurs twice."""
     keys = [name for name in columns.keys if name not in columns.shape.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     systems = "" if columns.system else "system= if several systems gave them, "
@@ -231,7 +231,7 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
 
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Stack the rows of the systems: their columns become one with the common name, beside the name of the system."""
+    """Stack the rows of the systems: their columns become one, and a column has the name of the system."""
     names = columns.shape.per_system
     each = pl.Series(SYSTEM, names, pl.Enum(sorted(names)))
     stacked = [each.gather(np.repeat(np.arange(len(names)), len(table)))]

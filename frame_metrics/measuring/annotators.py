@@ -29,7 +29,7 @@ class Annotated:
     rows: Array  # a row of the judgments by each annotator, shape (annotators,)
     first: Array  # number of the first annotator of each pair, shape (pairs,)
     second: Array  # number of the second annotator, shape (pairs,)
-    pair: Array  # number of the pair that a document stands here for, shape (documents,)
+    pair: Array  # number of the pair for which a document is here, shape (documents,)
     document: Array  # number of the document, shape (documents,)
     one: Array  # its judgment by the first annotator of the pair, shape (documents,)
     other: Array  # its judgment by the second annotator, shape (documents,)

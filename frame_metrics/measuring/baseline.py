@@ -202,7 +202,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
         evaluated=np.append(here.evaluated, np.ones(len(at), bool)),
         weight=of_pairs(here.weight),
         cluster=of_pairs(here.cluster),
-        fills=None,  # in ``filled`` below they stand already
+        fills=None,  # ``filled`` below has them already
         without_number=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
         unanswered=on_pairs(here.unanswered, there.unanswered, True),
     )

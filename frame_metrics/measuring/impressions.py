@@ -74,7 +74,7 @@ def impression_results(
 def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
     """Return a row for each shown result, with the columns ``named`` of the caller and those of ``INSIDE``."""
     rows, n, table = _impressions(log), len(log.table), source.table.select(named)
-    table = table[log.rows(np.arange(n))] if log.origin else table.head(n)  # without bare queries
+    table = table[log.rows(np.arange(n))] if log.origin else table.head(n)  # without queries that have no results
     table = table.hstack(rows)
     _check_constant(log, table)
     return table.filter(pl.col(RANK) > 0).with_columns(pl.lit(1, pl.Int64).alias(SHOWN))

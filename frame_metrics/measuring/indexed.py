@@ -109,7 +109,7 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     there[np.repeat(np.arange(len(n)), n), code] = True
     lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
 
-    # A row of the last system of a piece is repeated for each system that the piece lacks, others stand once.
+    # A row of the last system of a piece is repeated for each system that the piece lacks, others are kept once.
     placed, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
     stands = placed & (number == n[piece])
     times = np.where(stands, lacks[piece], 1)

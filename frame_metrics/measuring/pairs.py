@@ -27,7 +27,7 @@ ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
 
 @dataclass(frozen=True, eq=False)
 class ByPeople:
-    """The values of metrics by people's judgments of some queries, beside those by a machine (``proxy=``).
+    """The values of metrics by people's judgments of some queries, in addition to those by a machine (``proxy=``).
 
     Every array has a number for each ranking, shape (..., rankings); after ``laid`` for each query and system of a
     segment, shape (..., queries, systems).

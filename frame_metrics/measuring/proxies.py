@@ -208,7 +208,7 @@ def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFram
 def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Values, pl.DataFrame]:
     """Return the values of metrics, and the segment, query and document of every separate judgment.
 
-    For a log in pieces, which has no judgments here, they are read beside a frame without rows.
+    For a log in pieces, which has no judgments here, they are read with a frame without rows.
     """
     if not isinstance(source, InPieces):
         log = source.log(totals=totals)
@@ -231,7 +231,7 @@ def _judged(log: Log) -> pl.DataFrame:
 def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     """Return True if judged documents that are not retrieved change a metric, as through R or the ideal ranking.
 
-    The metric is computed for two queries, with and without a relevant result, first alone and then beside 999 more
+    The metric is computed for two queries, with and without a relevant result, first alone and then with 999 more
     relevant documents. An undefined value counts as ``fill``: if a metric without relevant documents is undefined and
     that becomes 0, its value for a query without a relevant result is 0 both times, and so did not change.
     """

@@ -209,7 +209,7 @@ def role_values(log: Log) -> dict[str, Any]:
 
 
 def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: int) -> dict[str, Any]:
-    """Allocate the arrays for values of metrics of ``n`` rankings, and for what their averages need beside the values.
+    """Allocate the arrays for values of metrics of ``n`` rankings, and for what their averages need besides the values.
 
     Their names are those of the fields of ``Values``.
     """

@@ -252,7 +252,7 @@ def _side_by_side(
     each : the values.
     table : "value", "n" ... by name, shape (values, groups) each.
     lines : the averages, each of which is a row of a group; a metric without that average is null there.
-    several : whether a list of averages was asked for; otherwise all metrics stand in one row.
+    several : whether a list of averages was asked for; otherwise all metrics are in one row.
     """
     at = [lines.index(average) if several else 0 for average in each.averages]
     count = table["value"].shape[1]
@@ -352,7 +352,7 @@ def weighs(call: Call) -> bool:
 
 
 def counts_answers(call: Call) -> bool:
-    """Return True if queries without a row are counted: if systems are named, or judgments are beside the log."""
+    """Return True if queries without a row are counted: if systems are named, or there are separate judgments."""
     columns = call.columns
     return bool(columns.query) and (
         columns.system is not None or call.judgment_columns is not None or bool(columns.answered)

@@ -271,7 +271,7 @@ def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
 
 
 def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
-    """Raise if the column of cutoffs differs from the cutoff in a metric's name, such as "ndcg" beside 10.
+    """Raise if the column of cutoffs differs from the cutoff in a metric's name, such as "ndcg" and 10.
 
     Otherwise numbers with two cutoffs would count as one metric.
     """

@@ -27,7 +27,7 @@ from frame_metrics.stats.averages import (
     within,
 )
 
-# Fields with a value for each ranking, beside those of metrics.
+# Fields with a value for each ranking, besides those of metrics.
 RANKING_FIELDS = ("evaluated", "unanswered", "weight", "cluster", "covariate", "sampling", "with_results")
 
 
@@ -52,8 +52,8 @@ class Values:
     cluster: Array | None = None  # its number, NaN for a query that has none, and is not evaluated
     covariate: Array | None = None
     sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
-    # With value=, shape (metrics, rankings) each: whether a ranking has no number, and what stood in place of undefined
-    # values, else NaN. None without value=.
+    # With value=, shape (metrics, rankings) each: whether a ranking has no number, and the substitute of an undefined
+    # value, else NaN. None without value=.
     without_number: Array | None = None
     fills: Array | None = None
     # the results of all lists, for metrics of sets of lists; None without such metrics
@@ -197,7 +197,7 @@ def summed_in_cells(values: Values, averages: Averages, numbers: Array) -> Summe
 
 
 def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
-    """Return values in which rankings are summed: for those of each group one stands that is evaluated."""
+    """Return values in which rankings are summed: those of each group become one that is evaluated."""
     at, numbers = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "numbers"))
     order, stands = np.argsort(at), np.zeros(len(values.evaluated), bool)
     stands[at] = True

@@ -1,4 +1,4 @@
-"""The computation for each piece of a frame, and what its table has beside rankings."""
+"""The computation for each piece of a frame, and what its table has besides rankings."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
 CLICKED = ("success", "rr")
 WEIGHTED = ("dcg@10", "precision@10")  # metrics that add up over results
-SHOWN = ("novelty@10", "average_popularity@10")  # metrics that need no judgments
+WITHOUT_JUDGMENTS = ("novelty@10", "average_popularity@10")  # metrics that need no judgments
 DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
 SCORED = ("roc_auc", "average_precision")
 FOUND_SETS = ("precision", "recall", "f1")
@@ -33,7 +33,7 @@ def default_metrics(plan: Any, depth: int | None) -> Sequence[str]:
                 "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
                 "popularity=, or of all lists together, as catalogue_coverage@10 with catalogue="
             )
-        return SHOWN
+        return WITHOUT_JUDGMENTS
     decided = roles.get("threshold") is not None or columns.predicted is not None
     if columns.query and not (columns.score or columns.rank):
         return FOUND_SETS

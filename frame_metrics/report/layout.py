@@ -43,7 +43,7 @@ CHOSEN = (
 )
 
 
-SHOWN = 10  # the most systems, findings and queries of the tables that are open
+OPEN_ROWS = 10  # the most systems, findings and queries of the tables that are open
 MORE = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S)
 
 
@@ -117,18 +117,18 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 
 def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of a few systems, the best and the baseline among them."""
-    if content.n_systems <= SHOWN:
+    if content.n_systems <= OPEN_ROWS:
         return frame
-    some = pl.Series([*content.places][:SHOWN], dtype=frame.schema[str(content.system)])
+    some = pl.Series([*content.places][:OPEN_ROWS], dtype=frame.schema[str(content.system)])
     return frame.filter(pl.col(str(content.system)).is_in(some.implode(), nulls_equal=True))
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the leaderboard of several systems, else their differences."""
     if content.leaderboard is not None and len(content.leaderboard):
-        yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, SHOWN)]
+        yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, OPEN_ROWS)]
     elif content.comparison is not None and len(content.comparison):
-        yield from [*drawn_of(pictures, "differences"), main_differences(content, SHOWN)]
+        yield from [*drawn_of(pictures, "differences"), main_differences(content, OPEN_ROWS)]
 
 
 def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -227,7 +227,7 @@ def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
     """Yield the errors and warnings of the audit; notes, and what was counted, are folded."""
     grave = content.findings.filter(pl.col("severity") != "info")
     yield verdict(content)[0]
-    yield from map(_finding, grave.head(SHOWN).iter_rows(named=True))
+    yield from map(_finding, grave.head(OPEN_ROWS).iter_rows(named=True))
     rest = [_findings(content.findings, "Findings, the gravest first", severity=True)] if len(content.findings) else []
     counts = _findings(content.facts, "Counted and not counted", severity=False)
     yield Fold(Cell("Notes and counts"), [*rest, counts, *_undefined(content)])

@@ -43,7 +43,7 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 ROW, SYSTEM = "row", "system"
 # Roles and options that go with value=.
 PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is known
-SAVED_BESIDE = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
+SAVED_COLUMNS = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
@@ -250,7 +250,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     with_role = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}
     if not query and ("query" in roles or "query" in with_role or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
-    found = (name if name in available and name not in with_role else None for name in SAVED_BESIDE)
+    found = (name if name in available and name not in with_role else None for name in SAVED_COLUMNS)
     metric, k, answered, undefined = found
     if answered is None and roles.get("unanswered") == "drop":
         raise ColumnError(
