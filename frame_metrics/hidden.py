@@ -55,9 +55,9 @@ MINE = "\0mine"
 NOTE, SIDE, AMOUNT = "\0note", "\0side:", "\0amount:"
 RESULTS_LEFT, ROWS_LEFT, FRAME = "\0results left", "\0left", "\0frame"
 
-# Of an impression, besides the caller's: the row of the log; the number of the segment; the first row of the impression;
-# the rank; 1 for each shown row; whether it was clicked; whether it was examined (down to the lowest click); whether it
-# is the lowest click; its propensity.
+# Of an impression, besides the caller's: the row of the log; the number of the segment; the first row of the
+# impression; the rank; 1 for each shown row; whether it was clicked; whether it was examined (down to the lowest
+# click); whether it is the lowest click; its propensity.
 INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0chance")
 EXPOSED = "\0exposed"  # the denominator of the click rate: impressions, expected clicks, or examined results
 # Of a document at two ranks: its click rate at the higher one, and its rate and rank at the lower one.
