@@ -187,10 +187,15 @@ def test_every_verb_stands_on_a_page() -> None:
 
 
 def test_what_to_cite_is_the_package() -> None:
-    """The version and the licence to cite are those of pyproject.toml; no module says the version."""
+    """The version and the licence are those of pyproject.toml; a release has its date, and the place of its code."""
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
-    cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
+    citation = read(ROOT / "CITATION.cff")
+    cited = dict(re.findall(r"^(version|license): (\S+)", citation, flags=re.MULTILINE))
     assert cited == {"version": project["version"], "license": project["license"]}
+    newest = re.findall(r"^## (.*)$", read(DOCS / "changelog.md"), flags=re.MULTILINE)[0]
+    assert newest.startswith(project["version"])
+    of_release = re.findall("^(date-released|repository-code): ", citation, flags=re.MULTILINE)
+    assert len(of_release) == (0 if newest.endswith("(not released)") else 2)
     assert not [path for path in PACKAGE.rglob("*.py") if project["version"] in read(path)]
 
 
