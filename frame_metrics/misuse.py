@@ -117,7 +117,7 @@ def _plan_of(args: tuple[Any, ...]) -> Plan | None:
 
 
 def refuse_positional(columns: Sequence[Any]) -> None:
-    """Raise for columns that are given without the parts they play."""
+    """Raise for columns that are given without their roles."""
     if columns:
         given = ", ".join(map(quote, columns))
         raise ColumnError(f"irm({given}): name the role of each column, as irm(query={quote(columns[0])})")

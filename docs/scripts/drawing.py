@@ -13,7 +13,7 @@ ROOMS = {
     "inputs": "what kernels read: rankings, tables, scores; arrays only",
     "metrics": "the decorator, names, and the kernels: one function each",
     "answer": "what a verb returns, before the backend makes a frame of it",
-    "roles": "which column plays which part; conventions; checked values",
+    "roles": "what each column is used for; conventions; checked values",
     "stats": "averages, intervals, tests, corrections; arrays only",
     "backends": "frames in and out, one class for each kind; files of TREC",
     "fast": "equal rows found, numbered, sorted and joined, fast",

@@ -105,7 +105,7 @@ def _check_roles(call: Call, verb: str) -> None:
     """Raise unless clicks, documents and ranks are in the log, one of each in a row."""
     if call.plan.has_judgments:
         raise ColumnError(
-            f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
+            f"{verb}() reads the clicks of the log, and there are other judgments; call it before judge(), and "
             "pass relevant=None"
         )
     if call.columns.shape.per_system:

@@ -289,5 +289,5 @@ def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_
                 what = f"which it does not say; write it in the name, as '{name}@{given:g}', or"
             else:
                 what = "another cutoff; correct one of them, or"
-            where = f"{quote(name)} stands beside {columns.k} = {given:g}"
+            where = f"{quote(name)} is in a row with {columns.k} = {given:g}"
             raise BadValueError(f"{columns.metric}: {where}, {what} rename the column {columns.k!r}")

@@ -159,7 +159,7 @@ def _of_proxy(plan: Plan, needs: Needs, columns: Columns) -> Call:
     with prefix_errors(OF_PROXY):
         call = _bound(plan, needs)
         if odd := sorted({*columns.shape.from_judgments} ^ {*call.columns.shape.from_judgments}):
-            raise ColumnError(f"{odd[0]!r} stands among the judgments of one side only; give both sides that column")
+            raise ColumnError(f"{odd[0]!r} is a column of the judgments of one side only; give both sides that column")
     return call
 
 

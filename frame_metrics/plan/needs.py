@@ -92,7 +92,7 @@ def _check_sets(name: str, plan: Plan) -> None:
         raise UnknownNameError(f"{name!r}: {DECIDED}")
     if has_catalogue and plain_name(name) in GINI:
         raise UnknownNameError(
-            f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
+            f"{name!r} means two things with catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"
         )
     if plan.columns.query and plain_name(name).startswith(OF_ONE_LABEL):

@@ -468,7 +468,7 @@ def _spoilt() -> dict[str, tuple[pl.DataFrame, str]]:
         "infinite": (rows.with_columns(value=pl.when(first).then(float("inf")).otherwise("value")), "infinite"),
         "no rows": (rows.head(0), "the frame has no rows"),
         "apart": (rows.filter((pl.col("q") < 200) == (pl.col("system") == "a")), "and no other system has"),
-        "cutoffs": (rows.with_columns(k=7), "stands beside k = 7"),
+        "cutoffs": (rows.with_columns(k=7), "is in a row with k = 7"),
     }
 
 

@@ -1,9 +1,13 @@
-"""The names of the package: words that say what a thing is, one word for each thing, and one place for each name."""
+"""The names of the package: words that say what a thing is, one word for each thing, and one place for each name.
+
+As a script it counts them: ``PYTHONPATH=.:tests python tests/docs/test_names.py [FOLDER OF A PACKAGE]``.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -80,11 +84,11 @@ def _names_of(module: str, tree: ast.Module) -> Iterator[Name]:
 
 
 @cache
-def names() -> list[Name]:
+def names(package: Path = PACKAGE) -> list[Name]:
     """Return the functions, classes, attributes, parameters and modules of the package."""
     found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(package.rglob("*.py")):
+        module = ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
         found += _names_of(module, ast.parse(path.read_text(encoding="utf-8")))
     return found
 
@@ -119,39 +123,53 @@ def concepts() -> list[Concept]:
     ]
 
 
+def without_meaning(every: list[Name]) -> list[Name]:
+    """Return the names that have a word that says nothing, but for those that users know."""
+    empty = empty_words()
+    unknown = [one for one in every if one.name not in KNOWN.get(one.module, ())]
+    return [one for one in unknown if any(f" {word} " in words(one.name) for word in empty)]
+
+
+def against(concept: Concept, every: list[Name]) -> list[Name]:
+    """Return the names that are another word for a concept: of its type or, without a type, wherever the word is."""
+    if concept.types:
+        wrong = [one for one in every if one.types & concept.types and one.name.strip("_") in concept.refused]
+    else:
+        wrong = [one for one in every if any(f" {word} " in words(one.name) for word in concept.refused)]
+    return [one for one in wrong if one.name not in KNOWN.get(one.module, ())]
+
+
+def in_several_modules(every: list[Name]) -> dict[str, list[str]]:
+    """Return the public functions and classes that are defined in several modules, with these."""
+    where: dict[str, set[str]] = defaultdict(set)
+    for one in every:
+        if one.public and not one.name.startswith("_"):
+            where[one.name].add(one.module)
+    return {name: sorted(modules) for name, modules in where.items() if len(modules) > 1}
+
+
 def test_names_say_what_a_thing_is() -> None:
     """No name has a word that says nothing, but for those that users know."""
     empty = empty_words()
     assert {"said", "shown", "apart", "in order"} <= {*empty}
     assert len(empty) == 13
-    found = [
-        str(one)
-        for one in names()
-        if one.name not in KNOWN.get(one.module, ()) and any(f" {word} " in words(one.name) for word in empty)
-    ]
-    assert not found, f"{len(found)} names:\n" + "\n".join(found)
+    found = without_meaning(names())
+    assert not found, f"{len(found)} names:\n" + "\n".join(map(str, found))
 
 
 @pytest.mark.parametrize("concept", concepts(), ids=lambda concept: concept.word)
 def test_each_thing_has_its_word(concept: Concept) -> None:
     """What has the type of a concept is not called by another word for it; a word without a type is in no name."""
     assert concept.refused
-    if concept.types:
-        wrong = [one for one in names() if one.types & concept.types and one.name.strip("_") in concept.refused]
-    else:
-        wrong = [one for one in names() if any(f" {word} " in words(one.name) for word in concept.refused)]
-    wrong = [one for one in wrong if one.name not in KNOWN.get(one.module, ())]
+    wrong = against(concept, names())
     assert not wrong, f"{len(wrong)} names; write: {concept.word}\n" + "\n".join(map(str, wrong))
 
 
 def test_a_public_name_is_defined_once() -> None:
     """A public function or class of a module has a name of its own in the package."""
-    where: dict[str, set[str]] = defaultdict(set)
-    for one in names():
-        if one.public and not one.name.startswith("_"):
-            where[one.name].add(one.module)
-    several = {name: sorted(modules) for name, modules in where.items() if len(modules) > 1}
-    twice = [f"{name}: {', '.join(modules)}" for name, modules in several.items() if name not in SEVERAL]
+    twice = [
+        f"{name}: {', '.join(modules)}" for name, modules in in_several_modules(names()).items() if name not in SEVERAL
+    ]
     assert not twice, f"{len(twice)} names:\n" + "\n".join(twice)
 
 
@@ -161,3 +179,14 @@ def test_a_public_name_is_defined_once() -> None:
 def test_words_of_names(name: str, split: str) -> None:
     """A name is split at underscores, and before a capital letter."""
     assert words(name) == split
+
+
+if __name__ == "__main__":
+    package = Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE
+    every, several = names(package), in_several_modules(names(package))
+    print(f"{len(every):,} names of {package}")
+    print(f"with a word that says nothing: {len(without_meaning(every))}")
+    print(f"another word for a thing of the vocabulary: {sum(len(against(one, every)) for one in concepts())}")
+    print(
+        f"public names defined in several modules: {len(several)}, listed as exceptions: {len({*several} & {*SEVERAL})}"
+    )

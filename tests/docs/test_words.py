@@ -28,7 +28,7 @@ NOT_SO: dict[str, tuple[str, str]] = {
     r"\bhangs? together": ("are not independent, belong together", "an argument hangs together; rows do not"),
     r"\bhangs? on (it|them)\b": ("depends on", "a picture in a sentence about numbers"),
     r"\btaken in by": ("misled by", "to take in is also to read, and to include"),
-    r"\bparts? (one|it|them|\w+ rows) from": ("separates", "a part is what a column plays here"),
+    r"\bparts? (one|it|them|\w+ rows) from": ("separates", "part is first of all a noun"),
     r"\b(is|are|be) had (of|from)": ("is computed from", "had is first of all a past tense"),
     r"\bleaves? the mean": ("is left out of the mean", "it reads as if the mean were left as it is"),
     r"\btold from none": ("detected", "told is first of all said"),
@@ -44,6 +44,10 @@ NOT_SO: dict[str, tuple[str, str]] = {
     r"\btakes? no \w+ for an?\b": ("counts no ... as", "to take for is to mistake for"),
     r"\bcalled otherwise\b": ("has another name", "otherwise is read as else"),
     r"\band else (those|that|the)\b": ("otherwise they come from ...", "else asks for a verb"),
+    r"\bplays? (a|one|two|no|another|which|its) parts?\b": ("has a role", "the word for it is role everywhere else"),
+    r"\bheld against\b": ("compared with", "what is held against somebody is a fault"),
+    r"\bstands? together\b": ("are adjacent", "friends stand together"),
+    r"\bcolumns? beside the keys\b": ("columns that are not keys", "beside is a place"),
 }
 # The same for messages: for all texts of the package that are no docstrings.
 NOT_IN_MESSAGES = {

@@ -250,7 +250,7 @@ def test_gini_is_refused_where_it_has_two_meanings() -> None:
     irm = log().with_columns(label=pl.col("query") % 2).irm(**RANKED, label="label")
     for name in ("gini", "Gini", "gini_coefficient"):
         said = error(lambda name=name: irm.evaluate(name))  # type: ignore[misc]
-        assert said.startswith(f"{name!r} means two things beside catalogue=: catalogue_gini")
+        assert said.startswith(f"{name!r} means two things with catalogue=: catalogue_gini")
         assert irm(catalogue=None).evaluate(name)["value"].equals(irm.evaluate("somers_d")["value"])
     assert irm.evaluate("gini@3")["value"].equals(irm.evaluate("catalogue_gini@3")["value"])
 

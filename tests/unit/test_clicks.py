@@ -238,7 +238,7 @@ LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").click
     ColumnError: click_judgments() reads what was shown where: rank=None was passed, but this call needs the rank;
         leave rank=None out, or name its column, one of 'search', 'text', 'doc', 'place', 'clicked'
 LOG.irm(**ROLES).judge(LOG, grade="clicked").click_judgments(query_text="text")
-    ColumnError: click_judgments() reads the clicks of the log, and judgments stand beside it; ask for it before
+    ColumnError: click_judgments() reads the clicks of the log, and there are other judgments; call it before
         judge(), and pass relevant=None
     but: asked()
     but: LOG.irm(**ROLES).click_judgments("coec", query_text=["text"], smoothing=np.int64(0))

@@ -141,7 +141,7 @@ this().irm.compare("rr", baseline=saved(metric=[VALUE] * 3))
     for: "ndcg", "rr@5", "ap", "RR (old)"
     UnknownNameError: baseline: metric has no numbers of 'rr'; it has VALUE
 this().irm.compare("ndcg", baseline=saved(metric=["ndcg"] * 3, k=[5] * 3))
-    BadValueError: baseline: metric: 'ndcg' stands beside k = 5, which it does not say; write it in the name, as
+    BadValueError: baseline: metric: 'ndcg' is in a row with k = 5, which it does not say; write it in the name, as
         'ndcg@5', or rename the column 'k'
 this().irm.compare("rr", baseline=saved().select("query", ap="value"))
     ColumnError: baseline: nothing has the numbers of 'rr' among 'query', 'ap'; it has to be what per_query() returned,

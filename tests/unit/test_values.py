@@ -236,14 +236,14 @@ wide().rename({"ms": "mrr"}).irm(value=["rr", "mrr"]).evaluate()
         system="run").evaluate()
     but: wide().irm(value=["rr", "ms"]).evaluate()
 at("ndcg", pl.Series(["5", "10"], dtype=pl.Categorical))
-    BadValueError: metric: 'ndcg' stands beside k = 5, which it does not say; write it in the name, as 'ndcg@5', or
+    BadValueError: metric: 'ndcg' is in a row with k = 5, which it does not say; write it in the name, as 'ndcg@5', or
         rename the column 'k'
 at("ndcg@10", [10.5, 10])
-    BadValueError: metric: 'ndcg@10' stands beside k = 10.5, which is no cutoff; rename the column 'k'
+    BadValueError: metric: 'ndcg@10' is in a row with k = 10.5, which is no cutoff; rename the column 'k'
 at("ndcg@10", [0, 10])
-    BadValueError: metric: 'ndcg@10' stands beside k = 0, which is no cutoff; rename the column 'k'
+    BadValueError: metric: 'ndcg@10' is in a row with k = 0, which is no cutoff; rename the column 'k'
 at("ndcg@10", [5, 10])
-    BadValueError: metric: 'ndcg@10' stands beside k = 5, another cutoff; correct one of them, or rename the column 'k'
+    BadValueError: metric: 'ndcg@10' is in a row with k = 5, another cutoff; correct one of them, or rename the column 'k'
     but: at("ndcg@10", [10, 10])
 long(value=[1.0, 2.0, np.inf, 3.0]).irm(value="value").evaluate()
     BadRowsError: value: 1 of 4 rows is infinite (row 2); drop them, or make them null
@@ -427,11 +427,11 @@ def test_numbers_of_requests_that_have_no_id(kind: str) -> None:
 def test_a_cutoff_that_the_name_does_not_say() -> None:
     """Where a column k says a cutoff and the metric does not, two cutoffs would be one metric: an error."""
     apart = pl.DataFrame({"query": [1, 1], "metric": ["ndcg", "ndcg"], "k": [5, 10], "value": [0.1, 0.2]})
-    said = "metric: 'ndcg' stands beside k = 5, which it does not say; write it in the name, as 'ndcg@5', or rename "
+    said = "metric: 'ndcg' is in a row with k = 5, which it does not say; write it in the name, as 'ndcg@5', or rename "
     assert error(apart.irm(value="value").evaluate) == said + "the column 'k'"
     assert "beside k = 5" in error(apart.with_columns(metric=pl.lit("ndcg@10")).irm(value="value").evaluate)
     unknown = apart.with_columns(metric=pl.lit("mine"))
-    assert "'mine' stands beside k = 5" in error(unknown.irm(value="value").evaluate)
+    assert "'mine' is in a row with k = 5" in error(unknown.irm(value="value").evaluate)
     assert apart.with_columns(metric=pl.format("mine@{}", "k")).irm(value="value").evaluate()["k"].to_list() == [5, 10]
 
 
@@ -444,7 +444,7 @@ def test_a_cutoff_that_is_text_is_a_cutoff(made: Any) -> None:
         return frame.irm(value="value").evaluate()
 
     for k in (["5", "10"], [" 5", "10 "], ["5.0", None]):
-        assert "metric: 'ndcg' stands beside k = 5, which it does not say" in error(lambda k=k: read("ndcg", k))
+        assert "metric: 'ndcg' is in a row with k = 5, which it does not say" in error(lambda k=k: read("ndcg", k))
     assert as_polars(read("ndcg", ["deep", ""]))["value"].to_list() == pytest.approx([0.2])
     assert as_polars(read("ndcg@10", ["10", "10.0"]))["value"].to_list() == pytest.approx([0.2])
 

@@ -172,7 +172,7 @@ def by_draws(
     drawn : their values in the resamples, shape (2, draws).
     options : the level of the intervals.
     units : how many units were resampled, or Kish's number; of two arms those of each.
-    margin : the metric, and its margin, if it has one and the difference is to be held against it.
+    margin : the metric, and its margin, if it has one and the difference is to be compared with it.
     """
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
@@ -288,7 +288,7 @@ def answer_with(
 def corrected_for_candidates(
     columns: Mapping[str, pl.Series] | pl.DataFrame, family: Array, correction: str
 ) -> dict[str, pl.Series]:
-    """Return the p-values of differences held against a margin, corrected for several candidates.
+    """Return the p-values of differences compared with a margin, corrected for several candidates.
 
     All metrics have to pass, so none is corrected for others.
 

@@ -1,4 +1,4 @@
-"""Paired differences held against margins: the p-values of "not worse" and "equivalent" of pairs of systems."""
+"""Paired differences compared with margins: the p-values of "not worse" and "equivalent" of pairs of systems."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _check_of_queries(name: str, metric: Metric) -> None:
 
 
 def margin_columns(p: Array, metric: Metric) -> dict[str, float]:
-    """Return the columns of a difference held against a margin.
+    """Return the columns of a difference compared with a margin.
 
     Parameters
     ----------

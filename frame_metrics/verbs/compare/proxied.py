@@ -74,7 +74,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, ma
 
 
 def _margin_columns(found: PpiMean, way: str, metric: Metric, margin: float) -> Row:
-    """Return the columns of a difference held against a margin, NaN for none."""
+    """Return the columns of a difference compared with a margin, NaN for none."""
     error = found.errors[way != "t"]
     if not error > 0 or np.isnan(margin):
         return {}
