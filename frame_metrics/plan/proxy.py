@@ -22,7 +22,7 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     roles: Any = proxy.roles if isinstance(proxy, Given) else {}
     if isinstance(proxy, Given) and proxy.judgments is not None:
         raise ColumnError(
-            "proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out"
+            "proxy: it has judgments of its own, and has to be the judgments themselves; leave judge() out"
         )
     odd = next(
         (role for role, column in roles.items() if column is not None and role not in COLUMNS + PROXY_CONVENTIONS), None

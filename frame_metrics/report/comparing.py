@@ -105,7 +105,7 @@ def with_comparison(content: Content, work: Calls, plan: Any, compared: Mapping[
         return content
     irm = work.whole(content)
     if content.by and irm is work.irm:
-        sentence = "Systems are compared in each segment, and not over all: some queries stand in several segments"
+        sentence = "Systems are compared in each segment, and not over all: some queries are in several segments"
         work.missing.append((None, sentence))
     compared = compared if irm.roles.get("by") is None else in_segments(compared, content.by)
     names, options = [name for name, _ in content.asked], {**compared, "baseline": _without_segments(irm, compared)}

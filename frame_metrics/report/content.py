@@ -291,7 +291,7 @@ class Calls:
         if not content.by:
             return self.irm
         if several:
-            reason = "some queries stand in several segments, each with a ranking of its own"
+            reason = "some queries are in several segments, each with a ranking of its own"
             self.absent.append({"section": "comparison over all segments", "reason": reason})
             return self.irm
         return self.irm(by=None)

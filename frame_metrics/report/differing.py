@@ -68,7 +68,7 @@ def _not_significant(figures: Figures) -> str:
     if figures.few is not None:
         floor = f"with {figures.few} no p can be below {figures.least:.3g}{_after(figures)}"
         floor = f"{floor}: so few cannot show any difference{_as_planned(figures)}"
-        return f"{name} beside {base}{at}: {_values(figures)} ({_difference_text(figures)}); {floor}."
+        return f"{name} and {base}{at}: {_values(figures)} ({_difference_text(figures)}); {floor}."
     shows = ""
     if (figures.ci_low or 0) > 0 or (figures.ci_high or 0) < 0:
         shows = _tested(figures)  # only the interval shows a difference, as when many pairs are tested

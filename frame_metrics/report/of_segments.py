@@ -156,7 +156,7 @@ class OfSegments(Stated):
         if content.weighted is not None or weights:
             return f"{unit} have weights, and labels of {unit} that weigh unlike cannot be exchanged"
         if content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():
-            return f"some {unit} stand in several segments, so that these are not independent"
+            return f"some {unit} are in several segments, so that these are not independent"
         if self.best_row["average"] != "macro":
             return f"{content.first} is no mean over {unit}"
         return ""
@@ -203,7 +203,7 @@ class OfSegments(Stated):
         if cluster is None:
             return f"no segment has {LEAST_JUDGED} {unit} and as many beside it"
         of = plain_text(cluster)
-        return f"clusters ({of}) are too few: a segment needs {LEAST_JUDGED}, and {FLIPPED} if some stand in several"
+        return f"clusters ({of}) are too few: a segment needs {LEAST_JUDGED}, and {FLIPPED} if some are in several"
 
     def _standing(self, row: Mapping[str, Any], pair: Figures | None) -> Figures:
         """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""

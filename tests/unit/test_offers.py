@@ -159,7 +159,7 @@ arms().ab_test("rr", looks="any", test="t")
     but: arms().ab_test("rr", looks="any")
     but: arms().ab_test("rr", looks=None, test="t")
 runs().sample_size("rr", detect=0.1, n_all=10)
-    NotComputableError: n_all=10 applies to judgments of a machine beside those of people; leave it out, or judge()
+    NotComputableError: n_all=10 applies to judgments of a machine and of people; leave it out, or judge()
         with proxy=
     but: runs().sample_size("rr", detect=0.1)
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=JUDGED).sample_size("rr", detect=0.1, n_all=10)

@@ -493,7 +493,7 @@ def test_so_many_units_of_arms_that_the_test_can_reach_the_level(
         ),
         ({"detect": 0.1, "n_all": 2**63}, f"n_all={2**63} is not a whole number from 5 to {2**63 - 1}"),
         ({"detect": 0.1, "n_all": 4}, "n_all=4 is not a whole number from 5"),
-        ({"detect": 0.1, "n_all": 40}, "n_all=40 applies to judgments of a machine beside those of people"),
+        ({"detect": 0.1, "n_all": 40}, "n_all=40 applies to judgments of a machine and of people"),
         ({}, "sample_size(): missing"),
     ],
 )

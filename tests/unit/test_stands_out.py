@@ -226,7 +226,7 @@ USERS = {"user": lambda rng, n: np.arange(n) // 20}
     ("frame", "roles", "options", "words"),
     [
         (log(**WEIGHED), {"weight": "w"}, {}, "queries have weights"),
-        (pl.concat([log(), log(40).with_columns(device=pl.lit("d9"))]), {}, {}, "stand in several segments"),
+        (pl.concat([log(), log(40).with_columns(device=pl.lit("d9"))]), {}, {}, "are in several segments"),
         (log(9), {}, {}, "no segment has 5 queries and as many beside it"),
         (log(**USERS), {"cluster": "user"}, {}, "clusters (user) are too few: a segment needs 5, and 30 if some"),
         (log().rename({"rr": "num_rel"}), {"value": "num_rel"}, {}, "num_rel is a sum"),

@@ -134,7 +134,7 @@ def test_differences_that_are_all_equal_are_told_without_an_interval() -> None:
         (8, "a beats b: rr 1.000 against 0.500 (+0.500; +100 %), better in 8 of 8 queries and worse in 0; p = 0.008."),
         (
             3,
-            "a beside b: rr 1.000 against 0.500 (+0.500); with 3 queries no p can be below 0.25: so few cannot show "
+            "a and b: rr 1.000 against 0.500 (+0.500); with 3 queries no p can be below 0.25: so few cannot show "
             "any difference.",
         ),
     ):

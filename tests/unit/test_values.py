@@ -243,7 +243,8 @@ at("ndcg@10", [10.5, 10])
 at("ndcg@10", [0, 10])
     BadValueError: metric: 'ndcg@10' is in a row with k = 0, which is no cutoff; rename the column 'k'
 at("ndcg@10", [5, 10])
-    BadValueError: metric: 'ndcg@10' is in a row with k = 5, another cutoff; correct one of them, or rename the column 'k'
+    BadValueError: metric: 'ndcg@10' is in a row with k = 5, another cutoff; correct one of them, or rename the column
+        'k'
     but: at("ndcg@10", [10, 10])
 long(value=[1.0, 2.0, np.inf, 3.0]).irm(value="value").evaluate()
     BadRowsError: value: 1 of 4 rows is infinite (row 2); drop them, or make them null

@@ -107,7 +107,7 @@ def _check_roles(plan: Plan) -> None:
         raise NotComputableError(f"{problem} the columns {several} are those of several systems; name one of them")
     if plan.has_judgments:
         raise NotComputableError(
-            f"{problem} judgments beside the log are no clicks; ask before judge(), and pass relevant=None"
+            f"{problem} separate judgments are no clicks; call it before judge(), and pass relevant=None"
         )
 
 

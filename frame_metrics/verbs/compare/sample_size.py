@@ -204,7 +204,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
         )
     if options.n_all is not None and kind != "proxies":
         raise NotComputableError(
-            f"n_all={options.n_all} applies to judgments of a machine beside those of people; leave it out, or judge() "
+            f"n_all={options.n_all} applies to judgments of a machine and of people; leave it out, or judge() "
             "with proxy="
         )
     # The columns of the result, which differ by kind of comparison.
