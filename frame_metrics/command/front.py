@@ -39,7 +39,7 @@ COMMAND_TEXTS = {
     "sample-size": "tell how many queries, or users, are needed to see a difference",
     "agreement": "compare annotators: how far they agree",
     "disagreements": "print the documents that annotators judge differently",
-    "to-judge": "print the documents whose judgments would tell most",
+    "to-judge": "print the documents whose judgments would help most",
     "click-judgments": "make judgments of clicks",
     "propensities": "estimate from clicks how often each rank is examined",
     "summary": "print the findings as sentences: what is best, by how much, since when, where",

@@ -173,7 +173,7 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
     if option in OF_INPUT:
-        raise BadValueError(f"{name}: every metric has {option}= already; call its parameter otherwise")
+        raise BadValueError(f"{name}: every metric has {option}= already; rename its parameter")
     of_ranking = PUBLIC.get(source, source) is FullRanking
     if option == "k" and (not of_ranking or parameter.default is not None):
         way = "write k: int | None = None" if of_ranking else f"a {source.__name__} is cut before it is read"
@@ -231,7 +231,7 @@ def _put(made: Metric) -> None:
     """Put a user's metric in the registry; it replaces the same function, or one of its name from a notebook."""
     before = REGISTRY.get(made.name)
     if before is not None and _defined_at(before) != _defined_at(made) and before.kernel.__module__ != SESSION:
-        raise UnknownNameError(f"there is a metric {_whose(before)} already; call the function otherwise")
+        raise UnknownNameError(f"there is a metric {_whose(before)} already; rename the function")
     names = (made.name, *made.also)
     others = aliases(other for other in REGISTRY.values() if other is not before)
     for name in names:

@@ -388,7 +388,7 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
     """Return chances from 0 to ``most``; a propensity must be above 0. Null is allowed (nothing was shown)."""
     values = number_column(values, column, role, "give every result one", booleans=False)
     if role in ("propensity", "sampling"):
-        refuse(column, values <= 0, "are not above 0", "what had no chance says nothing: drop it")
+        refuse(column, values <= 0, "are not above 0", "what had no chance cannot be weighted: drop it")
     outside = (values < 0) | (values > most)
     refuse(column, outside, "are not between 0 and 1", "a chance is from 0 to 1; a weight is 1 over it")
     return values.cast(pl.Float64)

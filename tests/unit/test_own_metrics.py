@@ -166,7 +166,7 @@ def _named(name: str) -> Callable[[Ranking], Array]:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("ndcg", "there is a metric 'ndcg' of frame_metrics already; call the function otherwise"),
+        ("ndcg", "there is a metric 'ndcg' of frame_metrics already; rename the function"),
         ("nDCG", "'nDCG' is a name of 'ndcg' of frame_metrics; choose another"),
         ("map", "'map' is a name of 'ap' of frame_metrics; choose another"),
         ("hitrate", "'hitrate' is a name of 'success' of frame_metrics; choose another"),

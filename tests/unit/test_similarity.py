@@ -383,7 +383,7 @@ def test_segments_of_a_baseline_are_called_alike() -> None:
     )
     assert error(lambda: here.similarity("rbo", baseline=log.irm(by="language"))) == (
         "baseline: its segments are by=['language'], and those of the frame by=['lang']; "
-        "call them alike, as with by=pl.col('language').alias('lang') there"
+        "give them one name, as with by=pl.col('language').alias('lang') there"
     )
     column = pl.col("language").alias("lang")
     for kind, by in (("polars", column), ("pandas", column), ("pandas", lambda last: last["language"].rename("lang"))):
