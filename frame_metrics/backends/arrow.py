@@ -121,9 +121,9 @@ def as_polars(table: Any) -> pl.DataFrame:
     """Return a pyarrow Table as polars."""
     import pyarrow as pa
 
-    held = [readable(field.name, column) for field, column in zip(table.schema, table.columns, strict=True)]
-    fields = [_field(field, column.type) for field, column in zip(table.schema, held, strict=True)]
-    whole = pa.table(held, schema=pa.schema(fields))
+    columns = [readable(field.name, column) for field, column in zip(table.schema, table.columns, strict=True)]
+    fields = [_field(field, column.type) for field, column in zip(table.schema, columns, strict=True)]
+    whole = pa.table(columns, schema=pa.schema(fields))
     if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # in chunks, they would be slices
         whole = whole.combine_chunks()
     read = pl.from_arrow(whole)
@@ -145,8 +145,8 @@ def as_enum(values: pl.Series, column: Any) -> pl.Series:
     texts = levels.to_pylist()
     if None in texts or len({*texts}) < len(texts) or not all(map(levels.equals, others)):
         return values
-    held = values.cast(pl.Enum(texts), strict=False)
-    return held if held.null_count() == values.null_count() else values
+    as_categories = values.cast(pl.Enum(texts), strict=False)
+    return as_categories if as_categories.null_count() == values.null_count() else values
 
 
 def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
@@ -161,8 +161,8 @@ def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
         right = "]" if kind.closed in ("right", "both") else ")"
         return values.struct.rename_fields([f"{left}left", f"right{right}"])
     if extension == "pandas.period":
-        held = pl.struct(values.alias(f"period[{kind.freq}]"))
-        return pl.select(pl.when(values.is_not_null()).then(held).alias(values.name)).to_series()
+        struct = pl.struct(values.alias(f"period[{kind.freq}]"))
+        return pl.select(pl.when(values.is_not_null()).then(struct).alias(values.name)).to_series()
     return None
 
 
@@ -229,9 +229,9 @@ def narrow(values: pl.Series) -> pl.Series:
     if values.dtype not in (pl.Int128, pl.UInt128):
         return values
     for kind in (pl.Int64, pl.UInt64):
-        held = values.cast(kind, strict=False)
-        if held.null_count() == values.null_count():
-            return held
+        narrowed = values.cast(kind, strict=False)
+        if narrowed.null_count() == values.null_count():
+            return narrowed
     return values.cast(pl.Decimal(38, 0))
 
 

@@ -114,10 +114,10 @@ def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
         raise _lacks(lacking)
     table = backend.read(list(types))
     for name, kind in types.items():
-        held = table.schema[name]
-        if held not in (kind, pl.Null) and not (held.is_numeric() and kind.is_numeric()):
+        dtype = table.schema[name]
+        if dtype not in (kind, pl.Null) and not (dtype.is_numeric() and kind.is_numeric()):
             raise BadValueError(
-                f"{name}: the column is {backend.column(name).dtype}, and a partition of it holds {held}; "
+                f"{name}: the column is {backend.column(name).dtype}, and a partition of it holds {dtype}; "
                 "set its type with astype()"
             )
     return table.cast(pl.Schema(types))

@@ -329,10 +329,10 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
     sides = [side.cat.categories.to_series() if hasattr(side, "cat") else side for side in sides]
     kind = sides[0].dtype
     if kind == np.dtype(object):
-        held: dict[Any, Any] = {}
+        originals: dict[Any, Any] = {}
         for known in (side.dropna().drop_duplicates() for side in sides[::-1] if side.dtype == kind):
-            held |= dict(zip(_as_series("", known), known, strict=True))
-        return pd.Series([held.get(value, value) for value in values], dtype=object)
+            originals |= dict(zip(_as_series("", known), known, strict=True))
+        return pd.Series([originals.get(value, value) for value in values], dtype=object)
     own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # ``made`` has this type already
     return made if own else in_pandas_type(pd.Series(made), values, kind)
 
@@ -392,10 +392,10 @@ def in_pandas_type(values: Any, read: pl.Series, dtype: Any) -> Any:
     if type(dtype).__name__ in EXTENSIONS:
         return of_pandas(read, dtype)
     try:
-        held = of_pandas(read, dtype) if hasattr(dtype, "pyarrow_dtype") else values.astype(dtype)
+        converted = of_pandas(read, dtype) if hasattr(dtype, "pyarrow_dtype") else values.astype(dtype)
     except (TypeError, ValueError, NotImplementedError):
         return values
-    return held if held.isna().sum() == values.isna().sum() else values
+    return converted if converted.isna().sum() == values.isna().sum() else values
 
 
 def period_text(number: int, freq: str) -> str:

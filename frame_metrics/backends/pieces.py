@@ -114,14 +114,14 @@ class Stream(Pieces):
         return pl.concat(done) if together is None else together(pl.concat(done))
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        held, new = list[pl.DataFrame](), 0
+        tables, new = list[pl.DataFrame](), 0
         for counts in self.backend.counts(columns):
-            held.append(counts)
+            tables.append(counts)
             new += len(counts)
             if new > PIECE:
-                held, new = [summed(held)], 0
-                self._check_fits(held[0])
-        return summed(held)
+                tables, new = [summed(tables)], 0
+                self._check_fits(tables[0])
+        return summed(tables)
 
     def _check_fits(self, table: pl.DataFrame) -> None:
         if table.estimated_size() > self.memory // MEMORY_FACTOR:
@@ -287,18 +287,18 @@ def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: in
     keys : the columns that identify a query; none if each row is a query.
     rows : number of rows that a piece should have; a piece with a longer query has more.
     """
-    held: list[pl.DataFrame] = []
+    waiting: list[pl.DataFrame] = []
     n = 0
     for batch in batches:
         for part in batch.iter_slices(rows):
-            begin = _last_begin(held[-1] if held else part.clear(), part, keys) if n + len(part) >= rows else None
+            begin = _last_begin(waiting[-1] if waiting else part.clear(), part, keys) if n + len(part) >= rows else None
             if begin is not None and n + begin:
-                yield pl.concat([*held, part[:begin]])
-                held, part, n = [], part[begin:], 0
-            held.append(part)
+                yield pl.concat([*waiting, part[:begin]])
+                waiting, part, n = [], part[begin:], 0
+            waiting.append(part)
             n += len(part)
     if n:
-        yield pl.concat(held)
+        yield pl.concat(waiting)
 
 
 def _last_begin(before: pl.DataFrame, part: pl.DataFrame, keys: Sequence[str]) -> int | None:
@@ -337,15 +337,15 @@ def summed(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
 
 def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:
     """Return all batches as one frame; None if they take more than ``most`` bytes."""
-    held: list[pl.DataFrame] = []
+    batches_read: list[pl.DataFrame] = []
     size = 0.0
     with closing(batches):
         for batch in batches:
-            held.append(batch)
+            batches_read.append(batch)
             size += batch.estimated_size()
             if size > most:
                 return None
-    return pl.concat(held)
+    return pl.concat(batches_read)
 
 
 def _in_words(size: int) -> str:

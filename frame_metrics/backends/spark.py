@@ -289,14 +289,14 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
     """Join batches into tables of at least ``rows`` rows: Spark's are small, and each has the same cost to read."""
     import pyarrow as pa
 
-    held: list[Any] = []
+    waiting: list[Any] = []
     for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) >= rows:
-            yield pa.Table.from_batches(held)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held)
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= rows:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def _in_our_words(text: str) -> errors.FrameMetricsError | None:

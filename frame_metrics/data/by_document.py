@@ -52,9 +52,9 @@ class ByDocument:
         """
         documents = self._by_segment[segment]
         first, second = (self.place[documents, system] for system in sorted(pair))
-        both, held = (first >= 0) & (second >= 0), self.cases.rows.drop("cell", "row")
-        alone = held[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
-        rows = [held[at[both]] for at in (first, second)]
+        both, columns = (first >= 0) & (second >= 0), self.cases.rows.drop("cell", "row")
+        alone = columns[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
+        rows = [columns[at[both]] for at in (first, second)]
         return rows, replace(self.cases, rows=alone).number()
 
 

@@ -287,7 +287,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
     """Return the classes that the caller listed, in the type ``kind``; one that the type cannot hold is an error."""
     dtype = None if kind == pl.Null else kind
     column = columns.predicted if label.dtype == pl.Null else columns.label
-    held = label.cast(kind) if label.dtype == pl.Null else label
+    typed = label.cast(kind) if label.dtype == pl.Null else label
     for value in values:
         try:
             one = pl.Series([value], dtype=dtype, strict=True)
@@ -295,7 +295,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
             if not same_as(one, value, str(column)).all():  # for example, a time that lost its nanoseconds
                 raise TypeError
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-            raise none_of(held, value, str(column)) from None
+            raise none_of(typed, value, str(column)) from None
     try:
         return pl.Series(list(values), dtype=dtype, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):

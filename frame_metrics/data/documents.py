@@ -74,10 +74,12 @@ def _choices(backend: Backend, doc: str) -> pl.DataFrame:
     """
     others = [name for name in backend.names() if name != doc]
     named = [name for name in others if str(name).lower() in COUNTS]
-    held = [CHOSEN] if CHOSEN in others else [name for name in named if backend.types([name])[name].is_numeric()]
-    table = _read("popularity", backend, doc, *held)
-    unclear = held if len(held) > 1 else []
-    if not held and table[doc].is_unique().all():  # rows that are choices seldom have each document once
+    count_columns = (
+        [CHOSEN] if CHOSEN in others else [name for name in named if backend.types([name])[name].is_numeric()]
+    )
+    table = _read("popularity", backend, doc, *count_columns)
+    unclear = count_columns if len(count_columns) > 1 else []
+    if not count_columns and table[doc].is_unique().all():  # rows that are choices seldom have each document once
         with prefix_errors("popularity="):
             unclear = [name for name, kind in backend.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
@@ -85,7 +87,7 @@ def _choices(backend: Backend, doc: str) -> pl.DataFrame:
             f"popularity=: {listed(unclear)} may hold how often each document was chosen; rename the column that does "
             f"to {CHOSEN!r}, or drop what does not, to count rows"
         )
-    return table.rename(dict.fromkeys(held, CHOSEN))
+    return table.rename(dict.fromkeys(count_columns, CHOSEN))
 
 
 def _chosen(given: Any, doc: str) -> pl.DataFrame:

@@ -30,9 +30,9 @@ class RankedDocuments:
         """Find the documents common to the rankings of each pair; ``one``, ``other``: their numbers, pair by pair."""
         (own, ours), (their_own, theirs) = self._rows(one), self._rows(other)
         order = np.argsort(theirs)
-        held = np.append(theirs[order], -1)  # -1 is the key of no document
-        at = np.searchsorted(held[:-1], ours)
-        here = np.flatnonzero(held[at] == ours)
+        known = np.append(theirs[order], -1)  # -1 is the key of no document
+        at = np.searchsorted(known[:-1], ours)
+        here = np.flatnonzero(known[at] == ours)
         query, place, first, last = np.stack([own[:, here], their_own[:, order[at[here]]]], axis=1)
         ties = None if self.first is None else (own[2], their_own[2])
         return TwoRankings(np.array([self.lengths[one], self.lengths[other]]), query[0], place, first, last, ties)
@@ -41,9 +41,9 @@ class RankedDocuments:
         """Return True if the first ``n`` rankings and the rest both have documents, and none in common."""
         some = (slice(n), slice(n, None))
         ours, theirs = (self.doc[spans(self.starts[part], self.lengths[part])] for part in some)
-        held = np.zeros(int(self.doc.max(initial=0)) + 1, bool)
-        held[ours] = True
-        return bool(len(ours) and len(theirs) and not held[theirs].any())
+        in_first = np.zeros(int(self.doc.max(initial=0)) + 1, bool)
+        in_first[ours] = True
+        return bool(len(ours) and len(theirs) and not in_first[theirs].any())
 
     def _rows(self, rankings: Array) -> tuple[Array, Array]:
         """Describe each document of some rankings.

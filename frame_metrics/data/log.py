@@ -186,16 +186,16 @@ class Log(Facts):
     @cached_property
     def index(self) -> Index:
         """The system, the segment and the query of each ranking."""
-        grid, columns, held, (system, by, query) = self.grid, self.columns, self.key_rows, self.columns.key_names
+        grid, columns, key_source, (system, by, query) = self.grid, self.columns, self.key_rows, self.columns.key_names
         return Index(
             columns,
             self.conventions,
             grid.of_log,
             self.answered,
             *(grid.system, grid.segment, grid.query, grid.pair),
-            Names((columns.system,) if columns.system else (), system, grid.system_row, held),
-            Names(columns.by, by, grid.segment_row, held),
-            Names(columns.query, query, grid.query_row, held),
+            Names((columns.system,) if columns.system else (), system, grid.system_row, key_source),
+            Names(columns.by, by, grid.segment_row, key_source),
+            Names(columns.query, query, grid.query_row, key_source),
             self._placed,
             self._unknown if by else (),
         )

@@ -43,12 +43,12 @@ def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.S
             mine = system_names().cast(pl.String) == name
             own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
         score = rankings.values["score"][rankings.places(own)].astype(np.float64)
-        held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
+        scores = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
         one = pl.col("score")
         place = one + (one.min() == 0)
         # Ranks are whole, from 1 or 0, and each occurs once, or equal scores share one.
         each = (
-            held.filter(one.is_not_nan())
+            scores.filter(one.is_not_nan())
             .group_by("ranking")
             .agg(
                 once=one.n_unique() == pl.len(),

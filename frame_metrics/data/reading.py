@@ -50,8 +50,8 @@ def read_log(
     piece : facts about the whole log, if this is a piece of it; None if it is whole.
     """
     alone = columns.system is None and columns.arm is None
-    judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
-    conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
+    judging, judged_frame = (columns, frame) if judgments is None else (judgments[1], judgments[0])
+    conventions = conventions.in_types(type_of(frame, columns.score), type_of(judged_frame, judging.grade))
     later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
     results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
     log = checked_columns(
@@ -101,7 +101,7 @@ def read_log(
     origin = None if row is None else Origin(row, len(frame))
     more: Any = {"empty_queries": empty_queries, "relevance_known": known}
     if conventions.word is not None:
-        more["spelled"] = spelled_like(_sides(frame, columns, held, judging), conventions.word)
+        more["spelled"] = spelled_like(_sides(frame, columns, judged_frame, judging), conventions.word)
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
 
 

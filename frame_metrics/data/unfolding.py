@@ -262,8 +262,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> list[pl.Series]:
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
     alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
     if len(kinds) > 1 and not alike:
-        held = ", ".join(f"{name!r} is {type_name(values.dtype)}" for name, values in values_of.items())
-        raise BadValueError(f"{held}; give the columns of the systems one type")
+        types = ", ".join(f"{name!r} is {type_name(values.dtype)}" for name, values in values_of.items())
+        raise BadValueError(f"{types}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
     return [values.cast(kind) for values in values_of.values()]
 
@@ -312,10 +312,10 @@ def _with_results(
     kind = wider(listed_ones.schema[relevant], found.schema[relevant])
     if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
         return judgments, origin  # it will be an error when the ids are compared
-    held = [cast_exactly(one[relevant], kind) for one in (listed_ones, found)]
-    if any(ids is None for ids in held):
+    typed = [cast_exactly(one[relevant], kind) for one in (listed_ones, found)]
+    if any(ids is None for ids in typed):
         return judgments, origin  # the same error
-    listed_ones, found = (one.with_columns(ids) for one, ids in zip((listed_ones, found), held, strict=True))
+    listed_ones, found = (one.with_columns(ids) for one, ids in zip((listed_ones, found), typed, strict=True))
     found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
     nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
     both = pl.concat([listed_ones, found.select(*keys, relevant, nothing).select(listed_ones.columns)])
@@ -345,12 +345,12 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
         raise flags_for_ids(name)
     if not values.dtype.is_numeric() or doc not in columns.shape.lists or not _0_or_1(values).all():
         return NO_FLAGS
-    held = _as_lists(frame, [name, doc])
-    if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():
+    lists = _as_lists(frame, [name, doc])
+    if not (lists[name].list.len() == lists[doc].list.len()).fill_null(True).all():
         return NO_FLAGS
     if ids.select(pl.struct(SOURCE_ROW, name).is_duplicated().any()).item():
         return FLAGS
-    docs = held[doc].explode()
+    docs = lists[doc].explode()
     known = docs.dtype.is_numeric() and _0_or_1(docs).any()
     return KNOWN_IDS if known else UNKNOWN_IDS if len(values) else None
 

@@ -53,9 +53,9 @@ def _first_rows(slot: Array) -> Array:
     and then 8 times as many rows, until every used slot is found.
     """
     size, n = int(slot.max()) + 1, len(slot)
-    held, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if size < n >> 3 else (1, n)
+    n_used, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if size < n >> 3 else (1, n)
     begin, first = np.empty(size, INDEX), slot[:0]
-    while len(first) < held:
+    while len(first) < n_used:
         some = slot[:n]
         row = np.arange(len(some), dtype=INDEX)
         begin[some[::-1]] = row[::-1]  # backwards, so that the first row of a slot is written last, and stays

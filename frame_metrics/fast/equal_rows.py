@@ -68,11 +68,11 @@ def first_equal_rows(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
     begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n, dtype=INDEX)
     while len(row):
         begin[slot[::-1]] = row[::-1]
-        held = begin[slot]
-        first[slice(None) if len(row) == n else row] = held
+        firsts = begin[slot]
+        first[slice(None) if len(row) == n else row] = firsts
         # Rows whose values differ from those of the first row in their slot (a hash collision) wait for the next round.
         # That first row itself never waits, so each round settles a row at least, and the loop ends.
-        wait = np.flatnonzero(_others(keys, row, held) & (row != held))
+        wait = np.flatnonzero(_others(keys, row, firsts) & (row != firsts))
         row, slot = row[wait], slot[wait]
     return first
 

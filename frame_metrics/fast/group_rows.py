@@ -43,14 +43,14 @@ def group_rows(
         if not np.count_nonzero(alike[1:] < alike[:-1]):
             return first, first, lengths, None, laid_out
         order = alike.argsort(kind="stable")
-        laid_out = {name: held[order] for name, held in laid_out.items()}
+        laid_out = {name: values[order] for name, values in laid_out.items()}
         return first, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out
     run = run_starts(frame, keys)
     if run is not None and (not keys or _all_differ(frame, keys, run)):
         return run, run, np.append(run[1:], n) - run, None, laid_out
     slot, number, first = codes_by_slot(frame, keys)
-    held = laid_out | ({"": np.arange(n, dtype=INDEX)} if rows else {})
-    lengths, laid_out = sort_by_code(slot, number, len(first), held)
+    columns = laid_out | ({"": np.arange(n, dtype=INDEX)} if rows else {})
+    lengths, laid_out = sort_by_code(slot, number, len(first), columns)
     return first, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out
 
 

@@ -42,10 +42,10 @@ class Remembers:
 
 def make_read_only(owner: Any) -> None:
     """Replace the arrays of an object by read-only views of them."""
-    held = vars(owner)
-    for name, value in held.items():
+    fields = vars(owner)
+    for name, value in fields.items():
         if isinstance(value, np.ndarray) and value.flags.writeable:
-            view = held[name] = value.view()
+            view = fields[name] = value.view()
             view.flags.writeable = False
 
 

@@ -203,8 +203,8 @@ class FullRanking(Remembers):
         keep = self.grade >= 0 if self.label is None else self.judged
         lengths, n_ret = (sums_between(keep, self.starts, self.starts + n) for n in (self.lengths, self.n_ret))
 
-        held = ((name, getattr(self, name)) for name in BY_ROW)
-        rows: dict[str, Any] = {name: None if values is None else values[keep] for name, values in held}
+        by_row = ((name, getattr(self, name)) for name in BY_ROW)
+        rows: dict[str, Any] = {name: None if values is None else values[keep] for name, values in by_row}
         return replace(
             self,
             lengths=lengths,

@@ -60,9 +60,9 @@ def _wider_integer(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
 def cast_exactly(ids: pl.Series, kind: Any) -> pl.Series | None:
     """Return ids cast to another type of their kind; None if a cast would change one of them."""
     try:
-        held = ids.cast(kind)
-        known = kind_of_ids(held.dtype) in ("text", "integer")  # a cast of these is exact, or fails
-        return held if known or held.cast(ids.dtype).eq_missing(ids).all() else None
+        as_kind = ids.cast(kind)
+        known = kind_of_ids(as_kind.dtype) in ("text", "integer")  # a cast of these is exact, or fails
+        return as_kind if known or as_kind.cast(ids.dtype).eq_missing(ids).all() else None
     except pl.exceptions.InvalidOperationError:
         return None
 
@@ -84,10 +84,10 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, other_t
     """
     if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
         raise BadValueError(f"{name} is {told(ids.dtype)}, and {other} is {told(other_type)}; give both one type")
-    held = ids if kind in (pl.Null, ids.dtype) else cast_exactly(ids, kind)
-    if held is None:
+    as_kind = ids if kind in (pl.Null, ids.dtype) else cast_exactly(ids, kind)
+    if as_kind is None:
         raise BadValueError(f"{name} has ids that {other} ({told(other_type)}) cannot hold; give both one type")
-    return held
+    return as_kind
 
 
 def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) -> tuple[pl.Series, pl.Series]:
@@ -102,8 +102,8 @@ def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) ->
     """
     kind = wider(ours.dtype, theirs.dtype)
     kind = pl.String() if isinstance(kind, TEXTS) else kind
-    held = in_type_of(theirs, kind, other, name, ours.dtype)
-    return in_type_of(ours, kind, name, other, theirs.dtype), held
+    converted = in_type_of(theirs, kind, other, name, ours.dtype)
+    return in_type_of(ours, kind, name, other, theirs.dtype), converted
 
 
 def check_castable(docs: pl.Series, kind: Any, column: str, what: str) -> None:

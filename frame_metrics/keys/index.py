@@ -180,10 +180,10 @@ class Index:
         n : its number of rows or rankings.
         """
         parts = (self.systems, system), (self.segments, segment)
-        values = [held for names, at in parts if names.columns for held in names.values[at]]
+        values = [column for names, at in parts if names.columns for column in names.values[at]]
         rows = self.key_rows(system=system, segment=segment, query=query)
-        held = frame_of(dict(zip(self.columns.groups, values, strict=True)))
-        return Cells(self.columns, held, rows, n, key_table=self.key_table)
+        keys = frame_of(dict(zip(self.columns.groups, values, strict=True)))
+        return Cells(self.columns, keys, rows, n, key_table=self.key_table)
 
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
@@ -200,12 +200,12 @@ class Index:
 
     def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
         """Return key values of some rankings; ``names``: internal names of key columns."""
-        held: dict[str, pl.Series] = {}
+        found: dict[str, pl.Series] = {}
         parts = (self.systems, self.system), (self.segments, self.segment), (self.queries, self.query)
         for part, code in parts:
             if some := [name for name in part.internal_keys if name in names]:
-                held |= part.values.select(some)[code[at]].to_dict()
-        return frame_of({name: held[name] for name in names})
+                found |= part.values.select(some)[code[at]].to_dict()
+        return frame_of({name: found[name] for name in names})
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Join a table to the rankings by some keys of segment and query, nulls for a ranking without a row there."""

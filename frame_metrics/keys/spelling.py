@@ -68,10 +68,10 @@ def and_more(first: Sequence[str], n: int) -> str:
 
 def variants(sides: Iterable[pl.Series], text: str) -> list[str]:
     """Return the values of some columns that differ from a text in case, spaces or Unicode form only, sorted."""
-    held = [side.cast(pl.String).unique().drop_nulls() for side in sides if are_texts(side)]
-    if not held:
+    texts = [side.cast(pl.String).unique().drop_nulls() for side in sides if are_texts(side)]
+    if not texts:
         return []
-    every = pl.concat(held).unique().sort()
+    every = pl.concat(texts).unique().sort()
     form = folded(pl.Series([text]))[0]
     return every.filter((folded(every) == form) & (every != text)).to_list()
 

@@ -38,7 +38,7 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
     """
     columns = work.call.columns
     table = with_systems(_sorted_as_read(table, columns), work)
-    system, (_, by, query), held = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
+    system, (_, by, query), key_source = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
     placed = table[PLACED].to_numpy()
     query_code, query_at = codes(table, columns.query)
     segment_code, segment_at = codes(table, [*columns.by, PLACED] if by else [])
@@ -52,9 +52,9 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
         table[ANSWERED].to_numpy(),
         *(system, segment_code, query_code),
         np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
-        Names((columns.system,) if columns.system else (), columns.key_names[0], system_row, held),
-        Names(columns.by, by, segment_at, held),
-        Names(columns.query, query, query_at, held),
+        Names((columns.system,) if columns.system else (), columns.key_names[0], system_row, key_source),
+        Names(columns.by, by, segment_at, key_source),
+        Names(columns.query, query, query_at, key_source),
         None if placed.all() else placed[segment_at],
         [name for name in columns.by if name not in work.shared],
         table,

@@ -66,12 +66,12 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
     """
     names, wanted = _saved(plan, baseline), {_plain(metric) for _, metric in asked}
     names = [name for name in names if is_known(metric_of(name)) or _plain(metric_of(name)) in wanted]
-    held = {_plain(metric_of(name)) for name in names}
+    saved = {_plain(metric_of(name)) for name in names}
     names_text = f"{listed(names[:LISTED])}{', ...' if len(names) > LISTED else ''}"
     why = {
         name: f"the baseline has no numbers of {name!r}; it has {names_text}"
         for name, metric in asked
-        if _plain(metric) not in held
+        if _plain(metric) not in saved
     }
     there = [one for one in asked if one[0] not in why]
     for one in there:

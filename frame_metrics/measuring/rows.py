@@ -374,7 +374,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Se
     filled = _filled(inputs, name, metric, raw, seen, lambda source: each_class(source, metric))
     values = np.where(seen, filled, np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
-    held, known = values, ~np.isnan(values)
+    filled_values, known = values, ~np.isnan(values)
     values = np.where(known, values, 0)
     if average == "sum":
         return SegmentValues(values.sum(axis=0), undefined)
@@ -388,7 +388,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Se
         weight = inputs.tables.predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
-    return SegmentValues(no_further(mean, held), undefined)
+    return SegmentValues(no_further(mean, filled_values), undefined)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:

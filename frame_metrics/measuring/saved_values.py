@@ -40,9 +40,9 @@ def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
     asked = unfilled(read_elsewhere(metrics)) if metrics else None
     if columns.metric:
         return asked
-    held = _of_columns(columns.value)
-    positions_of_metrics(asked or held, held, "value=")
-    return asked or held
+    found = _of_columns(columns.value)
+    positions_of_metrics(asked or found, found, "value=")
+    return asked or found
 
 
 def unfilled(asked: Asked) -> Asked:
@@ -52,14 +52,14 @@ def unfilled(asked: Asked) -> Asked:
 
 def _of_columns(names: Sequence[str]) -> Asked:
     """Return the metrics that the names of columns stand for; raise if two stand for one metric."""
-    held = unfilled([(name, metric_of(name)) for name in names])
-    for i, (name, metric) in enumerate(held):
-        for other, before in held[:i]:
+    metrics = unfilled([(name, metric_of(name)) for name in names])
+    for i, (name, metric) in enumerate(metrics):
+        for other, before in metrics[:i]:
             if metric == before:
                 raise BadValueError(
                     f"the columns {quote(other)} and {quote(name)} are one metric, {metric}; leave one out"
                 )
-    return held
+    return metrics
 
 
 def positions_of_metrics(asked: Asked, available: Asked, where: str) -> list[int]:
@@ -121,17 +121,17 @@ def saved_values_of(
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
     """
-    held, number = _metrics_in(source)
-    if not held and not audited:
+    metrics, number = _metrics_in(source)
+    if not metrics and not audited:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if isinstance(source, InPieces):
-        wanted = held if asked is None else asked
+        wanted = metrics if asked is None else asked
         sums = not queries and need_sums_alone(source.call.conventions, wanted, averages)
-        return gathered_of(_work(source, held, number, asked, averages, sums=sums), source)
-    found = _read(source, len(held), number)[1]
+        return gathered_of(_work(source, metrics, number, asked, averages, sums=sums), source)
+    found = _read(source, len(metrics), number)[1]
     if not audited:
         check_shared(found.index)
-    return _of(found, held, asked)
+    return _of(found, metrics, asked)
 
 
 def per_query_of(source: InPieces, asked: Asked | None, finish: Finish) -> Answer:
@@ -257,11 +257,11 @@ def _of_texts(source: Source, columns: Columns) -> tuple[Asked, dict[str, int]]:
     names = text.unique(maintain_order=True).to_list()
     read_as = {name: metric_of(name) for name in names}
     _check_cutoffs(text, table, columns, read_as)
-    held: dict[Metric, tuple[str, Metric]] = {}
+    metrics: dict[Metric, tuple[str, Metric]] = {}
     for name, metric in read_as.items():
-        held.setdefault(metric, (name, metric))
-    number = {metric: i for i, metric in enumerate(held)}
-    return unfilled(list(held.values())), {name: number[metric] for name, metric in read_as.items()}
+        metrics.setdefault(metric, (name, metric))
+    number = {metric: i for i, metric in enumerate(metrics)}
+    return unfilled(list(metrics.values())), {name: number[metric] for name, metric in read_as.items()}
 
 
 def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:

@@ -74,10 +74,12 @@ def units_of_rows(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     -------
     The columns of segments as "by:0" ..., then arm, unit and times, the number of rows that a row stands for.
     """
-    held = role_columns(rows, columns, ("cluster", "count"))
+    known = role_columns(rows, columns, ("cluster", "count"))
     keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.segments)} | {"arm": rows[str(columns.arm)]}
-    table = pl.DataFrame(keys | {"unit": held.get("cluster", pl.Series(range(len(rows))))})
-    return table.with_columns(times=held["count"] if "count" in held and "cluster" not in held else pl.lit(1, pl.Int64))
+    table = pl.DataFrame(keys | {"unit": known.get("cluster", pl.Series(range(len(rows))))})
+    return table.with_columns(
+        times=known["count"] if "count" in known and "cluster" not in known else pl.lit(1, pl.Int64)
+    )
 
 
 def units_of_queries(index: Index, cluster: Array | None) -> pl.DataFrame:

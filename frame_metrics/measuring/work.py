@@ -111,10 +111,10 @@ class Work(ABC):
         )
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
-        held = pl.DataFrame(
+        queries = pl.DataFrame(
             {str(i): cast_or_null(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
         ).with_row_index("at")
-        return held.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
+        return queries.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
 
 
 def cast_or_null(values: pl.Series, kind: Any) -> pl.Series:

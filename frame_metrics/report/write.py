@@ -133,8 +133,8 @@ def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[st
     if system in columns and system != "system":
         raise ColumnError(f"{system}: summary() has a column of this name; rename it in the frame")
     named = {str(system) if name == "system" else name: values for name, values in columns.items()}
-    held = [name for name in (system, "baseline") if system and name in named and named[name].dtype != pl.String]
-    answer = Answer({}, named, classes={name: [str(system)] for name in held}).of_rows(pl.DataFrame(), None)
+    nested = [name for name in (system, "baseline") if system and name in named and named[name].dtype != pl.String]
+    answer = Answer({}, named, classes={name: [str(system)] for name in nested}).of_rows(pl.DataFrame(), None)
     found = backend_of(irm.frame).given_back(answer)
     return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 

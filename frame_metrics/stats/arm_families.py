@@ -186,9 +186,10 @@ class Exchanges:
     def _parts(self) -> tuple[Array, list[slice]]:
         """The numbers summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
         ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.all)])
-        held = self._kinds.values
+        values = self._kinds.values
         parts = [
-            one.parts_of_several(held[:, begin:end]) for one, (begin, end) in zip(self.all, pairwise(ends), strict=True)
+            one.parts_of_several(values[:, begin:end])
+            for one, (begin, end) in zip(self.all, pairwise(ends), strict=True)
         ]
         ends = np.cumsum([0, *(part.shape[1] for part in parts)])
         return np.column_stack(parts), [slice(*some) for some in pairwise(ends.tolist())]

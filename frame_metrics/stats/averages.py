@@ -134,9 +134,9 @@ def tally(
     level = quantile_level(average)
     if average == "sum" or level is not None:
         return Tally(average, (values,), total, defined, undefined, level, each=filled, between=ends)
-    held = filled
+    each = filled
     if average == "gmean":
-        held = np.maximum(filled, FLOOR)
+        each = np.maximum(filled, FLOOR)
         values = np.log(np.maximum(values, FLOOR)) * defined
     plain = weight is None or average == "macro"
     of = None if plain else weight
@@ -146,7 +146,7 @@ def tally(
         share = of if alike else defined * of
         columns = values * of, share, squared if alike and squared is not None else share * of
     finish = geometric if average == "gmean" else quotient
-    return Tally(average, columns, finish, defined, undefined, ends=(held, held), each=held, between=ends, weight=of)
+    return Tally(average, columns, finish, defined, undefined, ends=(each, each), each=each, between=ends, weight=of)
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
@@ -336,9 +336,9 @@ def _each_within(
     ``numbers``: a function of a column whose groups are adjacent, and of the positions where they begin.
     """
     out, (order, there, first) = np.full((several, len(columns), n), empty), _order_by_group(group)
-    held: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once
+    seen: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once
     for i, column in enumerate(columns):
-        if (before := held.setdefault(id(column), i)) < i:
+        if (before := seen.setdefault(id(column), i)) < i:
             out[:, i] = out[:, before]
         elif len(there) and len(column):
             out[:, i, there] = numbers(column[order], first)

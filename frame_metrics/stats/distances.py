@@ -180,16 +180,16 @@ def distances(
     for column, value in enumerate(linear(sums, size).T):
         theta = float(slope[column]) if known and slope is not None else 0.0
         mean = sums[:, column] / size
-        held = [value - theta * x] if known and one_size else [value]
+        columns = [value - theta * x] if known and one_size else [value]
         if not one_size:
-            held += [size / size.mean(), *([x] if known else [])]
+            columns += [size / size.mean(), *([x] if known else [])]
         if plain is None:
             different = of_kinds(mean)
             simple = is_rare(len(mean), different.max(initial=0), least) or (one_size and len(different) < KINDS)
         else:
             simple = bool(plain[column])
         scale = np.abs(mean).max(initial=0) + abs(theta) * np.abs(x).max(initial=0)
-        found.append(Distance(np.column_stack(held), theta, simple, float(scale)))
+        found.append(Distance(np.column_stack(columns), theta, simple, float(scale)))
     return found
 
 

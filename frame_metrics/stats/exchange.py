@@ -51,10 +51,10 @@ class Layer:
         ``of``: the numbers of kinds of units in place of units, and how many there are of each, as ``Kinds`` has them.
         """
         ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.each)])
-        held = [one.unit_values for one in self.each]
+        values = [one.unit_values for one in self.each]
         if of is not None:
-            held = [of[0][:, begin:end] for begin, end in pairwise(ends)]
-        parts = [one.parts(own) for one, own in zip(self.each, held, strict=True)]
+            values = [of[0][:, begin:end] for begin, end in pairwise(ends)]
+        parts = [one.parts(own) for one, own in zip(self.each, values, strict=True)]
         totals = [part.sum(axis=0) if of is None else of[1] @ part for part in parts]
         return np.column_stack(parts), totals
 

@@ -55,8 +55,8 @@ class Kinds:
         large = large_units(single, share)
         if large is None:
             return self
-        held = np.concatenate([self.values[: self.common], single[large], single[~large]])
-        return replace(self, values=held, small=int((~large).sum()))
+        values = np.concatenate([self.values[: self.common], single[large], single[~large]])
+        return replace(self, values=values, small=int((~large).sum()))
 
     @property
     def left(self) -> int:

@@ -51,12 +51,12 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
     if not len(times):
         return None
     if cluster is not None:
-        (*held, of), counted = merge_equal_rows([*columns, cluster], times)
-        place = _number_clusters(held, counted, of)
+        (*columns_of_units, of), counted = merge_equal_rows([*columns, cluster], times)
+        place = _number_clusters(columns_of_units, counted, of)
         if place.max(initial=0) + 1 < times.sum():
-            return Units(held, counted, place) if place.any() else None
-    held, counted = merge_equal_rows(columns, times)
-    return Units(held, counted) if times.sum() > 1 else None
+            return Units(columns_of_units, counted, place) if place.any() else None
+    columns_of_units, counted = merge_equal_rows(columns, times)
+    return Units(columns_of_units, counted) if times.sum() > 1 else None
 
 
 def merge_equal_rows(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
@@ -78,10 +78,10 @@ def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> 
     """Number clusters by the values of their rows, shape (rows,); the rows are sorted by their columns."""
     value = np.zeros(len(times), np.int64)
     value[_starts(columns)] = 1
-    held = np.stack([np.cumsum(value), times], axis=1).astype(">i8")  # big-endian: bytes sort like the numbers
+    running = np.stack([np.cumsum(value), times], axis=1).astype(">i8")  # big-endian: bytes sort like the numbers
     order = np.argsort(cluster, kind="stable")
     starts = _starts([cluster[order]])
-    texts = [held[rows].tobytes() for rows in np.split(order, starts[1:])]
+    texts = [running[rows].tobytes() for rows in np.split(order, starts[1:])]
     number = np.empty(len(texts), np.int64)
     number[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     place = np.empty(len(times), np.int64)

@@ -121,8 +121,8 @@ def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str
     if not keys or read is None or not len(each):
         return [each]
     names = [f"by:{i}" for i in range(len(keys))]
-    held = read[0].select(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))[each["row"]]
-    each, single = each.hstack(held), log.separate_judgments.single  # type: ignore[union-attr]
+    segments = read[0].select(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))[each["row"]]
+    each, single = each.hstack(segments), log.separate_judgments.single  # type: ignore[union-attr]
     counted = (
         each.group_by(*single, *names).agg(pl.len().alias("n")).group_by(single).agg(pl.sum("n"), most=pl.max("n"))
     )

@@ -204,10 +204,10 @@ def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answ
         columns |= {name: float_column(own[at[2], line, segment]) for name, own in lines.ends.items()}
     else:
         for name, each in {"value": lines.value, **lines.ends}.items():
-            held = np.where(lines.in_result, each, np.nan)
+            values = np.where(lines.in_result, each, np.nan)
             columns |= {
                 f"{one}{WIDE[name]}": float_column(own[line, segment])
-                for (one, _), own in zip(asked, held, strict=True)
+                for (one, _), own in zip(asked, values, strict=True)
             }
     return Answer(
         lines.segments.key_rows(segment), {name: columns[name] for name in names}, table=lines.cases.cells.key_table

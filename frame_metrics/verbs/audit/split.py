@@ -146,8 +146,8 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
     expected, seen = [ExpectedFew("", -1, 0, of, 0, "", word)], [SeenFew("", -1, 0, of, 0, "", word)]
     for what, value in values.items():
         offset = float(offsets(value))
-        held = table.with_columns(value=pl.Series(value - offset, nan_to_null=True))
-        some = held.drop_nulls(["unit", "value"])
+        shifted = table.with_columns(value=pl.Series(value - offset, nan_to_null=True))
+        some = shifted.drop_nulls(["unit", "value"])
         units = some.group_by("arm", "unit", maintain_order=True).agg(pl.col("value").mean(), size=pl.len())
         each = [(str(arm), own["value"].to_numpy()) for (arm,), own in units.group_by("arm", maintain_order=True)]
         if units["value"].n_unique() < 2:

@@ -190,8 +190,8 @@ class ArmRows:
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
         most = max(map(len, each))  # few rows get more draws; draws of independent arms pair in any order
         units = self._whole.units(self.asked[metric][1])[at].tolist()
-        held = (self.asked[metric][1], self.margins[metric])
-        known = held if held[1] == held[1] else None
+        margin = (self.asked[metric][1], self.margins[metric])
+        known = margin if margin[1] == margin[1] else None
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
         own = self._by_shares[metric]
         if own is not None and not together and np.isfinite(own[:, at]).all():

@@ -208,9 +208,9 @@ class ArmValues:
             here = slice(*self.edges[segment : segment + 2])
             every = np.flatnonzero(np.isin(self.arm[here], arms)) + here.start
             for metrics, at in self._by_defined(every):
-                held = self._summed(at, self.arm[at], metrics)
-                some, first = held.size > 0, at[held.first]
-                rows = held.sums[:, some].T, held.size[some], self.arm[first][some], self.unit[first][some]
+                summed = self._summed(at, self.arm[at], metrics)
+                some, first = summed.size > 0, at[summed.first]
+                rows = summed.sums[:, some].T, summed.size[some], self.arm[first][some], self.unit[first][some]
                 yield BlockOfArms.of(segment, metrics, pairs, rows)
 
     def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick, joint: ArmsJoint) -> list[Row]:
@@ -288,17 +288,17 @@ class ArmValues:
 
         ``at``: the positions of the queries; ``mine``: whether each is of the first arm.
         """
-        held, weight = self._summed(at, mine, metrics), self.weight[at]
+        summed, weight = self._summed(at, mine, metrics), self.weight[at]
         limits = [range_of_metric(self.asked[metric][1], self.values[metric, at]) for metric in metrics]
-        some, first = held.size > 0, held.first  # units of weight 0 are left out
+        some, first = summed.size > 0, summed.first  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         unit = self.unit[at][first][some]
         return Arms(
-            *(held.sums[:, some].T, held.size[some], mine[first][some], covariate, unit, held.offset),
+            *(summed.sums[:, some].T, summed.size[some], mine[first][some], covariate, unit, summed.offset),
             limits=np.array(limits, float).T,
             share=self.share[metrics],
             rows=(kish(weight[mine]), kish(weight[~mine])),
-            clustered=held.clustered,
+            clustered=summed.clustered,
             weighted=weigh_unlike(weight),
         )
 
@@ -310,10 +310,10 @@ class ArmValues:
         weight, unit = self.weight[at], self.unit[at]
         values = [self.values[metric, at] for metric in metrics]
         offset = [offsets(own) for own in values]
-        held = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
+        weighted = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
         row = cluster_numbers((len(self.systems) + 2) * unit + side)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
-        *sums, size = [*held, weight] if row is None else within(row, len(first), [*held, weight])
+        *sums, size = [*weighted, weight] if row is None else within(row, len(first), [*weighted, weight])
         return SummedUnits(np.array(sums), size, first, np.array(offset), clustered=row is not None)
 
     @cached_property
