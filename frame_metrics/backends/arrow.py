@@ -65,16 +65,16 @@ class ArrowFrame(Backend):
     def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa
 
-        out, table, beside = {}, answer.table, answer.judgments
+        out, table, judgments = {}, answer.table, answer.judgments
         for name, rows in answer.keys.items():
             source = answer.source(name)
             if isinstance(rows, pl.Series) or source not in table.columns:
-                out[name] = narrow(key_values(table, source, rows, beside)).to_arrow()
+                out[name] = narrow(key_values(table, source, rows, judgments)).to_arrow()
                 continue
             column = self.frame.column(source)
             beyond = len(rows) > 0 and int(rows.max()) >= len(column)
             if beyond or not has_rows(column.type):
-                out[name] = as_type(key_values(table, source, rows, beside), column.type)
+                out[name] = as_type(key_values(table, source, rows, judgments), column.type)
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
         return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})

@@ -154,17 +154,17 @@ def replacing(name: str) -> Iterator[IO[bytes]]:
             yield file
         return
     target = os.path.realpath(name)
-    beside = os.path.join(os.path.dirname(target), f".{os.urandom(8).hex()}.tmp")
+    temporary = os.path.join(os.path.dirname(target), f".{os.urandom(8).hex()}.tmp")
     try:
-        with open(beside, "xb") as file:
+        with open(temporary, "xb") as file:
             yield file
         if os.path.exists(target):
-            _hand_over(target, beside)
-        os.replace(beside, target)
+            _hand_over(target, temporary)
+        os.replace(temporary, target)
     except BaseException as error:
         with suppress(FileNotFoundError):
-            os.unlink(beside)
-        if isinstance(error, OSError) and error.filename == beside:
+            os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
             error.filename = name  # as the caller knows it
         raise
 

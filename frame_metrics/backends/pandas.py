@@ -285,8 +285,8 @@ def _as_text(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column's values cannot be compared ({error}); make them text") from None
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):
-        alike = Counter(texts).most_common(1)[0][0]
-        two = [quote(value) for value, text in zip(distinct, texts, strict=True) if text == alike]
+        repeated = Counter(texts).most_common(1)[0][0]
+        two = [quote(value) for value, text in zip(distinct, texts, strict=True) if text == repeated]
         raise BadValueError(
             f"{name}: the column mixes types, and {' and '.join(two[:2])} read the same as text; give it one type, "
             "with .astype('string') if they are the same"
@@ -333,8 +333,8 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
         for known in (side.dropna().drop_duplicates() for side in sides[::-1] if side.dtype == kind):
             originals |= dict(zip(_as_series("", known), known, strict=True))
         return pd.Series([originals.get(value, value) for value in values], dtype=object)
-    own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # ``made`` has this type already
-    return made if own else in_pandas_type(pd.Series(made), values, kind)
+    is_plain = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # the type of ``made``
+    return made if is_plain else in_pandas_type(pd.Series(made), values, kind)
 
 
 def _key_values(name: str, column: Any, rows: Array, judgments: SeparateJudgments) -> Any:

@@ -285,12 +285,12 @@ def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, judgment
     if isinstance(rows, pl.Series):
         return rows
     if name in table.columns:
-        own = table[name]
+        values = table[name]
     else:
-        own, rows = judgments.key(name), judgments.rows(rows, len(table))
-    if own.dtype == pl.Null and name in judgments.columns:
-        own = own.cast(judgments.key(name).dtype)
-    if len(rows) and int(rows.max()) >= len(own):
-        own = pl.concat([own, judgments.key(name).cast(own.dtype)])
+        values, rows = judgments.key(name), judgments.rows(rows, len(table))
+    if values.dtype == pl.Null and name in judgments.columns:
+        values = values.cast(judgments.key(name).dtype)
+    if len(rows) and int(rows.max()) >= len(values):
+        values = pl.concat([values, judgments.key(name).cast(values.dtype)])
     at = pl.Series(rows)
-    return own.gather(at.set(at < 0, None)) if len(rows) and int(rows.min()) < 0 else own[at]  # which is faster
+    return values.gather(at.set(at < 0, None)) if len(rows) and int(rows.min()) < 0 else values[at]  # which is faster

@@ -318,10 +318,10 @@ def _in_our_words(text: str) -> errors.FrameMetricsError | None:
             f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
             "which PYSPARK_PYTHON names, in the version that is here"
         )
-    own = re.search(PACKAGE_ERROR, text)
-    if own is None or not hasattr(errors, own[1]):
+    ours = re.search(PACKAGE_ERROR, text)
+    if ours is None or not hasattr(errors, ours[1]):
         return None
-    made: errors.FrameMetricsError = getattr(errors, own[1])(own[2])
+    made: errors.FrameMetricsError = getattr(errors, ours[1])(ours[2])
     return made
 
 

@@ -267,10 +267,12 @@ def options_of(name: str) -> dict[str, Option]:
     else:
         unused = refused(name.replace("-", "_"))  # their flags say why, and help does not offer them
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
-        own = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
-        own = [one for one in own if one.name in COMMANDS[name].extra or (one.name == "metric" and metrics_taken(name))]
+        further = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
+        further = [
+            one for one in further if one.name in COMMANDS[name].extra or (one.name == "metric" and metrics_taken(name))
+        ]
         roles = [replace(one, help=argparse.SUPPRESS) if one.name in unused else one for one in role_options()]
-        options = [*roles, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *own]
+        options = [*roles, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *further]
     return {option.name: option for option in options}
 
 

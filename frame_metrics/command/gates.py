@@ -107,11 +107,11 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
         if too_many == "log":  # saved numbers may be of more queries than are asked now
             yield Outcome(name, _uncompared(row, unsaved), True)
             continue
-        own = metric_of(metric)
-        failed = difference * own.sign < 0 and p <= alpha
+        compared = metric_of(metric)
+        failed = difference * compared.sign < 0 and p <= alpha
         text = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
         text += f"{_number(difference)}, p = {_number(p)}, {'' if failed else 'not '}worse at level {_number(alpha)}"
-        taken = f"{metric} has no direction that is known, and less of it counts as worse" * (own.higher is None)
+        taken = f"{metric} has no direction that is known, and less of it counts as worse" * (compared.higher is None)
         noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
         yield Outcome(name, "; ".join(filter(None, (text, unsaved, taken))), failed, "; ".join(filter(None, noted)))
 

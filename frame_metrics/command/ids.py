@@ -41,7 +41,7 @@ def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str])
     for column, its in columns.items():
         if column not in other.columns or its not in types:
             continue
-        ids, own = other.schema[column], types[its]
-        if (own == pl.String and ids.is_integer()) or (ids == pl.String and own.is_integer()):
-            other = other.with_columns(pl.col(column).cast(own))
+        ids, kind = other.schema[column], types[its]
+        if (kind == pl.String and ids.is_integer()) or (ids == pl.String and kind.is_integer()):
+            other = other.with_columns(pl.col(column).cast(kind))
     return other

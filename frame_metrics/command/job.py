@@ -207,12 +207,15 @@ class Job(CommandLine):
 
     def _of_verb(self) -> dict[str, Any]:
         """Return the options of the verb that are set."""
-        own, split = {option.name: option.parameter for option in verb_of(self.name)}, self.set_options.get("split")
+        parameters, split = (
+            {option.name: option.parameter for option in verb_of(self.name)},
+            self.set_options.get("split"),
+        )
         baseline = self.set_options.get("baseline") or (
             reading.file_names(self.arguments[0])[:1] if self.file_column else None
         )
-        given = {own[name]: value for name, value in self.set_options.items() if name in own}
-        if "query_id" in own:
+        given = {parameters[name]: value for name, value in self.set_options.items() if name in parameters}
+        if "query_id" in parameters:
             given["query"] = self._query(reading.each(self.set_options["query_id"]))
         if baseline:
             given["baseline"] = alone(self._in_column_type(reading.each(baseline)))

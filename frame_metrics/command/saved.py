@@ -142,10 +142,10 @@ def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) ->
     keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
     rows = result.select(keys).rows()
     numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
-    own = np.array([numbers[row] for row in rows], np.int64)
-    family = np.zeros(len(own), np.int64) if options.get("over") == "all" else own
+    group = np.array([numbers[row] for row in rows], np.int64)
+    family = np.zeros(len(group), np.int64) if options.get("over") == "all" else group
     correction = options.get("correction") or HOLM
     result = result.with_columns(**corrected(result["p_value"], family, correction))
     if options.get("margin") is None:
         return result
-    return result.with_columns(**corrected_for_candidates(result, own, correction))
+    return result.with_columns(**corrected_for_candidates(result, group, correction))

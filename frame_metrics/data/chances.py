@@ -102,12 +102,12 @@ def _of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retriev
         found = _looked_up(table, log[RANK], top)
     else:
         named = dict(zip(columns.key_names[1], columns.by, strict=True))
-        own = log.select(pl.col(RANK).cast(table.schema[RANK]))
+        keys_of_log = log.select(pl.col(RANK).cast(table.schema[RANK]))
         for name in keys[:-1]:
             called = f"{named[name]} of the log", f"{named[name]} of {role}="
             ours, theirs = in_common_type(log[name], table[name], *called)
-            own, table = own.with_columns(ours), table.with_columns(theirs)
-        found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
+            keys_of_log, table = keys_of_log.with_columns(ours), table.with_columns(theirs)
+        found = keys_of_log.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
     if found.null_count():
         refuse(str(columns.rank), found.is_null() & retrieved, "have no propensity", remedy)

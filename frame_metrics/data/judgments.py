@@ -99,10 +99,10 @@ def read_judgments(
     pair = [*keys, "doc"]
     single = [*pair, "subtopic"] if columns.subtopic else pair
     if columns.annotator:
-        own = [*single, "annotator"]
-        if not all_differ(table, own):
-            _refuse_two_grades(table, own, columns, ONCE)
-            table = made_one(table, own, "max")
+        keys_of_annotators = [*single, "annotator"]
+        if not all_differ(table, keys_of_annotators):
+            _refuse_two_grades(table, keys_of_annotators, columns, ONCE)
+            table = made_one(table, keys_of_annotators, "max")
         each = table
     if conventions.several:
         table, each = made_one(table, single, conventions.several), table
@@ -167,14 +167,14 @@ def _judged_rows(
     out: dict[str, pl.Series] = {}
     _refuse_chosen(frame, columns)
     # Ids and segments, in the types of the log. A column that only the judgments have keeps its type.
-    for inside, name, own in zip(
+    for inside, name, log_name in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):
         refuse_nan(frame[name], name, "drop them")
         if inside in query:
             refuse_null(name, frame[name], "have no query", "drop them")
-        dtype = frame[name].dtype if own in log_columns.shape.from_judgments else log[inside].dtype
-        out[inside] = in_type_of(frame[name], dtype, *_called(name, own), dtype)
+        dtype = frame[name].dtype if log_name in log_columns.shape.from_judgments else log[inside].dtype
+        out[inside] = in_type_of(frame[name], dtype, *_called(name, log_name), dtype)
     doc = str(columns.doc)
     refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
@@ -190,8 +190,8 @@ def _judged_rows(
     table = _with_roles(table, frame, columns, judges)
     table, unjudged = (table, None) if judges is None else (table.filter(judges), table.filter(~judges))
     # What has one value for a query (weight, cluster, a segment that only judgments have) must be the same in its rows.
-    beside = log_columns.shape.from_judgments
-    alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in beside}
+    only_in_judgments = log_columns.shape.from_judgments
+    alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in only_in_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
     for inside, column in {**alone, **{role: columns.single.get(role) for role in VALUES_OF_QUERIES}}.items():
         if column and table.select(*keys, inside).n_unique() > table.select(keys).n_unique():

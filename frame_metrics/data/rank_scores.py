@@ -38,12 +38,12 @@ def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.S
     found: tuple[set[str], set[str]] = set(), set()
     rankings = grid.rankings
     for name in called_positions(columns) if "score" in rankings.values else ():
-        own = np.arange(len(rankings.lengths))
+        some = np.arange(len(rankings.lengths))
         if columns.shape.per_system:
             mine = system_names().cast(pl.String) == name
-            own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
-        score = rankings.values["score"][rankings.places(own)].astype(np.float64)
-        scores = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
+            some = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
+        score = rankings.values["score"][rankings.places(some)].astype(np.float64)
+        scores = pl.DataFrame({"ranking": np.repeat(some, rankings.lengths[some]), "score": score})
         one = pl.col("score")
         place = one + (one.min() == 0)
         # Ranks are whole, from 1 or 0, and each occurs once, or equal scores share one.

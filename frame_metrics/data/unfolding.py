@@ -67,13 +67,13 @@ class Unfolded:
         systems = len(self.columns.shape.per_system)
         if not systems:
             return marks
-        bare = (
+        without_results = (
             rows[WITHOUT_RESULTS].fill_null(False).to_numpy()
             if WITHOUT_RESULTS in rows.columns
             else np.zeros(len(rows), bool)
         )
         out = marks.copy()
-        for part in (~bare, bare):
+        for part in (~without_results, without_results):
             out[part] = np.tile(marks[part].reshape(systems, -1).all(axis=0), systems)
         return out
 
@@ -101,14 +101,14 @@ def unfold(
         Lists of one row differ in length, a query has two rows of lists, or two rows of a query have different lists
         of relevant documents.
     """
-    whole, origin, beside_origin = frame, np.arange(len(frame)), None
+    whole, origin, judgment_rows = frame, np.arange(len(frame)), None
     flags: int | None = None
     if numbered := {str(name) for name in (ROW, columns.doc) if name in columns.shape.made}:
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(name) for name in numbered)
     # Judgments: of lists of relevant documents in the frame, or lists in the frame of judgments.
     if columns.relevant:
-        judgments, judgment_columns, beside_origin, flags = _judgments_of(whole, columns)
+        judgments, judgment_columns, judgment_rows, flags = _judgments_of(whole, columns)
         to_read = judgment_columns.needed
         whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
     elif (
@@ -116,13 +116,13 @@ def unfold(
         and judgments.backend is not None
         and judgments.backend.holds_lists(str(judgment_columns.doc))
     ):
-        judgments, beside_origin = _unfolded_judgments(judgments.backend, judgments.columns, judgment_columns, to_read)
+        judgments, judgment_rows = _unfolded_judgments(judgments.backend, judgments.columns, judgment_columns, to_read)
     # Results: a row for each item of a list, and for each system that is a column.
     tables, rows = [whole], [origin]
     if columns.shape.lists:
         tables, rows = _without_lists(whole, columns)
-    if columns.relevant and columns.systems_have_rows and beside_origin is not None:
-        judgments, beside_origin = _with_results(judgments, beside_origin, tables[0], rows[0], columns)
+    if columns.relevant and columns.systems_have_rows and judgment_rows is not None:
+        judgments, judgment_rows = _with_results(judgments, judgment_rows, tables[0], rows[0], columns)
     systems = len(columns.shape.per_system)
     if systems:
         tables = [_by_system(table, columns) for table in tables]
@@ -133,9 +133,9 @@ def unfold(
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
         place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
         table = pl.concat(tables, how="diagonal").with_columns(place)
-    origin, nested = np.concatenate(rows), beside_origin is not None
-    if beside_origin is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
-        origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
+    origin, nested = np.concatenate(rows), judgment_rows is not None
+    if judgment_rows is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
+        origin = np.append(origin, judgment_rows + (0 if columns.relevant else len(frame)))
     parts = table[SYSTEM].alias(columns.shape.stacked_column) if columns.shape.stacked_column else None
     way_back = Origin(origin, len(frame), parts=parts)
     return Unfolded(table, frame, columns, way_back, judgments, judgment_columns, to_read, nested, flags)
@@ -166,10 +166,12 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
         )
     if some.all() or not columns.query:
         return [results], [origin]
-    bare = frame.filter(pl.Series(~some)).drop(columns.shape.lists).with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
+    without_results = (
+        frame.filter(pl.Series(~some)).drop(columns.shape.lists).with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
+    )
     if judgments:
-        bare = bare.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
-    return [results, bare], [origin, every[~some]]
+        without_results = without_results.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
+    return [results, without_results], [origin, every[~some]]
 
 
 def _as_lists(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

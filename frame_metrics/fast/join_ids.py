@@ -180,10 +180,10 @@ class _HashTable:
         def work(block: int) -> None:
             begin = block * LOOKED_UP
             rows = slice(begin, begin + LOOKED_UP)
-            slot, own = self._slots(queries[rows], hashes[rows]), hashes[rows]
+            slot, hashed = self._slots(queries[rows], hashes[rows]), hashes[rows]
             there = self._hash[slot]
-            hit = np.flatnonzero(there == own)
-            on = (there > 0) & (self._twice | (there != own)) if len(self.lost) else there[:0]
+            hit = np.flatnonzero(there == hashed)
+            on = (there > 0) & (self._twice | (there != hashed)) if len(self.lost) else there[:0]
             blocks[block] = hit + begin, self._place[slot[hit]], np.flatnonzero(on) + begin
 
         threads.in_threads(range(len(blocks)), work)

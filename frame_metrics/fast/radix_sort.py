@@ -29,9 +29,9 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
     """
     n = len(slot)
     if n <= DISTRIBUTED:
-        own = code[slot]
-        order = np.argsort(own, kind="stable")
-        return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
+        codes = code[slot]
+        order = np.argsort(codes, kind="stable")
+        return np.bincount(codes, minlength=count), {name: held[order] for name, held in values.items()}
     # First by the high bits of the code, then by the low ones: both steps stay in the cache.
     low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
     parts, steps = ((count - 1) >> low) + 1, -(-n // DISTRIBUTED)
@@ -41,11 +41,11 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
 
     def distribute(step: int) -> None:
         rows = slice(step * DISTRIBUTED, (step + 1) * DISTRIBUTED)
-        own = code[slot[rows]]
-        part = (own >> low).astype(np.uint8)
+        codes = code[slot[rows]]
+        part = (codes >> low).astype(np.uint8)
         order = np.argsort(part, kind="stable")
         many[step] = np.bincount(part, minlength=parts)
-        rest[rows] = (own & ((1 << low) - 1)).astype(rest.dtype)[order]
+        rest[rows] = (codes & ((1 << low) - 1)).astype(rest.dtype)[order]
         for name, held in values.items():
             held[rows].take(order, out=buffer[name][rows], mode="clip")
 
@@ -54,8 +54,8 @@ def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array])
 
     def lay(part: int) -> None:
         rows = spans(begin[:, part], many[:, part])
-        own = rest[rows]
-        order, lengths[part] = np.argsort(own, kind="stable"), np.bincount(own, minlength=1 << low)
+        codes = rest[rows]
+        order, lengths[part] = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=1 << low)
         for name, held in buffer.items():
             near = held.take(rows, mode="clip")  # read in the order of memory; the random access below is in the cache
             near.take(order, out=out[name][end[part] - len(rows) : end[part]], mode="clip")

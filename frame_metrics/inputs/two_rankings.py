@@ -127,19 +127,19 @@ class OneOrder:
     @classmethod
     def of(cls, two: TwoRankings) -> OneOrder:
         """Lay out the documents on a grid of queries, which is as wide as a power of two."""
-        own, other = two.lengths
-        n = own + other - two.common
+        first_length, other = two.lengths
+        n = first_length + other - two.common
         width, rows = 1 << max(int(n.max(initial=1)) - 1, 1).bit_length(), np.arange(two.n_queries)[:, None]
         place = np.broadcast_to(np.arange(width, dtype=np.int32), (two.n_queries, width))
         value = place.copy()  # positions in the baseline; past the last document a query's cells keep their own
         # Documents that a ranking lacks come after all that it has.
-        alone, missing = (place < length[:, None] for length in (own, other))
+        alone, missing = (place < length[:, None] for length in (first_length, other))
         alone[two.query, two.place[0] - 1] = missing[two.query, two.place[1] - 1] = False
         value[alone] = (other[:, None] + np.cumsum(alone, axis=1) - 1)[alone]
         row, column = np.nonzero(missing)
-        value[row, (own[:, None] + np.cumsum(missing, axis=1) - 1)[row, column]] = column
+        value[row, (first_length[:, None] + np.cumsum(missing, axis=1) - 1)[row, column]] = column
         value[two.query, two.place[0] - 1] = two.place[1] - 1
-        first, second = np.minimum(place, own[:, None]), np.minimum(value, other[:, None])
+        first, second = np.minimum(place, first_length[:, None]), np.minimum(value, other[:, None])
         both = np.zeros_like(value)
         inside = place < n[:, None]
         # With ties, a document is sorted by the first position of its tie in both rankings.
@@ -147,7 +147,7 @@ class OneOrder:
             of_ties = [place.copy(), place.copy()]
             for grid, length, top in zip(of_ties, two.lengths, two.ties, strict=True):
                 grid[place < length[:, None]] = top - 1
-            first = np.where(place < own[:, None], of_ties[0], np.where(inside, first, width))
+            first = np.where(place < first_length[:, None], of_ties[0], np.where(inside, first, width))
             listed = value < other[:, None]
             second = np.where(listed, of_ties[1][rows, value], np.where(inside, second, width))
             order = np.lexsort((second, first), axis=1)

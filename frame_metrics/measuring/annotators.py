@@ -134,7 +134,7 @@ class AnnotatorPairs:
 
     def repeated(self, m: int) -> AnnotatorPairs:
         """Return these judgments m times, each time as those of other queries, documents and pairs."""
-        pairs, together, at = self.pairs, self.all_judgments, np.arange(m)[:, None]
+        pairs, judgments, at = self.pairs, self.all_judgments, np.arange(m)[:, None]
 
         def numbered(values: Array, n: int) -> Array:
             return (values + at * n).ravel()
@@ -148,8 +148,8 @@ class AnnotatorPairs:
             one=np.tile(pairs.one, m),
             other=np.tile(pairs.other, m),
         )
-        document, value = numbered(together.document, len(together.group)), np.tile(together.value, m)
-        every = replace(together, document=document, value=value, group=numbered(together.group, 1), n=m)
+        document, value = numbered(judgments.document, len(judgments.group)), np.tile(judgments.value, m)
+        every = replace(judgments, document=document, value=value, group=numbered(judgments.group, 1), n=m)
         return replace(self, pairs=more, all_judgments=every, query=numbered(self.query, self.queries), repeats=m)
 
     def named(self) -> dict[str, pl.Series]:

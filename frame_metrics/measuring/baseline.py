@@ -76,7 +76,7 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
                 "name query=, a column that both have"
             )
         if isinstance(baseline, Given):
-            conventions: Any = {name: own for name in ("unanswered",) if (own := call.roles.get(name))}
+            conventions: Any = {name: value for name in ("unanswered",) if (value := call.roles.get(name))}
             plan = _checked(
                 baseline.without_judgments(baseline.roles | conventions) if conventions else baseline, call.columns
             )
@@ -131,20 +131,20 @@ def check_theirs(roles: Roles, theirs: Columns, frame_columns: Columns) -> None:
 def _roles(backend: Backend, call: Plan | Call, asked: Asked | None) -> Roles:
     """Return the roles of the columns of a frame of saved numbers that was given without roles."""
     available = backend.names()
-    own, alone = call.columns, "query" in available and len(call.columns.query) == 1
-    query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
-    lacking = [column for column in (*query, *own.by) if column not in available]
+    of_frame, alone = call.columns, "query" in available and len(call.columns.query) == 1
+    query = of_frame.query if set(of_frame.query) <= set(available) else ("query",) if alone else of_frame.query
+    lacking = [column for column in (*query, *of_frame.by) if column not in available]
     if lacking and "total_over" not in available:
         role, there = ("query" if lacking[0] in query else "by"), f"{listed(available)}{backend.hint(lacking[0])}"
         raise ColumnError(
             f"it has no column {lacking[0]!r}, the frame's {role}, among {there}; it has to be what per_query() "
             f"returned, or name its columns, as baseline=saved.irm({role}=..., value=...)"
         )
-    system = own.system or "system"
-    roles: Roles = {"query": list(query), "value": _value(available, {*query, *own.by, system}, asked)}
-    if own.by:
-        roles["by"] = list(own.by)
-    if system in available and system not in (*query, *own.by):
+    system = of_frame.system or "system"
+    roles: Roles = {"query": list(query), "value": _value(available, {*query, *of_frame.by, system}, asked)}
+    if of_frame.by:
+        roles["by"] = list(of_frame.by)
+    if system in available and system not in (*query, *of_frame.by):
         roles["system"] = system
     conventions: Any = {name: call.roles[name] for name in ("undefined", "unanswered") if call.roles.get(name)}
     return roles | conventions
@@ -340,13 +340,13 @@ def every_segment(segments: Segments, there: Index) -> tuple[Array, pl.DataFrame
     ours = pl.DataFrame({name: segments.values(name) for name in segments.keys})
     saved = there.segments.values.rename(dict(zip(there.columns.key_names[1], ours.columns, strict=True)))
     names = dict(zip(ours.columns, zip(segments.keys, there.columns.by, strict=True), strict=True))
-    own, saved = in_common_types(ours, saved, names)
-    new = saved.join(own, on=own.columns, how="anti", nulls_equal=True).unique(maintain_order=True)
+    of_frame, saved = in_common_types(ours, saved, names)
+    new = saved.join(of_frame, on=of_frame.columns, how="anti", nulls_equal=True).unique(maintain_order=True)
     try:
         values = pl.concat([ours, new.cast(dict(ours.schema))])  # type: ignore[arg-type]
     except pl.exceptions.PolarsError:
-        return _segments_of(saved, own.with_row_index("segment"), segments.keys), ours
-    return _segments_of(saved, pl.concat([own, new]).with_row_index("segment"), segments.keys), values
+        return _segments_of(saved, of_frame.with_row_index("segment"), segments.keys), ours
+    return _segments_of(saved, pl.concat([of_frame, new]).with_row_index("segment"), segments.keys), values
 
 
 def same_query(here: Index, there: Index) -> Array:

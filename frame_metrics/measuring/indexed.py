@@ -101,10 +101,10 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     # Of each piece the systems that it has, by their numbers among all, and those that it lacks.
     piece, names = np.cumsum(table[LABELLED].is_not_null().to_numpy()) - 1, table[NAMES].drop_nulls()
     n = names.list.len().to_numpy().astype(np.int64)
-    own = names.filter(pl.Series(n > 0)).explode().rename(NAMES)
-    systems = own.unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
+    present = names.filter(pl.Series(n > 0)).explode().rename(NAMES)
+    systems = present.unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
     numbered = systems.to_frame().with_row_index(SYSTEM)
-    code = own.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM].to_numpy()
+    code = present.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM].to_numpy()
     there = np.zeros((len(n), len(systems)), bool)
     there[np.repeat(np.arange(len(n)), n), code] = True
     lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)

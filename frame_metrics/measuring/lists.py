@@ -156,11 +156,11 @@ def with_document_numbers(
         return found
     if isinstance(catalogue, pl.Series):
         called = f"{catalogue.name} of the log", f"{catalogue.name} of catalogue="
-        own, ids = (one.unique(maintain_order=True) for one in in_common_type(numbered, catalogue, *called))
-        strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
+        in_lists, ids = (one.unique(maintain_order=True) for one in in_common_type(numbered, catalogue, *called))
+        strange, catalogue = in_lists.filter(~in_lists.is_in(ids.implode())), len(ids)
         if len(strange):
             raise BadValueError(
-                f"catalogue=: {len(strange)} of {len(own)} documents that the lists show are not in it, as "
+                f"catalogue=: {len(strange)} of {len(in_lists)} documents that the lists show are not in it, as "
                 f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
             )
     elif (n := found.different or np.count_nonzero(np.bincount(found.doc))) > catalogue:

@@ -156,12 +156,12 @@ class Pairing:
         some, unanswered = cells(all_values.evaluated, False).all(axis=1), cells(all_values.unanswered > 0, True)
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + (~unanswered)[~some, -1].sum())
         cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
-        values = np.array([cells(own, np.nan)[some] for own in self.values])
+        values = np.array([cells(of_metric, np.nan)[some] for of_metric in self.values])
         without = (
             np.zeros(all_values.value.shape, bool) if all_values.without_number is None else all_values.without_number
         )
-        absent = np.array([cells(own, True)[some] for own in without])
-        undefined = np.array([cells(own, False)[some] for own in np.isnan(all_values.value) & ~without])
+        absent = np.array([cells(of_metric, True)[some] for of_metric in without])
+        undefined = np.array([cells(of_metric, False)[some] for of_metric in np.isnan(all_values.value) & ~without])
         unanswered = unanswered[some]
         query = np.zeros(len(pair), np.int64)
         query[place] = index.query[here]

@@ -327,8 +327,8 @@ def _cluster_rows(log: Log) -> Array:
         return row
     # The log goes before the judgments: the first row of the first ranking of each (segment, query) pair.
     first = np.full(grid.n_pairs, NONE)
-    own = grid.pair[grid.of_log]
-    first[own[::-1]] = grid.rankings.first_row[::-1]
+    pair = grid.pair[grid.of_log]
+    first[pair[::-1]] = grid.rankings.first_row[::-1]
     return np.where(first[grid.pair] == NONE, row, first[grid.pair])
 
 

@@ -245,8 +245,8 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     pools = (Pool(np.append(query, more), np.append(grade, np.ones(len(more)))) for more in (others[:0], others))
     runs = (FullRanking(grade, lengths, lengths, pool=pool, score=score, size=size, extra=extra) for pool in pools)
     found = [metric.compute(run) for run in runs]
-    alone, beside = (one if fill is None else np.nan_to_num(one, nan=fill) for one in found)
-    return not np.array_equal(alone, beside, equal_nan=True)
+    alone, with_others = (one if fill is None else np.nan_to_num(one, nan=fill) for one in found)
+    return not np.array_equal(alone, with_others, equal_nan=True)
 
 
 def members_of(values: Values, segments: Segments) -> list[Array]:

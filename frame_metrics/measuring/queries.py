@@ -268,9 +268,9 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     ):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
-    beside = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
-    beside = "subtopics" if metric.of_subtopics else beside if metric.judges else "popularities, or groups"
-    read = "judgments" if rows.tied else beside
+    reads = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
+    reads = "subtopics" if metric.of_subtopics else reads if metric.judges else "popularities, or groups"
+    read = "judgments" if rows.tied else reads
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "

@@ -91,10 +91,10 @@ class RowDraws:
         """
         found: dict[tuple[int, int], Array] = {}
         for at, drawn in replace(self, for_ends=True).values(wanted).items():
-            metric, own = wanted[at[0]][1], value[at]
+            metric, estimate = wanted[at[0]][1], value[at]
             known = drawn[~np.isnan(drawn)]
-            if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(own) and len(known):
-                known = np.clip(known + (own - known.mean()), *metric.range)
+            if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(estimate) and len(known):
+                known = np.clip(known + (estimate - known.mean()), *metric.range)
             found[at] = ends_drawn(known, expanded_level(level, max(float(self.units(metric)[at[1]]), LEAST)))
         return found
 
@@ -116,8 +116,8 @@ class RowDraws:
                     blocks.setdefault((i, segment), []).append(each_class(inputs, metric))
         found: dict[tuple[int, int], Array] = {}
         for at, parts in blocks.items():
-            own = expanded_level(level, max(float(self._sizes[at[1]]), LEAST))
-            found[at] = np.array([ends_drawn(one, own) for one in np.concatenate(parts, axis=1)]).T
+            expanded = expanded_level(level, max(float(self._sizes[at[1]]), LEAST))
+            found[at] = np.array([ends_drawn(one, expanded) for one in np.concatenate(parts, axis=1)]).T
         return found
 
     @cached_property

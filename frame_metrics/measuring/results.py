@@ -260,8 +260,10 @@ def _side_by_side(
     for name in (name for name in table if name in WIDE):
         laid = np.full((len(each.asked), count, len(lines)), np.nan)
         laid[each.of, :, at] = table[name]
-        for (metric, _), own in zip(each.asked, laid, strict=True):
-            columns[metric + WIDE[name]] = float_column(own.ravel()).cast(pl.Int64 if name in COUNTS else pl.Float64)
+        for (metric, _), columns_of_metric in zip(each.asked, laid, strict=True):
+            columns[metric + WIDE[name]] = float_column(columns_of_metric.ravel()).cast(
+                pl.Int64 if name in COUNTS else pl.Float64
+            )
     return columns
 
 

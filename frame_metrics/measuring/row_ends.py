@@ -37,8 +37,8 @@ def ends_of_rows(
             ends[:, i] = shares
         elif i not in areas:
             drawn[i] = name, metric, average
-    for at, own in RowDraws(inputs, options.resamples, options.seed).ends(drawn, value, ci).items():
-        ends[:, *at] = own
+    for at, ends_of_one in RowDraws(inputs, options.resamples, options.seed).ends(drawn, value, ci).items():
+        ends[:, *at] = ends_of_one
     return ends
 
 

@@ -36,10 +36,10 @@ def ends_by_shares(
     against = c if c is not None else 1 if binary else None
     find = _of_table if plain else _of_rows
     found = np.array([find(inputs, marks, against, level) for marks in made.marks])  # (shares, 3, segments)
-    alike: Array | float = 0.0
+    correlation: Array | float = 0.0
     if len(made.marks) == 2 and against is not None and not plain:
-        alike = _correlation(inputs, made, against, found[:, 0])
-    ends = _combined_ends(made, found[:, 0], found[:, 1:], alike)
+        correlation = _correlation(inputs, made, against, found[:, 0])
+    ends = _combined_ends(made, found[:, 0], found[:, 1:], correlation)
     return np.where(np.isnan(value), np.nan, ends)
 
 
@@ -91,12 +91,12 @@ def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array
     if cases.columns.cluster:
         at, of = _clusters(inputs, place, some)
         many = len(at)
-        together = ratio(np.bincount(at, np.bincount(of, times * rest, many) ** 2, size), total**2)
+        within_cluster = ratio(np.bincount(at, np.bincount(of, times * rest, many) ** 2, size), total**2)
         mass = np.bincount(of, times * each, many)
         clusters = kish_within(at, mass, mass**2, size)
         grouped = np.bincount(at, minlength=size) < n
         units = np.where(grouped, clusters, units)
-        rows = np.where(grouped, effective(share, together, clusters, alone, level, clustered=True), rows)
+        rows = np.where(grouped, effective(share, within_cluster, clusters, alone, level, clustered=True), rows)
     return np.array([share, *between(share, np.where(units > 1, rows, np.nan), level)])
 
 

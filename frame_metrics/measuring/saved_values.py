@@ -281,11 +281,11 @@ def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_
     k = k.cast(pl.String).str.strip_chars() if isinstance(k.dtype, TEXTS) else k
     pairs = pl.DataFrame({"metric": text, "k": k.cast(pl.Float64, strict=False)}).unique(maintain_order=True)
     for name, given in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
-        own = read_as[name].k
-        if own != given:
+        cutoff = read_as[name].k
+        if cutoff != given:
             if given < 1 or given != given // 1:
                 what = "which is no cutoff;"
-            elif own is None:
+            elif cutoff is None:
                 what = f"which it does not say; write it in the name, as '{name}@{given:g}', or"
             else:
                 what = "another cutoff; correct one of them, or"

@@ -135,24 +135,24 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
 
 def baseline_call(baseline: Any, call: Call) -> Call:
     """Return the call of a baseline in another frame: it has its own roles, or else columns named as in the frame."""
-    own = call.columns
+    columns = call.columns
     with prefix_errors("baseline"):
         if not isinstance(baseline, Given):
             backend = backend_of(baseline)
             available = backend.names()
-            for column in own.by:
+            for column in columns.by:
                 if column not in available:
                     raise ColumnError(
                         f"by={quote(column)}: there is no such column among {listed(available)}; where it has another "
                         f"name, pass baseline=other.irm(by=pl.col(...).alias({quote(column)})){backend.hint(column)}"
                     )
-            roles: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
+            roles: Any = {role: getattr(columns, role) for role in OF_LISTS if getattr(columns, role)}
             roles |= {role: list(roles[role]) for role in ("query", "by") if role in roles}
             roles |= {name: convention for name in ("ties", "duplicates") if (convention := call.roles.get(name))}
-            roles |= {"system": own.system} if own.system in available else {}
+            roles |= {"system": columns.system} if columns.system in available else {}
             baseline = given(baseline, roles, backend=backend)
         theirs = listed_call(baseline)
-        check_theirs(baseline.roles, theirs.columns, own)
+        check_theirs(baseline.roles, theirs.columns, columns)
     return theirs
 
 

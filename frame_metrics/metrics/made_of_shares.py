@@ -52,12 +52,12 @@ def made_of(metric: Metric, average: str | None, *, binary: bool) -> MadeOf | No
     average : over classes, of a metric of each class against the rest; None, or "pooled", for one of the whole table.
     binary : whether there are two classes, the second of which is the relevant one.
     """
-    own = metric if binary or average in ("micro", "weighted") else metric.of_classes
-    if own is None or metric.summed or own.input not in (FullConfusion, Classes):
+    form = metric if binary or average in ("micro", "weighted") else metric.of_classes
+    if form is None or metric.summed or form.input not in (FullConfusion, Classes):
         return None
     for decided in (False, True):
         tables = _tables(2 if binary else SEVERAL, decided=decided)
-        values = _values(own, tables, None if binary else average)
+        values = _values(form, tables, None if binary else average)
         found = _one(values, tables, binary=binary, decided=decided)
         for find in (_two, _of_mistakes) if binary else ():
             found = found or find(values, tables, decided=decided)

@@ -97,14 +97,14 @@ def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
     the end of what is possible.
     """
     form = metric if binary else metric.of_classes
-    own = form if form is not None and form.input in (FullConfusion, Classes) else metric
-    if own.input is FullScores:
+    tried = form if form is not None and form.input in (FullConfusion, Classes) else metric
+    if tried.input is FullScores:
         positives, negatives = np.array([3.0, 7.0, 1.0, 10.0]), np.array([5.0, 2.0, 1.0, 3.0])
-        values = own.compute(FullScores(np.arange(4), np.array([0.5, 0.3, 0.8, 0.6]), positives, negatives, 4))
-    elif own.input in (FullConfusion, Classes):
-        of_several = own.input is Classes and not binary
+        values = tried.compute(FullScores(np.arange(4), np.array([0.5, 0.3, 0.8, 0.6]), positives, negatives, 4))
+    elif tried.input in (FullConfusion, Classes):
+        of_several = tried.input is Classes and not binary
         sizes = (SEVERAL, SEVERAL + 1) if of_several else (2,)
-        values = np.concatenate([_tried(own, _unrelated(k, undecided)) for k in sizes])
+        values = np.concatenate([_tried(tried, _unrelated(k, undecided)) for k in sizes])
     else:
         return None
     low, high = metric.range

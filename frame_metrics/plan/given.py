@@ -73,8 +73,8 @@ def given(
     if judgments is not None:
         judgments_backend = backend_of(judgments[0])
         if judgments[1].get("proxy") is not None:
-            machine, options, own_roles = judgments[1]["proxy"]
-            proxy = given(frame, roles | own_roles, (machine, options), backend=backend, expressed=expressed)
+            machine, options, machine_roles = judgments[1]["proxy"]
+            proxy = given(frame, roles | machine_roles, (machine, options), backend=backend, expressed=expressed)
     return Given(
         frame=frame,
         roles=roles,

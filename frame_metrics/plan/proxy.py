@@ -34,5 +34,5 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy
     backend_of(frame)
-    own = {name: roles.get(name) for name in PROXY_CONVENTIONS} if isinstance(proxy, Given) else {}
-    return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own
+    conventions = {name: roles.get(name) for name in PROXY_CONVENTIONS} if isinstance(proxy, Given) else {}
+    return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, conventions

@@ -41,8 +41,8 @@ def check_named(work: Calls, plan: Any, asked: Asked, compared: Mapping[str, Any
             "as baseline="
         )
     with_covariate(columns, plan.available, compared.get("covariate"))
-    own = columns.changed(by=columns.by[: 1 if columns.arm else 0])
-    with_strata(own, plan.available, compared.get("strata"))
+    without_segments = columns.changed(by=columns.by[: 1 if columns.arm else 0])
+    with_strata(without_segments, plan.available, compared.get("strata"))
     if baseline is None:
         return
     if is_frame(baseline):

@@ -46,8 +46,8 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
             f"Reliability {known}: 1 if all queries show the same differences of systems, 0 if they are due to chance."
         )
     notes += [left_out_note(len(board), content)] if len(board) > ROWS else []
-    beside = f"the {ci_level(content)}" if content.ci else ""
-    whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, beside)
+    under = f"the {ci_level(content)}" if content.ci else ""
+    whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, under)
     yield whole if len(cells) <= most else replace(whole, rows=cells[:most])
     if len(cells) > most:
         yield Fold(Cell("All systems in order"), [whole])
@@ -147,11 +147,11 @@ def rank_by_rank(pair: Sequence[Ranked], name: str = "") -> Fold:
     """Return the results of two systems for a query side by side, and below them the documents that were not found."""
     names, rows = ["rank"], dict[int, list[list[Cell]]]()
     for at, (one, frame) in enumerate((one, one.results) for one in pair if one.results is not None):
-        own = [*frame.columns[: frame.columns.index("rank")], "gain"]
-        names += [f"{plain_text(one.system, LONGEST)}: {name}" for name in own]
+        columns = [*frame.columns[: frame.columns.index("rank")], "gain"]
+        names += [f"{plain_text(one.system, LONGEST)}: {name}" for name in columns]
         for place, row in enumerate(frame.iter_rows(named=True)):
-            cells = [cell_of(name, row[name], longest=LONGEST) for name in own]
-            blank = [[Cell(NOTHING)] * len(own)] * 2
+            cells = [cell_of(name, row[name], longest=LONGEST) for name in columns]
+            blank = [[Cell(NOTHING)] * len(columns)] * 2
             sides = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
             sides[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
     text = ", ".join(plain_text(value, LONGEST) for value in pair[0].keys.values())

@@ -38,10 +38,10 @@ class OfBest(Stated):
         frame, name = self.content.comparison, self.content.first_compared
         if frame is None or not self.content.named or not sign_of(name) or {*self.content.by} & {*frame.columns}:
             return
-        own = [] if is_frame(self.compared["baseline"]) else [*dict.fromkeys(frame["baseline"])]
+        baselines = [] if is_frame(self.compared["baseline"]) else [*dict.fromkeys(frame["baseline"])]
         order = [*places_of(self.content.results, self.content.system, name, [])]
-        two = [one for one in order if one not in own][:2]
-        if len(two) < 2 or order[0] in own or not compared_in_pairs(self.content, self.work):
+        two = [one for one in order if one not in baselines][:2]
+        if len(two) < 2 or order[0] in baselines or not compared_in_pairs(self.content, self.work):
             return
         calls = self.work.without_notes(self.work.irm)
         options = {key: value for key, value in self.compared.items() if key not in ("margin", "baseline")}

@@ -34,9 +34,9 @@ def drawn(content: Content) -> dict[str, Picture]:
         every = [*charts]
         svgs = [_svg(chart, f"{name}-{i}") for i, chart in enumerate(every)]
         if svgs:
-            beside = "" if name == "curve scores" else " The numbers are in the table."
+            note = "" if name == "curve scores" else " The numbers are in the table."
             narrow = [_svg(for_phones(chart), f"{name}-{i}-narrow") for i, chart in enumerate(every) if name in ALONE]
-            found[name] = Picture(title, f"Picture: {title}.{beside}", svgs, narrow, name in SMALL)
+            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, narrow, name in SMALL)
     return found
 
 

@@ -98,12 +98,12 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
     # A column for n, if each row has one number and these differ.
-    beside = (
+    subtexts = (
         {"n": [cell_of("n", n) for (n,) in counts]}
         if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
         else {}
     )
-    table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, beside)
+    table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, subtexts)
     notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
     heads = {} if several else dict(results.select("metric", "average").unique(maintain_order=True).iter_rows())
     names = [_averaged(name, heads[name], results) if name in heads else name for name in table.names]
@@ -141,12 +141,14 @@ def crossed_table(
     found: dict[str, tuple[list[Cell], dict[Any, Cell], Any]] = {}
     for at, row in enumerate(frame.iter_rows(named=True)):
         named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
-        _, own, _ = found.setdefault(repr([row[name] for name in labels]), (named, {}, row.get(str(content.system))))
-        own[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
+        _, by_column, _ = found.setdefault(
+            repr([row[name] for name in labels]), (named, {}, row.get(str(content.system)))
+        )
+        by_column[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
     more, absent = subtexts or {}, Cell(NOTHING)
     rows = [
-        [*named, *(some[at] for some in more.values()), *(own.get(one, absent) for one in columns)]
-        for at, (named, own, _) in enumerate(found.values())
+        [*named, *(some[at] for some in more.values()), *(by_column.get(one, absent) for one in columns)]
+        for at, (named, by_column, _) in enumerate(found.values())
     ]
     bold = {at for at, row in enumerate(rows) if any(cell.bold for cell in row)}
     chosen = foremost([system for _, _, system in found.values()], content.places, ROWS, bold)

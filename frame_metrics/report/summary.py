@@ -49,9 +49,9 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     rows = placed(sentences, OfAudit(content, work, compared).more())
     places, sentences = [place for place, _ in rows], [one for _, one in rows]
     system = content.system
-    own = content.results.schema[system] if system else pl.String()
-    other = own if content.comparison is None else content.comparison.schema["baseline"]
-    named = {"system": own, "baseline": other}
+    dtype = content.results.schema[system] if system else pl.String()
+    other = dtype if content.comparison is None else content.comparison.schema["baseline"]
+    named = {"system": dtype, "baseline": other}
     names = [one for one in FIGURES if one != "system" or system]
     names = [one for one in names if one not in OF_MARGIN or "margin" in compared]
     kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
@@ -167,11 +167,11 @@ class Decisions(Stated):
         n, unit = self.best_row["n_undefined"], self.content.undefined_in(self.best_row["average"])
         if not n:
             return
-        alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
+        all_equal = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
         # n counts queries or rows; classes, or the value itself, are no part of it.
         every = self.best_row["n"] + (n if self._fill is None else 0) if unit == "queries" else None
         arms = self.content.arms
-        system = None if alike and not arms else self.best
+        system = None if all_equal and not arms else self.best
         most = self.content.of_first(self.content.results)["n_undefined"].sum() if arms else n  # each arm has its own
         some = pl.col("n").is_between(n, most)
         audit = self.content.audit.filter(some, check=NOTHING_RELEVANT, severity="info")
@@ -211,8 +211,8 @@ class Decisions(Stated):
             rows = [replace(one, split=0.0) for one in rows]
         if self.content.named:
             named = [*dict.fromkeys(frame["baseline"])]
-            own = [] if is_frame(self.compared["baseline"]) else named
-            others = [system for system in self.content.places if system not in own] or [None]
+            baselines = [] if is_frame(self.compared["baseline"]) else named
+            others = [system for system in self.content.places if system not in baselines] or [None]
             better = [
                 one
                 for one in others
@@ -273,12 +273,12 @@ class Decisions(Stated):
         if not known or not results["n_unanswered"].sum():
             return
         drops = self.work.irm.roles.get("unanswered") == "drop"
-        own = {} if drops else self._over_answered()
+        over_answered = {} if drops else self._over_answered()
         for row in results.sort("n_unanswered", descending=True, maintain_order=True).head(LACKING).to_dicts():
             n, system = row["n_unanswered"], self._system(row)
             every = row["n"] + (row["n_undefined"] if self._fill is None else 0) + n * drops
             if n > SOME * every:
-                value, has = own.get(system, (None, 0))
+                value, has = over_answered.get(system, (None, 0))
                 zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
                 of = None if drops else "count as 0" if zero else "count as queries without results"
                 figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of, "offers": offers}

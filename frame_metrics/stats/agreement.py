@@ -110,9 +110,9 @@ class Judgments:
             return np.bincount(at, of, minlength=self.n * k).reshape(self.n, k)
 
         # Observed agreement, and that by chance of AC1 and Fleiss' kappa.
-        alike = np.bincount(document, many * (many - 1), minlength=documents)
+        equal_pairs = np.bincount(document, many * (many - 1), minlength=documents)
         pairs = np.maximum(size * (size - 1), 1)
-        equal = ratio(per_group(several * alike / pairs), per_group(several))
+        equal = ratio(per_group(several * equal_pairs / pairs), per_group(several))
         share = ratio(per_value(times[document] * many / size[document]), per_group(times)[:, None])
         used = (per_value(many) > 0).sum(axis=1)  # values that anybody of the group gave
         by_chance = {"ac1": ratio((share * (1 - share)).sum(axis=1), used - 1.0), "fleiss_kappa": (share**2).sum(1)}
@@ -126,7 +126,7 @@ class Judgments:
             disagreement = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
             differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)
         else:
-            disagreement = size * (size - 1) - alike
+            disagreement = size * (size - 1) - equal_pairs
             differ = total**2 - (counted**2).sum(axis=1)
         observed = ratio(per_group(several * disagreement / np.maximum(size - 1, 1)), total)
         some = (counted > 0).sum(axis=1) > 1  # with a single value any difference is only rounding

@@ -215,9 +215,9 @@ class Exchanges:
         ]
         if self.smooth:
             return np.array(far), self._as_normal(random, draws)
-        own, rest = far[: len(self.each)], iter(far[len(self.each) :])
-        others = [mine if one.plain else next(rest) for one, mine in zip(self.each, own, strict=True)]
-        return np.array(own), np.array(others)
+        for_p, rest = far[: len(self.each)], iter(far[len(self.each) :])
+        others = [mine if one.plain else next(rest) for one, mine in zip(self.each, for_p, strict=True)]
+        return np.array(for_p), np.array(others)
 
     def _sums(self, random: np.random.Generator, draws: int) -> Array:
         """Return the sums of parts over the units of each arm, shape (draws, arms, parts)."""

@@ -142,9 +142,9 @@ def tally(
     of = None if plain else weight
     columns: tuple[Array, ...] = (values, defined)
     if of is not None:  # the squares are for Kish's number; if all queries count, metrics share the arrays of weights
-        alike = defined is every[0] and squared is not None
-        share = of if alike else defined * of
-        columns = values * of, share, squared if alike and squared is not None else share * of
+        all_defined = defined is every[0] and squared is not None
+        share = of if all_defined else defined * of
+        columns = values * of, share, squared if all_defined and squared is not None else share * of
     finish = geometric if average == "gmean" else quotient
     return Tally(average, columns, finish, defined, undefined, ends=(each, each), each=each, between=ends, weight=of)
 

@@ -216,12 +216,12 @@ def plain_over(values: Sequence[Array], sizes: Sequence[Array], mine: Sequence[A
         first arm, shape (units,) each.
     """
     n, most, expected, simple = 0, 0, np.zeros(2), True
-    for own, size, first in zip(values, sizes, mine, strict=True):
-        different = of_kinds(own)
+    for means, size, first in zip(values, sizes, mine, strict=True):
+        different = of_kinds(means)
         times = int(different.max())
         simple &= all_equal(size) and len(different) < KINDS
-        n, most = n + len(own), most + times
-        expected += (len(own) - times) * np.array([first.mean(), 1 - first.mean()])
+        n, most = n + len(means), most + times
+        expected += (len(means) - times) * np.array([first.mean(), 1 - first.mean()])
     return simple or (2 * most > n and bool(expected.min() < EXPECTED))
 
 

@@ -181,7 +181,7 @@ def maxima(
     every = every_flip(units, permutations)
     flips = 1 << units if every else permutations
     u, t, reached = np.zeros((families, flips)), np.zeros((families, flips)), []
-    one_sided = np.zeros((max((int(own.max()) + 1 for own in against), default=0), flips))
+    one_sided = np.zeros((max((int(families_of_side.max()) + 1 for families_of_side in against), default=0), flips))
     for i, block in enumerate(blocks):
         far, move = np.zeros(len(block.family), np.int64), _moving(block, Flips(flips, seed, every), tick)
         for columns in _some(block, flips):
@@ -258,13 +258,13 @@ def _keep_t(
     """
     heavy = block.weighted[block.pattern[columns]]
     if heavy.any():
-        own = np.flatnonzero(heavy) + columns.start
-        found, some = _weighted(block, own, distance[:, heavy], flips)
+        columns_of_size = np.flatnonzero(heavy) + columns.start
+        found, some = _weighted(block, columns_of_size, distance[:, heavy], flips)
         _keep(t, family[heavy], _of_side(found, side), some)
     distance = _of_side(distance, side)
     for n in np.unique(block.units[columns][~heavy]):
-        own = (block.units[columns] == n) & ~heavy
-        _keep(t, family[own], distance[:, own], block.spread[columns][own], int(n))
+        columns_of_size = (block.units[columns] == n) & ~heavy
+        _keep(t, family[columns_of_size], distance[:, columns_of_size], block.spread[columns][columns_of_size], int(n))
 
 
 def _keep_sides(t: Array, block: Flipped, columns: slice, distance: Array, against: Array, flips: Flips) -> None:
@@ -309,10 +309,10 @@ def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int |
     sums, norm : numerator, shape (flips, columns), and denominator; columns whose denominator is 0 are left out.
     """
     for number in np.unique(family):
-        own = (family == number) & (norm > 0)
-        if not own.any():
+        members = (family == number) & (norm > 0)
+        if not members.any():
             continue
-        u = (sums[:, own] / norm[own]).max(axis=1)
+        u = (sums[:, members] / norm[members]).max(axis=1)
         if units is not None:
             rest = units - u**2
             sure = rest <= NEVER * units

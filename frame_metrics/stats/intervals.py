@@ -96,9 +96,9 @@ def intervals(
                 out[:, i, g] = seen.ends
         for often in {often_enough(resamples, seen.units) for _, seen in drawn}:
             some = [(i, seen) for i, seen in drawn if often_enough(resamples, seen.units) == often]
-            own = [_without_offset(tallies[i], members) for i, _ in some]
-            sums = _draws([average for average, _ in own], members, of, often, seed)
-            for (i, seen), (average, offset), each in zip(some, own, sums, strict=True):
+            shifted = [_without_offset(tallies[i], members) for i, _ in some]
+            sums = _draws([average for average, _ in shifted], members, of, often, seed)
+            for (i, seen), (average, offset), each in zip(some, shifted, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     find = ends_drawn if average.level is None else percentiles  # many values may be the median
                     out[:, i, g] = find(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset

@@ -29,10 +29,12 @@ def offsets(values: Array, size: Array | float | None = None) -> Array:
     if not len(values):
         return np.zeros(values.shape[1:])
     low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-    own = np.maximum(np.abs(low), np.abs(high))
+    greatest = np.maximum(np.abs(low), np.abs(high))
     with np.errstate(invalid="ignore"):  # infinite numbers have no offset
         spread = high - low
-        some = (spread < FAR * own) & (spread > ROUNDING * (own if size is None else np.maximum(own, size)))
+        some = (spread < FAR * greatest) & (
+            spread > ROUNDING * (greatest if size is None else np.maximum(greatest, size))
+        )
     return np.where(some, low, 0.0)
 
 

@@ -200,13 +200,13 @@ class LabelledUnits:
         queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.
         """
         rest, place, unit = _merged_clusters(self.rest, self.place, self.unit, seed)
-        starts, own = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
-        others, whole = own.sum() - own, np.bincount(unit, rest)
-        up, down = 1 / own + 1 / others, 1 / others
+        starts, sizes = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
+        others, whole = sizes.sum() - sizes, np.bincount(unit, rest)
+        up, down = 1 / sizes + 1 / others, 1 / others
         away = whole[unit] * down[place]
         square = np.add.reduceat((rest * up[place] - away) ** 2 - away**2, starts) + (whole @ whole) * down**2
         each = np.add.reduceat(rest**2, starts)
-        lacks = np.maximum((rest @ rest) * own / own.sum() - each, 0) / own**2
+        lacks = np.maximum((rest @ rest) * sizes / sizes.sum() - each, 0) / sizes**2
         error = np.sqrt(np.maximum(square, 0))
 
         def far(signs: Array, error: Array = error) -> Array:

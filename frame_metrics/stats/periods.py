@@ -161,8 +161,8 @@ def course(periods: Periods, seed: int = 0) -> Course:
     significant = [name for name, p in sure.items() if p < ALPHA]
     if not significant:
         return Course("together", 1.0, 0, np.nan, np.nan)
-    alike = len(significant) > 1 and left[better] > SAME_FIT * max(left.values())
-    kind: Kind = "either" if alike else better if len(significant) > 1 else significant[0]
+    undecided = len(significant) > 1 and left[better] > SAME_FIT * max(left.values())
+    kind: Kind = "either" if undecided else better if len(significant) > 1 else significant[0]
     ends = _ends_of_line(periods) if kind == "trend" else _levels(periods, cut)
     return Course(kind, float(min(sure.values())), 0 if kind == "trend" else cut, *ends)
 

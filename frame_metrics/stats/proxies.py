@@ -81,7 +81,7 @@ def ppi_mean(
     mine, each = ~np.isnan(human), np.ones(len(human)) if weight is None else weight
     some = each > 0  # what weighs nothing is in no mean
     n, every = int((mine & some).sum()), _shares(each)
-    own = _shares(np.where(mine, each if chance is None else ratio(each, chance), 0))
+    human_share = _shares(np.where(mine, each if chance is None else ratio(each, chance), 0))
     rest = _shares(np.where(mine & (chance is None), 0, each)) if (some & ~mine).any() else np.zeros(len(human))
     numbers = cluster_numbers(cluster)
     of = np.arange(len(human)) if numbers is None else numbers
@@ -91,12 +91,12 @@ def ppi_mean(
         return PpiMean(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
     # The contributions of units to means by people, by the machine, and to their covariance.
     values = np.where(mine, human, 0)
-    deviations, proxy_deviations = values - own @ values, proxy - own @ proxy
+    deviations, proxy_deviations = values - human_share @ values, proxy - human_share @ proxy
     each_of = [
-        own,
-        own * deviations,
-        own * proxy_deviations,
-        own * deviations * proxy_deviations,
+        human_share,
+        human_share * deviations,
+        human_share * proxy_deviations,
+        human_share * deviations * proxy_deviations,
         rest * (proxy - rest @ proxy),
     ]
     shares, human_sums, proxy_sums, products, drawn = within(of, int(of.max()) + 1, each_of)
@@ -105,7 +105,7 @@ def ppi_mean(
     # The weight of the machine (lambda): for the value by all units, for errors without the unit itself.
     if tuned is None:
         covariance = np.append(without, products.sum())
-        left_out = _tuned(covariance, proxy - machine, every, own, rest, pooled=chance is None)
+        left_out = _tuned(covariance, proxy - machine, every, human_share, rest, pooled=chance is None)
     else:
         left_out = np.full(len(shares) + 1, tuned)
     tuned, wider = float(left_out[-1]), np.sqrt(units / (units - 1 - left_out[-1]))
@@ -113,7 +113,7 @@ def ppi_mean(
     errors = [float(np.sqrt(((side + tuned * drawn) ** 2).sum())) for side in sums]
     least = CLOSE * np.abs(values - offsets(values[mine]))[mine].max()  # what is nearer to 0 is left by adding floats
     for_t, for_normal = (0.0 if error < least else error for error in errors)
-    value = float(own @ (values - tuned * proxy) + tuned * (rest @ proxy))
+    value = float(human_share @ (values - tuned * proxy) + tuned * (rest @ proxy))
     return PpiMean(value, tuned, machine, n, left, (for_t, for_normal), units - 1)
 
 

@@ -27,8 +27,8 @@ def studentised(arms: Arms) -> tuple[Far, int]:
     less what the covariate explains of it, whose slope is that covariance by the variance of the covariate.
     """
     n = len(arms.mine)
-    beside = [arms.size / arms.size.mean(), np.ones(n), *([arms.centred] if arms.centred.any() else [])]
-    holds = np.stack([np.column_stack([own, *beside]) for own in linear(arms.sums, arms.size).T], axis=1)
+    further = [arms.size / arms.size.mean(), np.ones(n), *([arms.centred] if arms.centred.any() else [])]
+    holds = np.stack([np.column_stack([own, *further]) for own in linear(arms.sums, arms.size).T], axis=1)
     opposite = np.zeros_like(holds)  # what a row's unit holds in the other arm
     opposite[arms.shared] = holds[arms.shared[::-1]]
     products = np.stack([np.einsum("rci,rcj->rcij", holds, with_these) for with_these in (holds, opposite)], axis=1)

@@ -82,12 +82,16 @@ class Proxied:
         units : the number of units that there will be; None: as many as in the pilot.
         drawn : the number of resamples, and the seed.
         """
-        people, own, residual = (spreads(side[None], sizes[None], *drawn) for side in (*judged, judged[0] - judged[1]))
+        people, machine_spread, residual = (
+            spreads(side[None], sizes[None], *drawn) for side in (*judged, judged[0] - judged[1])
+        )
         sums, size = every
         machine = float(spreads(sums[None], size[None], 0, 0)[0])
         least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # a smaller variance is only rounding
-        some = (own > least) & (machine > least)
-        joint = np.where(some, (people + own - residual) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
+        some = (machine_spread > least) & (machine > least)
+        joint = np.where(
+            some, (people + machine_spread - residual) / 2 * np.sqrt(machine / np.where(some, machine_spread, 1)), 0
+        )
         rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until 4 differ
         return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint, max(SURE, rare))
 

@@ -60,9 +60,9 @@ def sums_and_rests(values: Array, starts: Array, *, rests: bool = True) -> tuple
     sums, edges = np.array([*map(math.fsum, listed)]), [*starts.tolist(), len(values)]
     lost = np.array([*map(_rest_of, listed, sums.tolist())]) if rests else none
     for group in np.flatnonzero(more).tolist():
-        own = values[edges[group] : edges[group + 1]].tolist()
-        sums[group] = sum_of(own)
-        lost[group] = _rest_of(own, sums[group]) if rests else 0
+        of_group = values[edges[group] : edges[group + 1]].tolist()
+        sums[group] = sum_of(of_group)
+        lost[group] = _rest_of(of_group, sums[group]) if rests else 0
     return sums, lost
 
 
@@ -90,10 +90,10 @@ def _parts(values: Array, starts: Array, exponent: int) -> tuple[Array, Array]:
         rest, some, above = values[begin : begin + chunk], cuts[here] - begin, exponent
         for part in sums[:, here]:
             shift = math.ldexp(1.5, above + room)  # beside it floats have no digits below that power
-            own = np.add(rest, shift, out=high[: len(rest)])
-            own -= shift
-            np.add.reduceat(own, some, out=part)
-            rest, above = rest - own, above + room - DIGITS
+            high_digits = np.add(rest, shift, out=high[: len(rest)])
+            high_digits -= shift
+            np.add.reduceat(high_digits, some, out=part)
+            rest, above = rest - high_digits, above + room - DIGITS
             if not rest.any():
                 break
         else:

@@ -161,8 +161,8 @@ class Arms:
         x = self.centred
         if not self.shared.size:
             return x @ linear(self.sums, self.size) / (x @ x) if x.any() else np.zeros(self.sums.shape[1])
-        value, own = self._parts_of_rows
-        each = self.side_by_side(np.column_stack([value, own]) / np.where(self.mine, *self.n)[:, None])
+        value, covariate = self._parts_of_rows
+        each = self.side_by_side(np.column_stack([value, covariate]) / np.where(self.mine, *self.n)[:, None])
         difference = each[0] - each[1]
         x = difference[:, -1]
         varies = x @ x > CLOSE * (each[:, :, -1] ** 2).sum()
@@ -296,11 +296,11 @@ class Arms:
         for arm, n, by in zip((self.mine, ~self.mine), self.n, over, strict=True):
             square = residuals[arm & self.alone] ** 2
             if self.weighted:
-                own = (square / self._left[arm & self.alone, None]).sum(axis=0) / n**2
+                of_one_arm = (square / self._left[arm & self.alone, None]).sum(axis=0) / n**2
             else:
-                own = square.sum(axis=0) / (n - 1) / n
+                of_one_arm = square.sum(axis=0) / (n - 1) / n
             least = (CLOSE * self._size_of(arm, without_offset=True)) ** 2
-            found.append(np.where(own < least, 0, own) / by**2)
+            found.append(np.where(of_one_arm < least, 0, of_one_arm) / by**2)
         # Units of both arms: what they add to one mean less what they add to the other, so that covariance is in it.
         each = [np.sqrt(self._left[row, None]) * n if self.weighted else ((n - 1) * n) ** 0.5 for row, n in both]
         pull = [residuals[row] / part / by for row, part, by in zip(self.shared, each, over, strict=True)]

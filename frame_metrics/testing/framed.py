@@ -55,22 +55,22 @@ def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | No
 
 def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
     """Return rankings as a frame, as ``_framed`` does; cases with a judgment have a value."""
-    own, rows = trial.metric, []
+    metric, rows = trial.metric, []
     for i, case in enumerate(trial.cases):
         for place, grade in enumerate(case.grades):
             score = 1 / (place + 2) if place < case.n_ret else None
             known = None if math.isnan(grade) else grade
             rows.append((i, score, known, *(values[place] for values in case.columns)))
-    columns = [f"column {i}" for i, _ in enumerate(own.columns)]
+    columns = [f"column {i}" for i, _ in enumerate(metric.columns)]
     frame = pl.DataFrame(rows, schema=["case", "score", "grade", *columns], orient="row")
     judged = frame.filter(pl.col("grade").is_not_null())["case"].unique().sort().to_list()
     roles: dict[str, Any] = {"query": "case", "score": "score", "grade": "grade", "collection_size": SIZE}
-    if own.off_policy:  # of the policy that was logged, so that each result counts once
+    if metric.off_policy:  # of the policy that was logged, so that each result counts once
         chances = ("propensity", "target_propensity")
         frame = frame.with_columns(pl.lit(0.5).alias(name) for name in chances)
         roles |= {name: name for name in chances}
     if columns:
-        roles["extra"] = dict(zip(own.columns, columns, strict=True))
+        roles["extra"] = dict(zip(metric.columns, columns, strict=True))
     return frame, roles, judged
 
 

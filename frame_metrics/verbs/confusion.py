@@ -116,9 +116,9 @@ def _payoffs(counts: Array, taken: Array) -> tuple[Array, Array]:
     right, says = taken[:, None] == np.arange(counts.shape[1])[:, None], (taken != NONE)[:, None]
     bets = counts * says
     actual, rows = bets.sum(axis=2, keepdims=True), bets.sum(axis=(1, 2), keepdims=True)
-    own = (right * actual).sum(axis=1, keepdims=True)  # rows of the class that a prediction stands for
+    of_class = (right * actual).sum(axis=1, keepdims=True)  # rows of the class that a prediction stands for
     there = says & ((actual > 0).sum(axis=1, keepdims=True) > 1)
-    against = np.where(right, own, own - rows)
+    against = np.where(right, of_class, of_class - rows)
     odds, paid = np.full((2, len(counts), counts.shape[1] + 1, counts.shape[2] + 1), np.nan)
     odds[:, :-1, :-1] = np.where(there, ratio(rows, against), np.nan)
     paid[:, :-1, :-1] = np.where(there, np.where(bets == 0, 0, ratio(bets, against)), np.nan)

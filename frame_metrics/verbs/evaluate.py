@@ -200,7 +200,7 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         values.check_layout(asked, layout)
-        own = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
-        return own | ANSWERED
+        columns = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
+        return columns | ANSWERED
 
     return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=True)

@@ -123,18 +123,18 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
     query = values[0] if len(values) == 1 else values
     mine = is_query(each, values, log.columns.query)
     if not mine.any():
-        beside = "" if log.separate_judgments is None or log.judges_itself else ", and no judgment"
-        raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{beside}")
-    own = np.flatnonzero(mine.to_numpy()[log.grid.query])
+        missing_too = "" if log.separate_judgments is None or log.judges_itself else ", and no judgment"
+        raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{missing_too}")
+    found = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
-        block = log.block(own)
+        block = log.block(found)
         judged = block.evaluated(block.ranking())
     except BadRowsError:
         log.each_block(lambda block: None)  # raises for the rows of other queries too
         raise
     if not judged.any():
         raise BadValueError(f"query={cut(repr(query))}: none of its documents is judged")
-    return own[judged]
+    return found[judged]
 
 
 def _explained(

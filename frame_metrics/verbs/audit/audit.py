@@ -71,11 +71,11 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     if split is not None:
         check_split(split, call.columns)
     rule, call = call.conventions.several, replace(call, conventions=_conventions(call), judgment_columns=marked(call))
-    beside = None if baseline is None else _baseline(baseline, call)
+    saved_call = None if baseline is None else _baseline(baseline, call)
 
     def compute(source: Source) -> Answer:
         with about_the_call():
-            there = None if beside is None else saved.read_saved(beside(source.table)).index
+            there = None if saved_call is None else saved.read_saved(saved_call(source.table)).index
         looking = _Auditor(source, rule, split, there)
         if isinstance(source, InPieces):
             return _report(fail_on, looking.at_pieces(source))
@@ -174,8 +174,8 @@ class _Auditor:
         source : its rows without errors, and the judgments of a machine if there are any.
         """
         counts = found.counts
-        bare = source.call.needs is not None and source.call.needs.judgments_optional
-        which = "all, as nothing is judged" if bare else "those with a judgment"
+        judgments_optional = source.call.needs is not None and source.call.needs.judgments_optional
+        which = "all, as nothing is judged" if judgments_optional else "those with a judgment"
         whole = kept_whole(source.call.columns, source.call.plan.given.expressed)
         every = [*found.sides, *about(counts.log, counts.index, counts, which=which, whole=whole)]
         every += about_annotators(found.judged, self.rule)
@@ -186,9 +186,9 @@ class _Auditor:
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {RELEVANT: np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*every), counts.index, counts.amounts.get("cluster"), values)
-        without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if bare else ()))
-        beside = {one.name for one in without}
-        return [finding for finding in seen if finding.check not in beside]
+        without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if judgments_optional else ()))
+        not_found = {one.name for one in without}
+        return [finding for finding in seen if finding.check not in not_found]
 
     def _turned(self, index: Index) -> list[About]:
         return [] if self.there is None else [About(saved.match_saved(index, self.there).turnover())]

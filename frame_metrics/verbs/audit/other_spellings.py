@@ -46,8 +46,8 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
     some: Array = np.any(has, axis=0)
     every: Array = np.all(has, axis=0)
     wanted: Array = some if judged is None else judged
-    own: Array = some if judged is None else ~judged
-    if not (wanted & ~every).any() or not (some & own).any():
+    candidates: Array = some if judged is None else ~judged
+    if not (wanted & ~every).any() or not (some & candidates).any():
         return {}
     # Only queries that some systems lack can have another spelling; compare their folded forms.
     at = np.flatnonzero(some & ~every if judged is None else some | judged)
@@ -57,7 +57,7 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
         return {}
     several = np.bincount(form)[form] > 1
     at, form, names = at[several], form[several], names.filter(pl.Series(several))
-    has, wanted, own, total = has[:, at], wanted[at], own[at], has.sum(axis=1)
+    has, wanted, candidates, total = has[:, at], wanted[at], candidates[at], has.sum(axis=1)
     # A form is clear if it means one query: then a query of that form is the other one, misspelt.
     if judged is None:
         clear: Array = np.max([np.bincount(form, mine) for mine in has], axis=0) < 2
@@ -65,7 +65,7 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
         clear = np.bincount(form, wanted) == 1
     found = {}
     for system, mine in enumerate(has):
-        ours, lost = mine & own & clear[form], ~mine & wanted & clear[form]
+        ours, lost = mine & candidates & clear[form], ~mine & wanted & clear[form]
         ours, lost = (one & (np.bincount(form, other) > 0)[form] for one, other in ((ours, lost), (lost, ours)))
         if ours.any():
             first = int(ours.argmax())

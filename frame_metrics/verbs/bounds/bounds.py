@@ -252,12 +252,12 @@ def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_quer
     plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
     asked = asked if baseline is None else plain_means
     rows, lower, upper = (lay(replace(every, asked=asked, value=values)) for values in each)
-    beside = lay(replace(every, asked=plain_means, value=is_open, weight=None)).columns["value"]
+    uncertain = lay(replace(every, asked=plain_means, value=is_open, weight=None)).columns["value"]
     columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
     if baseline is None:
-        columns[UNCERTAIN[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
+        columns[UNCERTAIN[of]] = uncertain.cast(pl.Boolean) if per_query and of == "ties" else uncertain
     else:
-        columns |= {"difference": columns["value"], "exact": beside == 0}
+        columns |= {"difference": columns["value"], "exact": uncertain == 0}
         columns, rows = rows_of_pairs(columns, rows, every.index, baseline)
     return replace(rows, columns={name: columns[name] for name in names})
 

@@ -38,12 +38,12 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
     """
     table = table.sort("of", -pl.col("moved"), "alike", "rank", "row", nulls_last=True)
     queries = table.group_by("of", maintain_order=True).agg(pl.col("alike").rle().struct.field("len"))
-    alike = [tuple(sizes) for sizes in queries["len"].to_list()]
-    if len(table) * max(n, QUERY_WORK) > SMALL_WORK or sum(_cells(sizes, n) for sizes in alike) > SMALL_WORK:
+    group_sizes = [tuple(sizes) for sizes in queries["len"].to_list()]
+    if len(table) * max(n, QUERY_WORK) > SMALL_WORK or sum(_cells(sizes, n) for sizes in group_sizes) > SMALL_WORK:
         return None
-    made = {sizes: _ways(sizes, n) for sizes in set(alike)}
-    width, count = max(map(sum, alike)) + 1, [len(made[sizes][0]) for sizes in alike]
-    given = np.concatenate([np.pad(made[sizes][0], ((0, 0), (0, width - sum(sizes)))) for sizes in alike])
+    made = {sizes: _ways(sizes, n) for sizes in set(group_sizes)}
+    width, count = max(map(sum, group_sizes)) + 1, [len(made[sizes][0]) for sizes in group_sizes]
+    given = np.concatenate([np.pad(made[sizes][0], ((0, 0), (0, width - sum(sizes)))) for sizes in group_sizes])
     judged, highest = np.count_nonzero(given, axis=1), np.count_nonzero(given == 2, axis=1)
 
     def words_for(way: Array, place: Array) -> Given:
@@ -52,7 +52,7 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
     of = queries["of"].to_numpy().repeat(count)
     left = summed(table, of, lambda one, turn, count, ways: one.left(turn, count, ways, words_for))
     of_each = np.split(left, np.cumsum(count)[:-1])
-    best = [_best(*made[sizes][1:], wide) for sizes, wide in zip(alike, of_each, strict=True)]
+    best = [_best(*made[sizes][1:], wide) for sizes, wide in zip(group_sizes, of_each, strict=True)]
     return table.filter(_of_all(best, n))
 
 
@@ -79,9 +79,9 @@ def _ways(group_sizes: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Ar
     given, chance = np.zeros((1, 0), np.int8), np.ones(1)
     for size in group_sizes:  # the first of them are chosen, and of these the first have the highest gain
         counts = [(some, tops) for some in range(min(size, n) + 1) for tops in range(some + 1)]
-        own = np.array([[2] * tops + [1] * (some - tops) + [0] * (size - some) for some, tops in counts], np.int8)
-        one, other = np.nonzero(np.add.outer((given > 0).sum(axis=1), (own > 0).sum(axis=1)) <= n)
-        given = np.column_stack([given[one], own[other]])
+        judgments = np.array([[2] * tops + [1] * (some - tops) + [0] * (size - some) for some, tops in counts], np.int8)
+        one, other = np.nonzero(np.add.outer((given > 0).sum(axis=1), (judgments > 0).sum(axis=1)) <= n)
+        given = np.column_stack([given[one], judgments[other]])
         chance = chance[one] * np.array([comb(some, tops) / 2**some for some, tops in counts])[other]
     out, choice = np.unique(given == 0, axis=0, return_inverse=True)
     return given, chance, choice.ravel(), ~out

@@ -230,10 +230,10 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     take : a function of ``Shared``.
     """
     grid, doc, n_elsewhere = log.grid, number_documents(log), n_unjudged_elsewhere(log)
-    together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
+    by_pair = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
 
     def work(some: slice | Array) -> None:
-        at = together[some].ravel()
+        at = by_pair[some].ravel()
         block = log.block(at, all_ties=True)  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
         docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
@@ -246,14 +246,14 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
             start = np.nan_to_num(scaled.compute(run)) if ratio is None else ratio.start
             weights = rows.query, docs[rows.value.astype(np.int64)], weight
             if base is not None:
-                weights = _with_baseline(*weights, base, together.shape[1])
-                start = start - start.reshape(-1, together.shape[1])[:, base].repeat(together.shape[1])
-            falling, own = _falling(*weights, run.n_queries)
+                weights = _with_baseline(*weights, base, by_pair.shape[1])
+                start = start - start.reshape(-1, by_pair.shape[1])[:, base].repeat(by_pair.shape[1])
+            falling, doc_of_weight = _falling(*weights, run.n_queries)
             outside = n_open + n_elsewhere[at] - falling.count
             gains = None if ratio is None else Gains.of(ratio, start, falling, outside)
-            take(Shared(i, at, start, falling, own, gains))
+            take(Shared(i, at, start, falling, doc_of_weight, gains))
 
-    each_block(grid.size[together].sum(axis=1), work)
+    each_block(grid.size[by_pair].sum(axis=1), work)
 
 
 def _with_baseline(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:

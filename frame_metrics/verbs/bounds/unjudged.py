@@ -41,11 +41,11 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
     whole = is_number(top) and 1 <= top < np.inf and top == int(top)
     if top is not None and not whole:
         raise BadValueError(f"max_grade={quote(top)} is not a whole number from 1")
-    own = metric.params.get("max_grade")
-    if top is not None and own is not None and top > own:
-        raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
+    given = metric.params.get("max_grade")
+    if top is not None and given is not None and top > given:
+        raise BadValueError(f"{name}: its highest grade is {given:g}, and max_grade={top:g}; give both the same")
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
-    if metric.graded and scaled and top is None and own is None:
+    if metric.graded and scaled and top is None and given is None:
         grade = "" if highest is None else f"{highest:g}"
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={grade}")
 

@@ -43,8 +43,8 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     call = replace(call, columns=with_strata(columns, available, options.strata))
     # Saved numbers are those of another arm, so their columns are read as those of one arm.
     of_queries = options.of == "arms"
-    own = replace(call, columns=call.columns.without_arm())
-    saved = saved_call(options.baseline, own, asked) if options.saved else None
+    of_one_arm = replace(call, columns=call.columns.without_arm())
+    saved = saved_call(options.baseline, of_one_arm, asked) if options.saved else None
     if of_queries and options.looks is None:
         options = replace(options, test=options.test or next(iter(TESTS[options.of])))
 

@@ -185,17 +185,17 @@ class ArmRows:
         If they do not, the difference of what is made of shares has Newcombe's interval.
         """
         systems = self.systems.place[self.each.first[at]].tolist()
-        together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
-        drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
+        share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
+        drawn = [self.drawn(*(sorted(systems) if share_clusters else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
         most = max(map(len, each))  # few rows get more draws; draws of independent arms pair in any order
         units = self._whole.units(self.asked[metric][1])[at].tolist()
         margin = (self.asked[metric][1], self.margins[metric])
         known = margin if margin[1] == margin[1] else None
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
-        own = self._by_shares[metric]
-        if own is not None and not together and np.isfinite(own[:, at]).all():
-            row["ci_low"], row["ci_high"] = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
+        by_shares = self._by_shares[metric]
+        if by_shares is not None and not share_clusters and np.isfinite(by_shares[:, at]).all():
+            row["ci_low"], row["ci_high"] = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
             row |= {} if known is None else margin_columns(self._p_of_margin(metric, at, values), known[0])
         return row
 

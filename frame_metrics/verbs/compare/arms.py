@@ -133,7 +133,7 @@ class ArmValues:
         segment = np.append(segment, place[theirs.segment[at]])
         order, n = np.argsort(segment, kind="stable"), len(self.segments if named is None else named)
         with prefix_errors("baseline"):
-            values = np.array([own[at] for own in all_filled(there)])
+            values = np.array([of_metric[at] for of_metric in all_filled(there)])
         return replace(
             self,
             edges=np.searchsorted(segment[order], np.arange(n + 1)),
@@ -229,9 +229,9 @@ class ArmValues:
             found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
-                own = self.values[metric, at] - arms.offset[i]
+                values = self.values[metric, at] - arms.offset[i]
                 row |= {} if p is None else margin_columns(p[:, i], self.asked[metric][1])
-                row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
+                row["effect_size"] = effect_size(row["difference"], values, self.weight[at], mine)
                 if (known := joint.adjusted.get((segment, metric, pair))) is not None:
                     row["p_adjusted"] = max(known, row["p_value"])
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}

@@ -57,7 +57,7 @@ def farthest(
 
     def compute(source: Source) -> Answer:
         all_values = values_of_source(source, asked)
-        at = next(i for i, (own, _) in enumerate(all_values.asked) if own == name)
+        at = next(i for i, (text, _) in enumerate(all_values.asked) if text == name)
         if paired is None:
             values, segment, cluster = _of_values(all_values, at, system)
         else:

@@ -43,15 +43,15 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, o
         counts.update(own if group.tested else ())
     joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not others}
     # Families of the same queries are flipped at once: the result of a family does not depend on others.
-    alike: dict[tuple[int, ...], set[int]] = {}
+    same_groups: dict[tuple[int, ...], set[int]] = {}
     for family in joint:
-        alike.setdefault(tuple(i for i, own in enumerate(families) if family in own), set()).add(family)
+        same_groups.setdefault(tuple(i for i, own in enumerate(families) if family in own), set()).add(family)
     for group, own in zip(groups, families, strict=True):
         alone = [not (family in joint and group.tested) for family in own]
         if any(alone):
             pairs = [counts[family] + others for family, one in zip(own, alone, strict=True) if one]
             _alone(group.only(alone), pairs, options, tick)
-    for at, several in alike.items():
+    for at, several in same_groups.items():
         some = [groups[i].only([family in several for family in families[i]]) for i in at if groups[i].tested]
         _infer_families(some, options, tick)
 

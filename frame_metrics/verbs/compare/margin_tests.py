@@ -23,16 +23,16 @@ def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: Com
         some = [not np.isnan(margins[column.at]) for column in group.columns]
         if not any(some) or not group.tested:
             continue
-        own = group.only(some)
-        spread = own.spread
+        some_columns = group.only(some)
+        spread = some_columns.spread
         if spread is None:
             continue
-        margin = np.array([margins[column.at] for column in own.columns])
-        for column, one in zip(own.columns, margin.tolist(), strict=True):
+        margin = np.array([margins[column.at] for column in some_columns.columns])
+        for column, one in zip(some_columns.columns, margin.tolist(), strict=True):
             if np.isfinite(column.ends[1]):
                 check_possible(str(column.metric), column.metric.range, one)
-        p = _p_values(own, spread, margin, options)
-        for column, one in zip(own.columns, p.T, strict=True):
+        p = _p_values(some_columns, spread, margin, options)
+        for column, one in zip(some_columns.columns, p.T, strict=True):
             column.row.update(margin_columns(one, column.metric))
 
 

@@ -97,9 +97,9 @@ class CompareOptions(IntervalOptions):
                 "test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with "
                 "intervals that hold together; leave test= out"
             )
-        own = CALLED.get(self.test.lower()) if isinstance(self.test, str) else None
-        if own and own in get_args(self.choices["test"]):
-            raise UnknownNameError(f"test={quote(self.test)} is called {own!r} here")
+        known = CALLED.get(self.test.lower()) if isinstance(self.test, str) else None
+        if known and known in get_args(self.choices["test"]):
+            raise UnknownNameError(f"test={quote(self.test)} is called {known!r} here")
         for name, choices in self.choices.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
@@ -274,9 +274,10 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
     if options.verb == "sample_size":
         others = "; for arms with queries of their own pass arm= in its place"
     if len(columns.value) > 1:
-        own = quote([*columns.value])
+        given = quote([*columns.value])
         others = (
-            f"; if {own} are systems of one metric, make them rows of one column: unpivot() in polars, melt() in pandas"
+            f"; if {given} are systems of one metric, make them rows of one column: unpivot() in polars, melt() in "
+            "pandas"
         )
     raise ColumnError(
         f"{options.verb}() pairs systems query by query; name their column with system=, "

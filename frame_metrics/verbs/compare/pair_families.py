@@ -50,7 +50,9 @@ def flip_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Ti
         p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     bounds = np.split(quantile_of_flips(found.against, options.ci, every=found.every)[sides], ends, axis=1)
-    return FamilyTests(np.split(adjusted, ends), [wide[own] for own in of_group], p_value, bounds)
+    return FamilyTests(
+        np.split(adjusted, ends), [wide[families_of_group] for families_of_group in of_group], p_value, bounds
+    )
 
 
 def _sides(groups: Sequence[PairGroup]) -> Array:
@@ -74,23 +76,25 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
         if not i or groups[i - 1].values is not group.values:
             segments.append([])
         segments[-1].append(i)
-    used = [np.any([groups[i].use for i in own], axis=0) for own in segments]
-    ids = np.concatenate([groups[own[0]].values.unit[use] for own, use in zip(segments, used, strict=True)])
+    used = [np.any([groups[i].use for i in groups_of_segment], axis=0) for groups_of_segment in segments]
+    ids = np.concatenate(
+        [groups[groups_of_segment[0]].values.unit[use] for groups_of_segment, use in zip(segments, used, strict=True)]
+    )
     several = cluster_numbers(ids)
     number = np.arange(len(ids)) if several is None else several
     each = np.split(number, np.cumsum([np.count_nonzero(use) for use in used])[:-1])
     blocks = []
-    for own, use, of in zip(segments, used, each, strict=True):
+    for groups_of_segment, use, of in zip(segments, used, each, strict=True):
         place, unit = np.unique(of, return_inverse=True)
-        parts = [_sums(groups[i], unit[groups[i].use[use]], len(place)) for i in own]
+        parts = [_sums(groups[i], unit[groups[i].use[use]], len(place)) for i in groups_of_segment]
         sums, sizes, offset = zip(*parts, strict=True)
-        pattern = np.repeat(np.arange(len(own)), [len(groups[i].columns) for i in own])
-        families = np.concatenate([family[i] for i in own])
-        weighted = np.array([weigh_unlike(groups[i].weight) for i in own])
+        pattern = np.repeat(np.arange(len(groups_of_segment)), [len(groups[i].columns) for i in groups_of_segment])
+        families = np.concatenate([family[i] for i in groups_of_segment])
+        weighted = np.array([weigh_unlike(groups[i].weight) for i in groups_of_segment])
         block = Flipped(
             place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families, weighted
         )
-        sides = _sides_of(groups[own[0]], unit, len(place)) if len(own) == 1 else None
+        sides = _sides_of(groups[groups_of_segment[0]], unit, len(place)) if len(groups_of_segment) == 1 else None
         made = sides is not None and sides.make(block.sums)
         blocks.append(replace(block, sides=sides) if made else block)
     return blocks, int(number.max()) + 1

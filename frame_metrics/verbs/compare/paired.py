@@ -65,14 +65,16 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
     with progress(*work_of_flips(pairing, options, len(of_lists))) as tick:
         for segment in segments:
-            described, own = described_pairs(pairing.laid(segment), pairing.all_values.asked, pairs, shares, options)
+            described, new_groups = described_pairs(
+                pairing.laid(segment), pairing.all_values.asked, pairs, shares, options
+            )
             tested = dict(enumerate(described))
             for metrics, (at, two) in of_lists:
                 found = lists_compared(pairing, segment, metrics, two, options, tick)
                 tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
             rows += tested.values()
-            groups += own
-            add_margin_columns(own, margins, options)
+            groups += new_groups
+            add_margin_columns(new_groups, margins, options)
             if options.over == "metric":
                 infer(groups, options, tick)
                 groups = []

@@ -131,7 +131,7 @@ class SizeOptions(CompareOptions):
         if proxied is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)), initial=0)) ** 2:
             seen = np.full_like(seen, np.nan)  # a pilot without any variance does not say how much there is
         known = proxied is not None or not _few_vary(sums, sizes)
-        least = [fewest_of_arm(self.level, own) for own in (share, 1 - share)] if self.of == "arms" else [0, 0]
+        least = [fewest_of_arm(self.level, part) for part in (share, 1 - share)] if self.of == "arms" else [0, 0]
         least = [fewest(self.ci), 0] if self.of == "queries" else least
         rows: list[Row] = []
         for detect, power in self.cases:
@@ -243,19 +243,25 @@ def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
         difference = people = value - base
         if by_people is not None:
             people = np.subtract(*by_people.values[metric][:, pair].T)
-        own = np.where(np.isnan(people), 0, each)
-        columns = np.column_stack([np.nan_to_num(people) * own, difference * own, own, difference * each, each])
+        weights = np.where(np.isnan(people), 0, each)
+        columns = np.column_stack(
+            [np.nan_to_num(people) * weights, difference * weights, weights, difference * each, each]
+        )
         *judged, sizes, every, size = in_clusters(columns, here.clusters(use)).T
         some, there = sizes > 0, size > 0
         counts = {"n": len(value), "n_units": some.sum()}
         sums = np.array(judged)[:, some]
-        beside = None
+        proxied = None
         if by_people is not None:
             drawn = options.resamples, options.seed
-            beside = Proxied.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
+            proxied = Proxied.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
             in_part = by_people.judged[:, pair].any(axis=1) & np.isnan(people)
-            counts |= {"n": np.count_nonzero(own), "n_all": beside.units, "in_part": np.count_nonzero(in_part * each)}
-        yield from options.rows(counts, sums[:1], sizes[None, some], beside)
+            counts |= {
+                "n": np.count_nonzero(weights),
+                "n_all": proxied.units,
+                "in_part": np.count_nonzero(in_part * each),
+            }
+        yield from options.rows(counts, sums[:1], sizes[None, some], proxied)
 
 
 def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
@@ -276,13 +282,13 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
 
     def between(segment: int, pair: tuple[int, int]) -> list[list[Row]]:
         rows: dict[int, list[Row]] = {}
-        own, base = planned[list(pair)].tolist()
+        arm_share, base = planned[list(pair)].tolist()
         for metrics, _, mine, units in arms.units(arms.of_pair(segment, pair), pair):
             sums, sizes = units.side_by_side(units.sums), units.side_by_side(units.size[:, None])[:, :, 0]
             counts = counts_of(mine, units)
-            counts |= splits.unit_columns(segment, pair, counts) | {"share": own, "baseline_share": base}
+            counts |= splits.unit_columns(segment, pair, counts) | {"share": arm_share, "baseline_share": base}
             for i, one in enumerate(metrics):
-                rows[one] = options.rows(counts, sums[:, :, i], sizes, share=own / (own + base))
+                rows[one] = options.rows(counts, sums[:, :, i], sizes, share=arm_share / (arm_share + base))
         return [rows[metric] for metric in range(len(arms.asked))]
 
     rows = [row for each in sorted_rows(len(arms.segments), pairs, between) for row in each]

@@ -117,9 +117,9 @@ class StrataOfQueries:
         NotComputableError
             A stratum has fewer than two units of one arm.
         """
-        own = self.stratum[at]
-        numbers = np.unique(own).tolist()
-        parts = [arms_of(at[own == one], mine[own == one]) for one in numbers]
+        stratum = self.stratum[at]
+        numbers = np.unique(stratum).tolist()
+        parts = [arms_of(at[stratum == one], mine[stratum == one]) for one in numbers]
         if len(parts) < 2 or not np.sum([part.n for part in parts], axis=0).all():
             return None
         for number, part in zip(numbers, parts, strict=True):
