@@ -91,7 +91,7 @@ SameKind = TypeVar("SameKind", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
 def _with_roles(baseline: Any) -> Any:
-    """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
+    """Return a baseline as verbs take it: an irm as the frame with its roles, any other value unchanged."""
     return baseline._named if isinstance(baseline, IRM) else baseline
 
 
@@ -448,9 +448,7 @@ class IRM(Generic[Frame]):
             )
         # Options that contradict each other, then their values.
         if label is True and grade is not None:
-            raise ColumnError(
-                "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
-            )
+            raise ColumnError("label=True says that every row is relevant, so grade= has no use; pass one of them")
         if label is True and (annotator is not None or several is not None):
             raise ColumnError(
                 "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
@@ -612,7 +610,7 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: query, doc, n (judgments), lowest, highest, difference. Of equal differences the
-        document with more judgments stands first, then the one that stands first among the judgments. A label is 0
+        document with more judgments comes first, then the one that comes first among the judgments. A label is 0
         or 1.
 
         Raises
@@ -1117,9 +1115,9 @@ class IRM(Generic[Frame]):
 
         Not worse than
         --------------
-        With ``margin``, p_not_worse and p_equivalent stand behind p_adjusted. p_not_worse tests that the system loses
-        the margin or more: below 0.05 it is not worse than the baseline by as much. What is a loss says the direction
-        of the metric; where none is known p_not_worse is null. p_equivalent is the greater of this and of the same for
+        With ``margin``, p_not_worse and p_equivalent follow p_adjusted. p_not_worse tests that the system loses
+        the margin or more: below 0.05 it is not worse than the baseline by as much. The direction of the metric says
+        what a loss is; if it is not known, p_not_worse is null. p_equivalent is the greater of this and of the same for
         a gain. By default p_not_worse is the greatest of three one-sided p-values, of differences to which the margin
         was added: of flipped signs, of Student's t, and of t less the skewness of the differences. That of "t" is
         scipy's, that of "bootstrap" the share of resamples that lose the margin, and that of paired shares the level at
@@ -1210,16 +1208,15 @@ class IRM(Generic[Frame]):
           that are surely worse: those whose differences exclude 0 in ``compare`` of all pairs. The ranks of all systems
           hold together.
         - may_be_best : false if some other system is surely better: the greatest difference in standard errors from the
-          others passes a bound, for comparisons of this system with all others on one side. All those that are
-          true have the best system among them. This is another claim than the ranks: it asks less, so that it tells
-          more of who is first, and nothing of the others. Where numbers are missing, pairs are compared on different
-          queries: systems may then beat each other in a circle, and none may be the best.
+          others passes a one-sided bound for all comparisons of this system with others. The best system is among those
+          that are true. This is another claim than the ranks: it asks less, so that it finds more about who is first,
+          and nothing about the others. Where numbers are missing, pairs are compared on different queries: systems may
+          then beat each other in a circle, and none may be the best.
         - reliability : would other queries like these order the systems so? 1 - MS_residual / MS_systems of the values
-          by query and system: 1 if all queries tell the same differences, 0 if the means differ no more than chance
+          by query and system: 1 if all queries show the same differences, 0 if the means differ no more than chance
           makes them. Null with weights, clusters, values that only some systems have, and for one system.
 
-        Undefined, and null, is all of a system without a value; systems that share no query, or too few, are not told
-        apart.
+        All columns of a system without a value are null. Of systems that share no query, or too few, none is better.
 
         Raises
         ------
@@ -1415,7 +1412,7 @@ class IRM(Generic[Frame]):
         without ``cluster`` a query, or a row without a query. A unit that is in both periods, such as a user who comes
         back, or a query that is asked again, is one unit.
 
-        The unit says what would be others in another week. ``cluster="user"``: other users would come, and ask what
+        The unit is what would be drawn anew in another week. ``cluster="user"``: other users would come, and ask what
         they ask. ``cluster="text"``, the column of the search text: other texts would be asked, so the change is that
         of all that may be searched. Without ``cluster`` each search counts as independent of all others, which is right
         only if hardly anybody searches twice. For the same queries in both periods, ``compare`` pairs them.
@@ -1429,7 +1426,7 @@ class IRM(Generic[Frame]):
 
             from_mix = (p1 - p0) ((v1 + v0) / 2 - c), from_within = (v1 - v0) (p1 + p0) / 2, change = their sum.
 
-        A segment that is new or gone adds from_within 0, and its one mean stands for both in from_mix. Several columns
+        A segment that is new or gone adds from_within 0, and in from_mix its one mean is used for both. Several columns
         are one key. Rows of totals follow, sums over segments with null keys, as ``margins=True`` has them: that over
         all segments is the difference itself. What is not in ``by`` counts as within: if long searches became more
         frequent on every device, that is within devices.
@@ -2041,20 +2038,21 @@ class IRM(Generic[Frame]):
         Each row is a sentence with its figures. At most one has each place of the first block of ``report()``: 1 what
         may make the answer wrong (the gravest finding, and how many more there are), 2 the answer, 3 since when, 4 in
         which segment (with a baseline that of the greatest change), 5 what to do next. The others are notes. A
-        difference is told if its corrected p-value is below 0.05, with the least that it is by its interval; else the
-        row gives the difference that the sample would detect in four of five tests, or says that with so few units no p
-        can be below 0.05. Of three systems or more those that may be the best are named, as ``leaderboard`` returns
-        them; with a baseline the best is also compared with the next best, at the p-value of all pairs. Arms of which
-        one is ahead over all, and the other within segments of ``by``, by ``ab_test(strata=by)``, have a sentence. A
-        segment stands out if its mean of the best system, or with a baseline its mean difference from it, is farther
-        from the rest than any segment is in 95 % of permutations of labels over queries (of rows without a query, if
-        its interval, at a level for all segments, excludes the value of all). Segments that are days, weeks or other
-        periods are judged by their course instead: a trend, by the slope of their means, or a break, by the largest
-        step. Both are one family of tests; weekdays are taken out, and neighbours that are correlated count for less.
-        Scores between 0 and 1 of rows without a query are also read as probabilities: they are off if the interval of a
-        bin of ``curve("calibration")``, at a level that holds for all bins together, excludes its mean score. What was
-        looked for in segments and not found is one row; what you named and cannot be made (a metric that was not saved,
-        segments of weighted queries) has one that says why. It is computed at once, even for a lazy frame.
+        difference is a finding if its corrected p-value is below 0.05, and the row has the least that it is by its
+        interval; else it has the difference that the sample would detect in four of five tests, or the reason that with
+        so few units no p can be below 0.05. Of three systems or more those that may be the best are named, as
+        ``leaderboard`` returns them; with a baseline the best is also compared with the next best, at the p-value of
+        all pairs. Arms of which one is ahead over all, and the other within segments of ``by``, by
+        ``ab_test(strata=by)``, have a sentence. A segment stands out if its mean of the best system, or with a baseline
+        its mean difference from it, is farther from the rest than any segment is in 95 % of permutations of labels over
+        queries (of rows without a query, if its interval, at a level for all segments, excludes the value of all).
+        Segments that are days, weeks or other periods are judged by their course instead: a trend, by the slope of
+        their means, or a break, by the largest step. Both are one family of tests; weekdays are taken out, and
+        neighbours that are correlated count for less. Scores between 0 and 1 of rows without a query are also read as
+        probabilities: they are off if the interval of a bin of ``curve("calibration")``, at a level that holds for all
+        bins together, excludes its mean score. What was looked for in segments and not found is one row; what you named
+        and cannot be made (a metric that was not saved, segments of weighted queries) has one that says why. It is
+        computed at once, even for a lazy frame.
 
         Parameters
         ----------

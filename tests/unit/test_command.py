@@ -838,7 +838,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         ),
         (
             ["evaluate", "log.parquet", "rr", "--qrels", "log.parquet", "--all-relevant", "--grade", "score"],
-            "frame-metrics: --all-relevant says that every row is relevant, and leaves no part for --grade;",
+            "frame-metrics: --all-relevant says that every row is relevant, so --grade has no use; pass one of them",
         ),
         (["convert", "log.parquet", "-o", "a.run", "--doc", "docid"], "'run'; pass --run-name with the name of the"),
     ],
