@@ -32,11 +32,13 @@ class Floors:
     rows : of a comparison, by one metric.
     unit : the word for queries or rows.
     clusters : the number of clusters, if there are few; None where it is not known, or there are none.
+    word : for clusters, as "users".
     """
 
     rows: Sequence[Mapping[str, Any]]
     unit: str
     clusters: int | None = None
+    word: str = "clusters"
 
     def of(self, row: Mapping[str, Any]) -> Floor | None:
         """Return the floor of a row if it is not below 0.05; None for another one."""
@@ -65,10 +67,10 @@ class Floors:
         n = int(row["n"])
         if row.get("baseline_n_units") is not None:
             units, queries = (row["n_units"], row["baseline_n_units"]), (n, row["baseline_n"])
-            return f"{units[0]:,} and {units[1]:,} {self.unit if units == queries else 'clusters'}"
+            return f"{units[0]:,} and {units[1]:,} {self.unit if units == queries else self.word}"
         moved = self._moved(row)
         if row.get("test") == "randomization" and not every_flip(moved, CompareOptions.permutations):
             return f"{CompareOptions.permutations:,} draws"  # the least p-value of many units
         if moved == self.clusters:
-            return counted(moved, "clusters")
+            return counted(moved, self.word)
         return counted(n, self.unit) if moved == n else f"{moved:,} of {counted(n, self.unit)} that differ"

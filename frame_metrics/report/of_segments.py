@@ -201,7 +201,7 @@ class OfSegments(Stated):
         """Return the reason why there is no segment that could be judged."""
         unit, cluster = self.content.unit, self.work.columns.cluster
         if cluster is None:
-            return f"no segment has {LEAST_JUDGED} {unit} and as many beside it"
+            return f"no segment has {LEAST_JUDGED} {unit}, and as many outside it"
         of = plain_text(cluster)
         return f"clusters ({of}) are too few: a segment needs {LEAST_JUDGED}, and {FLIPPED} if some are in several"
 

@@ -29,6 +29,7 @@ class Figures:
     kind: str  # a key of ``SENTENCES``
     more: str = ""  # what else may make the answer wrong, as "And 3 more warnings"
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
+    clusters: tuple[str, str] = ("of", "clusters")  # the words for them, as "by", "users"
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the columns by which means of arms are adjusted
     offers: str | None = None  # the word for the unanswered queries that may be left out; None for none

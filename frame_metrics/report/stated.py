@@ -14,6 +14,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.sentences import Figures
+from frame_metrics.report.words import units_in_words
 from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ INSIDE = (
         "more",
         "warned",
         "unit",
+        "clusters",
         "threshold",
         "adjusted",
         "clicks",
@@ -96,13 +98,14 @@ class Stated:
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
         at = self.content.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compared.get("ci")}
-        fixed |= {"n_tests": row.get("n_tests")}
+        fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
         return Figures(**{**figures, "kind": kind, **fixed, **more})
 
     def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Figures]:
         """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""
         clusters = self.content.audit.filter(check="few clusters")["n"]
-        floors = Floors(rows, self.content.unit, int(clusters[0]) if len(clusters) else None)
+        _, word = units_in_words(self.work.columns.cluster)
+        floors = Floors(rows, self.content.unit, int(clusters[0]) if len(clusters) else None, word)
         found = []
         for row in rows:
             floor = floors.of(row) if row["p_adjusted"] is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.backends.display import rounded_down
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 LONGEST = 60  # the most letters of a name
 TINY = 0.0005  # numbers that other texts round to 0
 WRITTEN = 0.000005  # numbers that sentences write out
+# The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
+UNITS = {
+    **{name: ("by", f"{name}s") for name in ("user", "visitor", "customer", "member")},
+    "session": ("in", "sessions"),
+}
 
 
 def name_of(system: Any) -> str:
@@ -47,12 +53,19 @@ def signed_text(number: float | None) -> str:
     return f"+{text}" if number is not None and number > EQUAL else text
 
 
+def units_in_words(column: str | None) -> tuple[str, str]:
+    """Return the words for units by their column, as "by" and "users"; for other columns "of" and "clusters"."""
+    name = re.sub(r"[\W_]*id$", "", str(column or "").lower())
+    return UNITS.get(name, ("of", "clusters"))
+
+
 def counted_of(figures: Figures) -> str:
     """Return words for the number of queries or rows behind the figures."""
     if figures.baseline_n is not None:
-        units = (figures.n_units, figures.baseline_n_units)
-        many = None not in units and units != (figures.n, figures.baseline_n)
-        of = f" of {figures.n_units:,} and {figures.baseline_n_units:,} clusters" if many else ""
+        numbers = (figures.n_units, figures.baseline_n_units)
+        many = None not in numbers and numbers != (figures.n, figures.baseline_n)
+        before, units = figures.clusters
+        of = f" {before} {figures.n_units:,} and {figures.baseline_n_units:,} {units}" if many else ""
         return f"{figures.n:,} and {figures.baseline_n:,} {figures.unit}{of}"
     return counted(figures.n or 0, figures.unit)
 

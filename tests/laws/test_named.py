@@ -65,7 +65,7 @@ IN_A_SENTENCE: dict[str, tuple[pl.DataFrame, dict[str, Any], list[str], dict[str
         *(BOTH.with_columns(doc=pl.lit("x")), {"system": "run"}, ["rr", "catalogue_gini"], {"baseline": "old"}),
         ["new loses to old"],
     ),
-    "too many segments": (MANY, {"by": "day"}, ["rr"], {}, ["no segment has 5 searches and as many beside"]),
+    "too many segments": (MANY, {"by": "day"}, ["rr"], {}, ["no segment has 5 searches, and as many outside"]),
     "small segments": (ONE, {"by": "day"}, ["rr"], {}, ["No trend is looked for"]),
     "one query": (BOTH.filter(query=1), {"system": "run"}, ["rr"], {"baseline": "old"}, ["over 1 search: too few"]),
 }  # fmt: skip

@@ -51,7 +51,7 @@ def told(irm: IRM[Any], about: str, **options: Any) -> list[dict[str, Any]]:
             values(20, a=0.3, b=0.0).with_columns(user=pl.col("query") % 4),
             {"cluster": "user"},
             {},
-            "with 4 clusters no p can be below 0.125",
+            "with 4 users no p can be below 0.125",
         ),
         (
             values(3, a=0.3, b=0.0).with_columns(pl.concat_str("query", "run").alias("query")),
@@ -237,3 +237,15 @@ def test_of_so_many_pairs_that_p_cannot_be_low_the_leaderboard_speaks(
     assert best == ["The best of 34 systems by rr is s07, by tests of one side."] * ("best" in about)
     floor = "below 0.0561, corrected for 561 comparisons: so few cannot show any difference."
     assert rows[0]["sentence"].endswith(floor) == (about == ["difference"])
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [("user", " by 20 and 20 users"), ("Session_ID", " in 20 and 20 sessions"), ("text", " of 20 and 20 clusters")],
+)
+def test_units_of_arms_have_the_word_for_their_column(column: str, words: str) -> None:
+    """Searches are by users and in sessions; a column with another name has clusters."""
+    frame = values(40, a=0.3, b=0.0).with_columns(pl.concat_str("query", "run").alias("query"))
+    frame = frame.with_columns((pl.int_range(pl.len()).over("run") % 20 + 20 * (pl.col("run") == "b")).alias(column))
+    found = saved(frame, system=None, arm="run", cluster=column).summary(split="equal")
+    assert f"over 40 and 40 queries{words}" in found.filter(kind="difference")["sentence"].item()

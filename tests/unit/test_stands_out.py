@@ -227,7 +227,7 @@ USERS = {"user": lambda rng, n: np.arange(n) // 20}
     [
         (log(**WEIGHED), {"weight": "w"}, {}, "queries have weights"),
         (pl.concat([log(), log(40).with_columns(device=pl.lit("d9"))]), {}, {}, "are in several segments"),
-        (log(9), {}, {}, "no segment has 5 queries and as many beside it"),
+        (log(9), {}, {}, "no segment has 5 queries, and as many outside it"),
         (log(**USERS), {"cluster": "user"}, {}, "clusters (user) are too few: a segment needs 5, and 30 if some"),
         (log().rename({"rr": "num_rel"}), {"value": "num_rel"}, {}, "num_rel is a sum"),
         (log().rename({"rr": "gm_ap"}), {"value": "gm_ap"}, {}, "gm_ap is no mean over queries"),
