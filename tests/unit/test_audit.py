@@ -1400,7 +1400,7 @@ def test_a_gate_of_a_check_does_not_let_nothing_pass(fail_on: Any) -> None:
         ({"warning": 2.5}, "'warning' has 2.5, and should have the most"),
         ({"warning": float("nan")}, "'warning' has nan, and should have the most"),
         ({"warning": "2%"}, "'warning' has '2%', and should have the most"),
-        ({}, "fail_on={} says nothing"),
+        ({}, "fail_on={} names nothing"),
         (["warning"], r"fail_on=\['warning'\] is not one of 'error'"),
     ],
 )

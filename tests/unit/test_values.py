@@ -430,7 +430,7 @@ def test_a_cutoff_that_the_name_does_not_say() -> None:
     apart = pl.DataFrame({"query": [1, 1], "metric": ["ndcg", "ndcg"], "k": [5, 10], "value": [0.1, 0.2]})
     said = "metric: 'ndcg' is in a row with k = 5, which it does not say; write it in the name, as 'ndcg@5', or rename "
     assert error(apart.irm(value="value").evaluate) == said + "the column 'k'"
-    assert "beside k = 5" in error(apart.with_columns(metric=pl.lit("ndcg@10")).irm(value="value").evaluate)
+    assert "in a row with k = 5" in error(apart.with_columns(metric=pl.lit("ndcg@10")).irm(value="value").evaluate)
     unknown = apart.with_columns(metric=pl.lit("mine"))
     assert "'mine' is in a row with k = 5" in error(unknown.irm(value="value").evaluate)
     assert apart.with_columns(metric=pl.format("mine@{}", "k")).irm(value="value").evaluate()["k"].to_list() == [5, 10]
