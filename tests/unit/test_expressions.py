@@ -172,7 +172,7 @@ def test_a_function_of_pandas_runs_once() -> None:
 
 @pytest.mark.skipif(not hasattr(pd, "col"), reason="pandas before 3 has no expressions")
 def test_expressions_of_pandas() -> None:
-    """pd.col() plays a part, called as its column or as it is renamed."""
+    """pd.col() has a role, called as its column or as it is renamed."""
     frame, col = LOG.to_pandas(), getattr(pd, "col")  # noqa: B009  (stubs of pandas 2 have none)
     roles = {"query": col("qid").str.lower(), "score": -col("distance"), "label": col("clicks") > 0}
     found = frame.irm(**roles).per_query("rr")

@@ -402,10 +402,10 @@ def test_a_column_called_by_several_metrics() -> None:
 
 
 def test_a_key_that_is_called_as_a_metric() -> None:
-    """In a wide result its column would stand twice."""
+    """In a wide result its column would be twice."""
     frame = long(rr=["u"] * 4).irm(value="value", by="rr")
     for call in (lambda: frame.evaluate(layout="wide"), lambda: frame.per_query(layout="wide")):
-        assert "a column 'rr' for the metric would stand twice" in error(call)
+        assert "a column 'rr' for the metric would be twice" in error(call)
     assert frame.evaluate()["rr"].to_list() == ["u", "u"]
 
 
