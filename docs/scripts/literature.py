@@ -7,6 +7,7 @@ from pathlib import Path
 
 TERMS = Path(__file__).parents[1] / "terms.txt"
 WORDS = TERMS.with_name("words.txt")
+METRICS = TERMS.with_name("metrics")
 ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
@@ -17,22 +18,32 @@ def terms() -> dict[str, list[str]]:
 
 
 def lines_of(path: Path) -> dict[str, list[str]]:
-    """What a list says of each name: a name, a colon and words between commas in a line."""
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    return {name: listed.split(", ") for name, _, listed in (line.partition(": ") for line in lines)}
+    """What a list says of each name: a name, a colon and words between commas in a line, or in several."""
+    found: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, _, listed = line.partition(": ")
+        if not line.startswith("#"):
+            found.setdefault(name, []).extend(listed.split(", "))
+    return found
 
 
-def with_terms(page: str) -> str:
-    """Return the page of metrics with the terms in the headings of the entries, where a search finds them first."""
+def entries() -> dict[str, str]:
+    """The page of the site on which each metric has its entry."""
+    pages = {f"metrics/{path.name}": path.read_text(encoding="utf-8") for path in sorted(METRICS.glob("*.md"))}
+    return {name: page for page, text in pages.items() for name in ENTRY.findall(text)}
+
+
+def with_terms(text: str, page: str) -> str:
+    """Return a page of metrics with the terms in the headings of the entries, where a search finds them first."""
     listed, words = terms(), lines_of(WORDS)
 
     def heading(entry: re.Match[str]) -> str:
         name = entry[1]
-        said = [*listed.get(name, []), *words.get(f"metrics.md#{name}", [])]
+        said = [*listed.get(name, []), *words.get(f"{page}#{name}", [])]
         others = [term for term in dict.fromkeys(one.partition(" (")[0] for one in said) if term.lower() != name]
         return beside("###", name, name, others)
 
-    return ENTRY.sub(heading, page)
+    return ENTRY.sub(heading, text)
 
 
 def with_words(text: str, page: str) -> str:
@@ -58,13 +69,23 @@ def beside(level: str, title: str, place: str, words: list[str]) -> str:
 def searched() -> dict[str, list[str]]:
     """The places of the site where a search for each word may lead: its own, those of a term, the verb of that name."""
     found: dict[str, list[str]] = {}
-    named = {f"metrics.md#{name}": listed for name, listed in terms().items()}
+    pages = entries()
+    named = {f"{pages[name]}#{name}": listed for name, listed in terms().items()}
     for place, words in [*lines_of(WORDS).items(), *named.items()]:
         for word in words:
             found.setdefault(word.partition(" (")[0], []).append(place.replace(".md", ".html"))
     for word, places in found.items():
         places.append(f"api/irm.html#frame_metrics.IRM.{word.lower().replace(' ', '_')}")
     return found
+
+
+def words_typed() -> set[str]:
+    """The words that users type, apart from what the literature calls a metric."""
+    listed = {
+        path: {word.partition(" (")[0] for words in lines_of(path).values() for word in words}
+        for path in (WORDS, TERMS)
+    }
+    return listed[WORDS] - listed[TERMS]
 
 
 def anchor(title: str) -> str:

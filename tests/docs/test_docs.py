@@ -12,6 +12,8 @@ import pytest
 import pytrec_eval
 
 import frame_metrics
+import literature
+import metric_pages
 from frame_metrics import metrics
 from helpers import ROOT, script
 from inside import FORMS, REGISTRY, FullRanking, Lists, TwoRankings, queries_without_results, read_text
@@ -29,13 +31,16 @@ def read(page: Path) -> str:
 
 
 generator = script(DOCS / "scripts" / "generate.py")
-SPELLINGS = [(tool, text) for tool, texts in generator.ELSEWHERE.items() for text in texts.split()]
+SPELLINGS = [(tool, text) for tool, texts in metric_pages.ELSEWHERE.items() for text in texts.split()]
 
 
 def entries() -> dict[str, str]:
-    """The entries of metrics.md by metric."""
-    _, *parts = re.split(r"^### (\S+)\n", read(DOCS / "metrics.md"), flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+    """The entries of the pages of metrics by metric."""
+    found: dict[str, str] = {}
+    for page in sorted((DOCS / "metrics").glob("*.md")):
+        _, *parts = re.split(r"^### (\S+)\n", read(page), flags=re.MULTILINE)
+        found |= zip(parts[::2], parts[1::2], strict=True)
+    return found
 
 
 def anchors(page: Path) -> set[str]:
@@ -62,12 +67,14 @@ def test_generated_docs_are_current(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_generator_check_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--check` fails where a page is out of date, and leaves it so; without it the page is written."""
-    page = tmp_path / "metrics.md"
-    monkeypatch.setattr(generator, "PAGE", page)
+    pages = tmp_path / "metrics"
+    monkeypatch.setattr(generator, "METRICS", pages)
     assert generator.main(["--check"]) == 1
-    assert not page.exists()
+    assert not pages.exists()
     assert generator.main([]) == 0
-    assert read(page) == read(DOCS / "metrics.md")
+    assert {page.name: read(page) for page in pages.iterdir()} == {
+        page.name: read(page) for page in (DOCS / "metrics").iterdir()
+    }
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -86,12 +93,12 @@ def test_every_metric_has_an_entry(name: str) -> None:
 
 
 def test_every_metric_stands_in_the_table() -> None:
-    """The table at the top of the page links every metric once."""
-    assert sorted(re.findall(r"\[(\w+)\]\(#\1\)", generator.table())) == sorted(REGISTRY)
+    """The table on the first page of the metrics links every metric once."""
+    assert sorted(re.findall(r"\[(\w+)\]\(\w+\.md#\1\)", metric_pages.table())) == sorted(REGISTRY)
 
 
-def test_metrics_page_has_no_others() -> None:
-    """The page lists what is in the registry and nothing more."""
+def test_metrics_pages_have_no_others() -> None:
+    """The pages list what is in the registry and nothing more."""
     assert set(entries()) == set(REGISTRY)
 
 
@@ -109,7 +116,7 @@ def test_spelling_of_another_tool_is_read(tool: str, text: str) -> None:
 
 def test_every_number_of_trec_eval_is_listed() -> None:
     """Each measure of trec_eval 9 is among the spellings, but G, which means two things."""
-    listed = generator.ELSEWHERE["trec_eval"].split()
+    listed = metric_pages.ELSEWHERE["trec_eval"].split()
     missing = {
         measure
         for measure in pytrec_eval.supported_measures
@@ -142,7 +149,14 @@ def test_places_exist(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "docs/concepts.md", "docs/decisions.md", "docs/conventions.md", "docs/errors.md", "docs/metrics.md"],
+    [
+        "README.md",
+        "docs/concepts.md",
+        "docs/decisions.md",
+        "docs/conventions.md",
+        "docs/errors.md",
+        "docs/metrics/index.md",
+    ],
 )
 def test_page_has_examples(name: str) -> None:
     """The pages for users have examples that run as tests."""
@@ -180,8 +194,8 @@ def test_every_verb_stands_on_a_page() -> None:
     verbs = [
         name for name, method in vars(frame_metrics.IRM).items() if hasattr(method, "__wrapped__") and name[0] != "_"
     ]
-    inside = ("changelog.md", "design.md", "contributing.md", "metrics.md")
-    told = "".join(read(page) for page in PAGES if page.name not in inside)
+    inside = ("changelog.md", "design.md", "contributing.md")
+    told = "".join(read(page) for page in PAGES if page.name not in inside and page.parent.name != "metrics")
     assert len(verbs) > 10
     assert [verb for verb in verbs if f".{verb}(" not in told] == []
 
@@ -223,7 +237,7 @@ def test_tabs_of_one_library_are_enough(page: Path, library: str) -> None:
 # Terms of the literature
 
 MEANS_TWO = ("power", "Fowlkes-Mallows index", "click-through rate")
-TERMS = [(term, name) for name, listed in generator.terms().items() for term in listed]
+TERMS = [(term, name) for name, listed in literature.terms().items() for term in listed]
 
 
 @pytest.mark.parametrize("term", dict.fromkeys(re.sub(r" \(.*\)$", "", term) for term, _ in TERMS))

@@ -14,6 +14,7 @@ import frame_metrics
 import literature
 import llms
 import readability
+import shelves
 from helpers import ROOT, script
 
 site = script(ROOT / "docs" / "scripts" / "build_site.py")
@@ -27,7 +28,7 @@ def test_links_lead_to_pages_of_the_site() -> None:
     assert site.moved(readme, "examples/rag_log.py") == "examples/rag_log.md"
     assert site.moved(page, "../examples/spark_job.py") == "examples/spark_job.md"
     assert site.moved(deep, "../../examples/spark_job.py") == "../examples/spark_job.md"
-    assert site.moved(deep, "../../README.md") == "../index.md"
+    assert site.moved(deep, "../../README.md") == "../overview.md"
     assert site.moved(page, "https://example.org/a.md") == "https://example.org/a.md"
 
 
@@ -48,23 +49,37 @@ def test_blocks_below_words_in_bold_are_tabs() -> None:
     )
 
 
+def pages_of(part: str | dict[str, list[str]]) -> list[str]:
+    """The pages of a group of the navigation; a page is its own."""
+    return [part] if isinstance(part, str) else [page for pages in part.values() for page in pages]
+
+
 def test_every_page_has_a_section() -> None:
-    """The navigation has every page once, and refuses one that is in no section."""
+    """The navigation has every page once, in a shelf or a group of one, and refuses one that is in no section."""
     pages = {site.site_path(path) for path in site.sources()} | set(site.api())
-    (sections,) = tomllib.loads(f"nav = {site.navigation(pages)}").values()
-    placed = [name for section in sections for names in section.values() for name in names]
+    (found,) = tomllib.loads(f"nav = {shelves.navigation(pages)}").values()
+    placed = [page for shelf in found for parts in shelf.values() for part in parts for page in pages_of(part)]
     assert sorted(placed) == sorted(pages)
-    with pytest.raises(SystemExit, match=r"no section of docs/scripts/build_site.py has new\.md"):
-        site.navigation({*pages, "new.md"})
+    assert [title for shelf in found for title in shelf] == ["Start", "Do", "Look up", "Understand", "Developers"]
+    with pytest.raises(SystemExit, match=r"no section of docs/scripts/shelves.py has new\.md"):
+        shelves.navigation({*pages, "new.md"})
+
+
+@pytest.mark.parametrize(
+    "folder", ["start", "recipes", "metrics", "look_up", "coming_from", "understand", "developers"]
+)
+def test_a_new_page_of_a_folder_has_a_section(folder: str) -> None:
+    """Pages of a folder stand on its shelf without being named."""
+    assert [pages for _, pages in shelves.sections({f"{folder}/new.md"})] == [[f"{folder}/new.md"]]
 
 
 def test_pages_stand_in_the_order_of_their_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first page of a folder says the order of the others; what it does not link comes last."""
-    monkeypatch.setattr(site, "ROOT", tmp_path)
+    monkeypatch.setattr(shelves, "ROOT", tmp_path)
     (tmp_path / "docs" / "recipes").mkdir(parents=True)
     (tmp_path / "docs" / "recipes" / "index.md").write_text("[z](z.md), [b](b.md#x)", encoding="utf-8")
     pages = [f"recipes/{name}.md" for name in "abz"]
-    assert site.in_order(pages) == ["recipes/z.md", "recipes/b.md", "recipes/a.md"]
+    assert shelves.in_order(pages) == ["recipes/z.md", "recipes/b.md", "recipes/a.md"]
 
 
 def test_every_public_name_stands_on_a_page_of_the_api() -> None:
@@ -164,14 +179,14 @@ def test_formulas_are_set_and_words_are_left(text: str, shown: str) -> None:
 
 def test_headings_of_the_metrics_have_the_terms_of_the_literature() -> None:
     """A heading keeps its anchor, and says beside the name what the literature calls the metric."""
-    page = site.page(ROOT / "docs" / "metrics.md")
-    assert '\n### rr <small>MRR, mean reciprocal rank, reciprocal rank</small> { #rr data-toc-label="rr" }\n' in page
-    assert '\n### coverage { #coverage data-toc-label="coverage" }\n' in page
+    ranking, classes = (site.page(ROOT / "docs" / "metrics" / name) for name in ("ranking.md", "classes.md"))
+    assert '\n### rr <small>MRR, mean reciprocal rank, reciprocal rank</small> { #rr data-toc-label="rr" }\n' in ranking
+    assert '\n### coverage { #coverage data-toc-label="coverage" }\n' in classes
 
 
 def test_formulas_of_the_metrics_are_well_formed() -> None:
-    """The page of metrics has most of its formulas set, each of them in elements that close."""
-    found = re.findall(r"<math.*?</math>", site.page(ROOT / "docs" / "metrics.md"))
+    """The pages of metrics have most of their formulas set, each of them in elements that close."""
+    found = [one for path in literature.METRICS.glob("*.md") for one in re.findall(r"<math.*?</math>", site.page(path))]
     assert len(found) > 50
     for one in found:
         ElementTree.fromstring(one)
