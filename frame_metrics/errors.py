@@ -189,13 +189,13 @@ def did_you_mean(choice: Any) -> str:
 
 def listed(items: Iterable[Any]) -> str:
     """Return the items in quotes, with commas; of many the first, and how many more there are."""
-    shown_items, letters, every = list[str](), 0, list(items)
+    texts, letters, every = list[str](), 0, list(items)
     for item in every:
-        shown_items.append(cut(repr(item)))
-        letters += len(shown_items[-1]) + len(", ")
-        if letters > LISTED and len(shown_items) < len(every):
-            return f"{', '.join(shown_items)} and {len(every) - len(shown_items)} more"
-    return ", ".join(shown_items)
+        texts.append(cut(repr(item)))
+        letters += len(texts[-1]) + len(", ")
+        if letters > LISTED and len(texts) < len(every):
+            return f"{', '.join(texts)} and {len(every) - len(texts)} more"
+    return ", ".join(texts)
 
 
 def class_name(value: Any) -> str:

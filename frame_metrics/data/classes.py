@@ -116,8 +116,8 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
         return True
     values = [value for side in sides for value in _plain(side).drop_nulls().unique()[:4].to_list()]
     distinct = list(dict.fromkeys(values))
-    apart = predicted is not None and unlike(label, predicted, columns) is not None
-    if len(distinct) > 2 or not distinct or apart:
+    mismatch = predicted is not None and unlike(label, predicted, columns) is not None
+    if len(distinct) > 2 or not distinct or mismatch:
         return False
     ordered = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(

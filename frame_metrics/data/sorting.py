@@ -88,6 +88,7 @@ class Sorter:
         matters = np.zeros(tie[-1] + 1, bool)
         matters[tie[1:][tied if all_ties else mixed]] = True
         rows = np.flatnonzero(matters[tie])
+        # By grade, then relevance, for "worst" the lowest first; of equal ones judged rows come before unjudged ones.
         if self.conventions.ties in ("worst", "best"):
             sign = 1.0 if self.conventions.ties == "worst" else -1.0
             keys = [unknown[rows], sign * relevant[rows], sign * worth[rows]]

@@ -17,6 +17,8 @@ from frame_metrics.inputs.rows import EXACT, spans
 def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """Number the distinct values of columns by first appearance; without columns all rows have number 0.
 
+    Nulls are equal to each other, so that a null system or segment is one of its own.
+
     Returns
     -------
     The number of each row, shape (rows,), and the row where each number first appears.

@@ -68,7 +68,10 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Groups of cells with equal values in some key columns, sorted by these values, nulls last."""
+    """Groups of cells with equal values in some key columns, sorted by these values, nulls last.
+
+    A null is a value like any other: it makes a segment of its own, as in a group-by that keeps nulls.
+    """
 
     cells: Cells
     keys: Sequence[str]  # these key columns, by the caller's names; the other key columns are totalled

@@ -60,14 +60,14 @@ def _combined_ends(made: MadeOf, parts: Array, ends: Array, correlation: Array |
 def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
     """Return a share of rows that count one each, and the ends of its interval, shape (3, segments)."""
     if c is None:
-        table, told = inputs.tables, marks[0, [0, 1, SEVERAL]]
+        table, counted = inputs.tables, marks[0, [0, 1, SEVERAL]]
         right, nothing = table.hits.sum(axis=1), table.undecided.sum(axis=1)
         cells = np.array([right, table.size - right - nothing, nothing])
     else:
-        rest, told = two_by_two(inputs, c), marks.ravel()
+        rest, counted = two_by_two(inputs, c), marks.ravel()
         cells = np.array([rest.tn, rest.fp, rest.un, rest.fn, rest.tp, rest.up])
-    n = (cells * ~np.isnan(told)[:, None]).sum(axis=0)
-    share = ratio((cells * np.nan_to_num(told)[:, None]).sum(axis=0), n)
+    n = (cells * ~np.isnan(counted)[:, None]).sum(axis=0)
+    share = ratio((cells * np.nan_to_num(counted)[:, None]).sum(axis=0), n)
     return np.array([share, *between(share, np.where(n > 1, n, np.nan), level)])
 
 
@@ -78,14 +78,14 @@ def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array
     """
     cases, size = inputs.cases, len(inputs.segments)
     place = inputs.segments.of(cases.rows)
-    told = _marks_of_share(inputs, place, marks, c)
-    some = np.flatnonzero((place >= 0) & ~np.isnan(told) & (cases.each > 0) & (cases.times > 0))
-    place, told, each, times = place[some], told[some], cases.each[some], cases.times[some]
+    row_marks = _marks_of_share(inputs, place, marks, c)
+    some = np.flatnonzero((place >= 0) & ~np.isnan(row_marks) & (cases.each > 0) & (cases.times > 0))
+    place, row_marks, each, times = place[some], row_marks[some], cases.each[some], cases.times[some]
     total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)
-    share = ratio(np.bincount(place, times * each * told, size), total)
+    share = ratio(np.bincount(place, times * each * row_marks, size), total)
     # The variance of the share by its residuals; then the number of equal rows without weights that would have as much,
     # which is what the interval is computed for. With clusters the same from the residuals of whole clusters.
-    rest, alone = each * (told - share[place]), kish_within(place, times * each, times * each**2, size)
+    rest, alone = each * (row_marks - share[place]), kish_within(place, times * each, times * each**2, size)
     variance, units = ratio(np.bincount(place, times * rest**2, size), total**2), alone
     rows = effective(share, variance, alone, alone, level, clustered=False) if cases.weighted else alone
     if cases.columns.cluster:
@@ -121,8 +121,8 @@ def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
     at, of = _clusters(inputs, place[some], some)
     mass, rests = (cases.times * cases.each)[some], []
     for marks, share in zip(made.marks, shares, strict=True):
-        told = _marks_of_share(inputs, place, marks, c)[some]
-        rests.append(np.bincount(of, mass * np.nan_to_num(told - share[place[some]]), len(at)))
+        row_marks = _marks_of_share(inputs, place, marks, c)[some]
+        rests.append(np.bincount(of, mass * np.nan_to_num(row_marks - share[place[some]]), len(at)))
     both, one, other = (np.bincount(at, x * y, size) for x, y in ((rests[0], rests[1]), *[(r, r) for r in rests]))
     return np.clip(np.nan_to_num(ratio(both, np.sqrt(one * other))), -1, 1)
 
@@ -130,10 +130,13 @@ def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
 def _marks_of_share(inputs: Inputs, place: Array, marks: Array, c: int | None) -> Array:
     """Return what each row is to a share: 1 for it, 0 against it, NaN for no part of it, shape (rows,)."""
     rows, taken = inputs.cases.rows, inputs.tables.taken
-    actual, said = rows["actual"].cast(pl.Int64).to_numpy(), rows["predicted"].cast(pl.Int64).fill_null(-1).to_numpy()
+    actual, predicted = (
+        rows["actual"].cast(pl.Int64).to_numpy(),
+        rows["predicted"].cast(pl.Int64).fill_null(-1).to_numpy(),
+    )
     if taken is not None:  # found clusters that stand for classes
-        said = np.where(said < 0, -1, taken[place, said])
+        predicted = np.where(predicted < 0, -1, taken[place, predicted])
     if c is None:
         right, wrong, nothing = marks[0, [0, 1, SEVERAL]]
-        return np.where(said < 0, nothing, np.where(said == actual, right, wrong))
-    return marks[(actual == c).astype(np.int64), np.where(said < 0, 2, said == c)]
+        return np.where(predicted < 0, nothing, np.where(predicted == actual, right, wrong))
+    return marks[(actual == c).astype(np.int64), np.where(predicted < 0, 2, predicted == c)]

@@ -156,6 +156,8 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
         given |= {"rel": level(given["rel"], given.get("scale")), "rel_given": True}
     if isinstance(size := given.get("collection_size"), str) or size is False:
         del given["collection_size"]
+    # Equal scores are ordered by document, as in trec_eval. Without documents they are in the worst order: otherwise
+    # the order of the rows, which an engine may change, would change values, and a lucky one would flatter.
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | given)
 
 

@@ -102,8 +102,8 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     rows, like = _like_judged(log, log.separate_judgments.pairs, at) if len(at) else (at, pl.Series())
     if not len(rows):
         return Seen(0, of)
-    said = " and ".join(quoted_values([table["doc"][int(rows[0])], like[0]]))
-    return Seen(len(rows), of, said, {"said": said}, int(log.rows(rows[:1])[0]))
+    example = " and ".join(quoted_values([table["doc"][int(rows[0])], like[0]]))
+    return Seen(len(rows), of, example, {"said": example}, int(log.rows(rows[:1])[0]))
 
 
 def _like_judged(log: Log, pairs: pl.DataFrame, at: Array) -> tuple[Array, pl.Series]:
