@@ -234,7 +234,7 @@ def test_a_report_of_weighted_clicks_says_so() -> None:
     two = pl.concat([log.with_columns(s=pl.lit("a")), log.with_columns(s=pl.lit("b"), rank=3 - pl.col("rank"))])
     for roles in ({}, {"system": "s"}):
         page = (two if roles else log).irm(propensity=chances, **roles).report(format="md", queries=0)
-        assert "| propensity | a polars.DataFrame of 2 rows: rank, propensity | said |" in page
+        assert "| propensity | a polars.DataFrame of 2 rows: rank, propensity | given |" in page
         assert "average: macro), weighted by propensity=**" in page
         assert f"{effective:.3f}" in page.partition("## Results")[2].partition("\n## ")[0]
         assert "┌" not in page
