@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from frame_metrics.plan.checks import Average, IntervalMethod, Layout
     from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.roles.roles import Column, Columns
+    from frame_metrics.verbs.agreement import MeasurementLevel
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import BoundsOf
     from frame_metrics.verbs.bounds.next_judgments import JudgingWay
@@ -539,6 +540,7 @@ class IRM(Generic[Frame]):
         *,
         by: str | Sequence[str] | None = None,
         per_class: bool = False,
+        level: MeasurementLevel | None = None,
         ci: float | None = None,
         resamples: int = 1000,
         seed: int = 0,
@@ -553,6 +555,10 @@ class IRM(Generic[Frame]):
             with all annotators outside the list. None for every pair, and a last row, without names, for all together.
         by : columns of the judgments, such as the length of a document; each of their values has separate rows.
         per_class : whether each value that was given has a row, about who gave it and who gave another one.
+        level : the level of measurement, by which alpha counts a disagreement: "nominal" (one like another: grades that
+            are only names), "ordinal" (the square of the difference of the ranks that the two values have among all
+            that were given), "interval" (the square of their difference; the default for grades) or "ratio" (the square
+            of their difference over their sum). Of two values, as of labels, all four are equal.
         ci : level of percentile intervals, from resampled queries, expanded for the number of queries that both judged
             documents of; null for fewer than two, and where no draw differs. None for no intervals.
         resamples : how often.
@@ -563,22 +569,22 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., annotator, other (in the type of the judgments' column), n (documents that
         both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; with squared
         differences, null for labels), equal (the share of documents with equal judgments; for more annotators the mean
-        share of pairs), ac1 (Gwet's), fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's: for grades
-        with squared differences, for labels with equality). In the last row the shares by chance of ac1 and
-        fleiss_kappa are those of all judgments, also of documents with a single one, which n does not count. With
-        ``reference`` also sensitivity and specificity (of the documents that the reference calls relevant, or not, the
-        share on which the annotator agrees; a grade of at least ``rel`` is relevant) and bias (the mean of the
-        annotator minus that of the reference). With ``per_class`` a column class comes before n, and all columns
-        compare judgments of the class with all others: bias is the difference of their shares. With ``ci`` also
-        NAME_low and NAME_high of each. Two annotators without a common document have no row. Undefined values are null:
-        in the last row all of them if no document has two judgments, and chance-corrected ones if chance leaves no room
-        to differ.
+        share of pairs), ac1 (Gwet's), fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's, by
+        ``level``). In the last row the shares by chance of ac1 and fleiss_kappa are those of all judgments, also of
+        documents with a single one, which n does not count. With ``reference`` also sensitivity and specificity (of the
+        documents that the reference calls relevant, or not, the share on which the annotator agrees; a grade of at
+        least ``rel`` is relevant) and bias (the mean of the annotator minus that of the reference). With ``per_class``
+        a column class comes before n, and all columns compare judgments of the class with all others: bias is the
+        difference of their shares. With ``ci`` also NAME_low and NAME_high of each. Two annotators without a common
+        document have no row. Undefined values are null: in the last row all of them if no document has two judgments,
+        and chance-corrected ones if chance leaves no room to differ.
 
         Raises
         ------
         FrameMetricsError
             No column says who judged; nobody is called as a reference, or everybody; a column of ``by`` is none of
-            the judgments, or its value differs between all judgments of a document.
+            the judgments, or its value differs between all judgments of a document; ``level="ratio"``, and a grade is
+            below 0.
 
         Examples
         --------

@@ -38,6 +38,7 @@ from frame_metrics.roles.roles import (
     Unjudged,
     UnjudgedQueries,
 )
+from frame_metrics.verbs.agreement import MeasurementLevel
 from frame_metrics.verbs.audit.gate import FailOn
 from frame_metrics.verbs.bounds.bounds import BoundsOf
 from frame_metrics.verbs.bounds.next_judgments import JudgingWay
@@ -78,6 +79,7 @@ __all__ = [
     "Looks",
     "Margin",
     "Match",
+    "MeasurementLevel",
     "Memory",
     "Metrics",
     "OverClasses",

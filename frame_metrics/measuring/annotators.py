@@ -101,6 +101,7 @@ class AnnotatorPairs:
     pairs: Annotated
     all_judgments: Judgments  # the judgments of all annotators
     query: Array  # the number of each document's query, from 0
+    graded: bool  # whether values are grades, whose differences have a size
     rel: float  # the least relevant value
     alone: bool  # whether the row for all annotators is left out, as with a reference
     repeats: int = 1  # how often all judgments are here, one after the other, as for so many resamples
@@ -108,8 +109,8 @@ class AnnotatorPairs:
     def of_class(self, one: float) -> AnnotatorPairs:
         """Return these pairs with judgments of two classes: 1 for the class ``one``, 0 for any other."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
-        together = replace(self.all_judgments, value=(self.all_judgments.value == one).astype(float), graded=False)
-        return replace(self, pairs=replace(self.pairs, **sides), all_judgments=together, rel=1.0)
+        together = replace(self.all_judgments, value=(self.all_judgments.value == one).astype(float))
+        return replace(self, pairs=replace(self.pairs, **sides), all_judgments=together, graded=False, rel=1.0)
 
     @property
     def queries(self) -> int:
@@ -171,7 +172,7 @@ class AnnotatorPairs:
         """The judgments of all pairs; a document that two pairs judged is two documents here."""
         pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
         value = np.concatenate([pairs.one, pairs.other])
-        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.all_judgments.graded)
+        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.all_judgments.level)
 
     def measures(self, times: Array) -> dict[str, Array]:
         """Return every measure, by name, with a value for each row of the result, those of a repeat together.
@@ -183,7 +184,7 @@ class AnnotatorPairs:
         two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
         found = self.both.measures(often)
         found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
-        found["weighted_kappa"] = weighted_kappa(*two) if self.all_judgments.graded else np.full(pairs.n, np.nan)
+        found["weighted_kappa"] = weighted_kappa(*two) if self.graded else np.full(pairs.n, np.nan)
         if self.alone:
             return found | self._against(often)
         alone = self.all_judgments.measures(times[self.query])

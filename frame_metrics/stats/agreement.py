@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.rows import spans
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
@@ -66,11 +67,11 @@ class Judgments:
     value: Array  # the value of each judgment, as a number, shape (judgments,)
     group: Array  # the number of each document's group, shape (documents,)
     n: int  # number of groups
-    graded: bool  # whether values are grades, whose differences have a size
+    level: str  # of measurement, by which alpha counts a disagreement: see ``_alpha``
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """The distinct values, less the least; and document, number of the value, and count, for each value of each."""
+        """The distinct values; and document, number of the value, and count, for each value of each."""
         values = np.unique(self.value)
         cells = self.document * np.int64(len(values))
         cells += codes_of_values(self.value, values)
@@ -78,15 +79,35 @@ class Judgments:
         starts = np.flatnonzero(np.append(np.ones(min(len(cells), 1), bool), cells[1:] != cells[:-1])).astype(np.int32)
         many, cells = np.diff(starts, append=np.int32(len(cells))), cells[starts]
         document = (cells // max(len(values), 1)).astype(np.int32)
-        return values - values[:1], document, (cells % max(len(values), 1)).astype(np.int32), many
+        return values, document, (cells % max(len(values), 1)).astype(np.int32), many
+
+    @cached_property
+    def size(self) -> Array:
+        """Number of judgments of each document, shape (documents,)."""
+        return np.bincount(self.document, minlength=len(self.group))
+
+    @cached_property
+    def equal_pairs(self) -> Array:
+        """Number of ordered pairs of equal judgments of each document, shape (documents,)."""
+        _, document, _, many = self.cells
+        return np.bincount(document, many * (many - 1), minlength=len(self.group))
+
+    def _per_group(self, of: Array) -> Array:
+        """Sum of numbers of documents over each group, shape (n,)."""
+        return np.bincount(self.group, of, minlength=self.n)
+
+    def _per_value(self, of: Array) -> Array:
+        """Sum of numbers of cells over each group and value, shape (n, values)."""
+        values, document, code, _ = self.cells
+        at = self.group[document] * len(values) + code
+        return np.bincount(at, of, minlength=self.n * len(values)).reshape(self.n, len(values))
 
     def measures(self, times: Array) -> dict[str, Array]:
         """Return the share of equal judgments, and coefficients that no order of the annotators changes, shape (n,).
 
         "equal" is the mean over documents with two judgments or more of the share of pairs of them that are equal.
         "ac1" is Gwet's AC1, "fleiss_kappa" is Fleiss' kappa (for two annotators Scott's pi), "alpha" is Krippendorff's
-        alpha, for grades by squared differences, for labels by equality. NaN if agreement by chance is complete, as
-        when all judgments are equal.
+        alpha. NaN if agreement by chance is complete, as when all judgments are equal.
 
         Parameters
         ----------
@@ -94,41 +115,67 @@ class Judgments:
 
         Source: K. L. Gwet, Computing inter-rater reliability and its variance in the presence of high agreement,
         British Journal of Mathematical and Statistical Psychology 61(1), 2008; J. L. Fleiss, Measuring nominal scale
-        agreement among many raters, Psychological Bulletin 76(5), 1971; K. Krippendorff, Computing Krippendorff's
-        alpha-reliability, 2011.
+        agreement among many raters, Psychological Bulletin 76(5), 1971.
         """
-        values, document, code, many = self.cells
-        k, documents = len(values), len(self.group)
-        size = np.bincount(self.document, minlength=documents)
-        several = times * (size > 1)
-
-        def per_group(of: Array) -> Array:
-            return np.bincount(self.group, of, minlength=self.n)
-
-        def per_value(of: Array) -> Array:
-            at = self.group[document] * k + code
-            return np.bincount(at, of, minlength=self.n * k).reshape(self.n, k)
-
-        # Observed agreement, and that by chance of AC1 and Fleiss' kappa.
-        equal_pairs = np.bincount(document, many * (many - 1), minlength=documents)
-        pairs = np.maximum(size * (size - 1), 1)
-        equal = ratio(per_group(several * equal_pairs / pairs), per_group(several))
-        share = ratio(per_value(times[document] * many / size[document]), per_group(times)[:, None])
-        used = (per_value(many) > 0).sum(axis=1)  # values that anybody of the group gave
+        _, document, _, many = self.cells
+        several = times * (self.size > 1)
+        pairs = np.maximum(self.size * (self.size - 1), 1)
+        equal = ratio(self._per_group(several * self.equal_pairs / pairs), self._per_group(several))
+        given = self._per_value(times[document] * many / self.size[document])
+        share = ratio(given, self._per_group(times)[:, None])
+        used = (self._per_value(many) > 0).sum(axis=1)  # values that anybody of the group gave
         by_chance = {"ac1": ratio((share * (1 - share)).sum(axis=1), used - 1.0), "fleiss_kappa": (share**2).sum(1)}
         found = {name: ratio(equal - chance, 1 - chance) for name, chance in by_chance.items()}
-        # Krippendorff's alpha: observed disagreement over that by chance.
-        counted = per_value(several[document] * many)
+        return {"equal": equal} | found | {"alpha": self._alpha(several)}
+
+    def _alpha(self, several: Array) -> Array:
+        """Krippendorff's alpha: 1 less the observed disagreement over that of all values paired with each other.
+
+        With d(c, k) for the disagreement of two values: 0 or 1 ("nominal"), the square of the difference ("interval"),
+        of that of their mean ranks among all values ("ordinal"), or of the difference over the sum ("ratio").
+
+        ``several``: how often each document counts that has two judgments or more, shape (documents,).
+
+        Source: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
+        """
+        _, document, _, many = self.cells
+        counted = self._per_value(several[document] * many)
         total = counted.sum(axis=1)
-        if self.graded:
-            values = values - offsets(values)
-            sums = [np.bincount(document, many * values[code] ** p, minlength=documents) for p in (1, 2)]
-            disagreement = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
-            differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)
-        else:
-            disagreement = size * (size - 1) - equal_pairs
-            differ = total**2 - (counted**2).sum(axis=1)
-        observed = ratio(per_group(several * disagreement / np.maximum(size - 1, 1)), total)
+        apart, differ = self._disagreement_by_ratio(counted) if self.level == "ratio" else self._disagreement(counted)
+        observed = ratio(self._per_group(several * apart / np.maximum(self.size - 1, 1)), total)
         some = (counted > 0).sum(axis=1) > 1  # with a single value any difference is only rounding
-        found["alpha"] = 1 - ratio(observed * total * (total - 1), differ * some)
-        return {"equal": equal} | found
+        return 1 - ratio(observed * total * (total - 1), differ * some)
+
+    def _disagreement(self, counted: Array) -> tuple[Array, Array]:
+        """Disagreement of all ordered pairs of judgments of each document, and of all judgments of each group.
+
+        ``counted``: how often each value was given, shape (n, values).
+        """
+        values, document, code, many = self.cells
+        total = counted.sum(axis=1)
+        if self.level == "nominal":
+            return self.size * (self.size - 1) - self.equal_pairs, total**2 - (counted**2).sum(axis=1)
+        if self.level == "ordinal":
+            place = np.cumsum(counted, axis=1) - counted / 2
+        else:
+            place = values - values[:1]
+            place = np.broadcast_to(place - offsets(place), counted.shape)
+        at = place[self.group[document], code]
+        sums = [np.bincount(document, many * at**p, minlength=len(self.group)) for p in (1, 2)]
+        whole = [(counted * place**p).sum(axis=1) for p in (1, 2)]
+        return 2 * (self.size * sums[1] - sums[0] ** 2), 2 * (total * whole[1] - whole[0] ** 2)
+
+    def _disagreement_by_ratio(self, counted: Array) -> tuple[Array, Array]:
+        """The same, of squares of the difference of two values over their sum."""
+        values, document, code, many = self.cells
+
+        def square(one: Array, other: Array) -> Array:
+            return ((one - other) / np.where(one + other > 0, one + other, 1)) ** 2
+
+        first, last = (np.searchsorted(document, document, side=side) for side in ("left", "right"))
+        one, other = np.repeat(np.arange(len(document)), last - first), spans(first, last - first)
+        each = many[one] * many[other] * square(values[code[one]], values[code[other]])
+        apart = np.bincount(document[one], each, minlength=len(self.group))
+        # Value by value, as all pairs of many values would not fit into memory.
+        each = (counted[:, at] * (counted @ square(values, values[at])) for at in range(len(values)))
+        return apart, sum(each, np.zeros(self.n))

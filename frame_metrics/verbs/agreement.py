@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,16 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.annotators import FIRST
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_key_names, closest, listed, quote
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    check_bool,
+    check_choice,
+    check_key_names,
+    closest,
+    listed,
+    quote,
+)
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import run_numbers
 from frame_metrics.hidden import ANNOTATOR
@@ -34,6 +43,7 @@ from frame_metrics.stats.agreement import Judgments
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.resampling import AT_ONCE, Units, draws, ends_drawn, often_enough
 
+MeasurementLevel: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
 MAYBE_LONG = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
 AGAINST = ("sensitivity", "specificity", "bias")  # measures of an annotator against the reference
@@ -47,11 +57,14 @@ class AgreementOptions(IntervalOptions):
     reference: Any = None
     by: str | Sequence[str] | None = None
     per_class: bool = False
+    level: MeasurementLevel | None = None
 
     def __post_init__(self) -> None:
         """Raise for values that the options cannot have; nothing is read."""
         super().__post_init__()
         check_bool("per_class", self.per_class)
+        if self.level is not None:
+            check_choice("level", self.level, get_args(MeasurementLevel))
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -73,13 +86,15 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
         source = judgments_alone(source)
         log = source.log()
         each, value = _each(log)
+        if options.level == "ratio":
+            _check_ratios(each[value])
         against = _references(each, references)
         parts = _by_segment(each, log, source, keys)
         classes = [*np.unique(each[value])] if options.per_class and len(each) else [None]
         firsts = [part["row"][0] for part in parts] if len(each) else [NONE]
         del each  # so that the judgments are held once
         # Pair the annotators of each segment, and measure each pair.
-        compared = [_compared(parts.pop(0), value, log, against) for _ in range(len(parts))]
+        compared = [_compared(parts.pop(0), value, log, against, options.level) for _ in range(len(parts))]
         tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)
         rows = dict.fromkeys(keys, np.array(firsts)[table["segment"]]) | {name: table[name].to_numpy() for name in PAIR}
@@ -256,7 +271,16 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
     return wanted
 
 
-def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> AnnotatorPairs:
+def _check_ratios(values: pl.Series) -> None:
+    """Raise for a grade below 0, which has no ratio to another one."""
+    if len(below := values.filter(values < 0)):
+        said = f"{len(below)} of {len(values)} are below it, as {below[0]:g}"
+        raise BadValueError(f"level='ratio' takes grades from 0 up, and {said}; pass level='interval'")
+
+
+def _compared(
+    each: pl.DataFrame, value: str, log: Log, references: Sequence[str], level: MeasurementLevel | None
+) -> AnnotatorPairs:
     """Pair the annotators of a segment, each two of them, or each with the references."""
     judged: Any = log.separate_judgments
     each = each.select(*judged.single, "annotator", value, "row")
@@ -266,6 +290,7 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query
     values, graded = each[value].to_numpy(), value == "grade"
-    together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, graded)
+    level = level or ("interval" if graded else "nominal")
+    together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, level)
     rel = log.conventions.rel if graded else 1.0
-    return AnnotatorPairs(pairs, together, query_of, rel, alone=bool(references))
+    return AnnotatorPairs(pairs, together, query_of, graded, rel, alone=bool(references))

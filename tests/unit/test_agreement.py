@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,14 @@ OBSERVED = {
     "B": [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
     "C": [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
     "D": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+}
+
+
+# Three coders of fifteen units: the computational example that Wikipedia prints, with its alphas.
+CODED = {
+    "A": [None, None, None, None, None, 3, 4, 1, 2, 1, 1, 3, 3, None, 3],
+    "B": [1, None, 2, 1, 3, 3, 4, 3, None, None, None, None, None, None, None],
+    "C": [None, None, 2, 1, 3, 4, 4, None, 2, 1, 1, 3, 3, None, 4],
 }
 
 
@@ -46,6 +55,79 @@ def test_alpha_of_krippendorffs_observers() -> None:
     assert found["alpha"] == pytest.approx(0.849, abs=5e-4)
     assert (found["ac1"], found["fleiss_kappa"]) == pytest.approx((0.77544, 0.76117), abs=5e-6)
     assert found["equal"] == pytest.approx(0.81818, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("sides", "level", "alpha"),
+    [
+        *((OBSERVED, *one) for one in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797))),
+        *((CODED, *one) for one in (("nominal", 0.691), ("interval", 0.811), (None, 0.811))),
+    ],
+)
+def test_alpha_by_level_of_measurement(sides: dict[str, Sequence[Any]], level: Any, alpha: float) -> None:
+    """All four of the four observers, and both of the three coders, as printed; by default the interval's."""
+    assert last(judged(sides), level=level)["alpha"] == pytest.approx(alpha, abs=5e-4)
+
+
+def pair_by_pair(units: Sequence[Sequence[float]], level: str) -> float:
+    """Alpha from the matrix of coincidences, cell by cell, as Krippendorff's paper counts it."""
+    units = [unit for unit in units if len(unit) > 1]
+    values = sorted({value for unit in units for value in unit})
+    seen = {(c, k): 0.0 for c in values for k in values}
+    for unit in units:
+        for i, j in permutations(range(len(unit)), 2):
+            seen[unit[i], unit[j]] += 1 / (len(unit) - 1)
+    often = {c: sum(seen[c, k] for k in values) for c in values}
+    apart = {
+        "nominal": lambda c, k: c != k,
+        "ordinal": lambda c, k: (
+            sum(often[g] for g in values if min(c, k) <= g <= max(c, k)) - (often[c] + often[k]) / 2
+        ),
+        "interval": lambda c, k: c - k,
+        "ratio": lambda c, k: (c - k) / (c + k) if c != k else 0,
+    }[level]
+    observed = sum(n * apart(*pair) ** 2 for pair, n in seen.items())
+    chance = sum(often[c] * often[k] * apart(c, k) ** 2 for c, k in seen)
+    return float(1 - (sum(often.values()) - 1) * observed / chance)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_is_that_of_the_coincidences(level: Any, seed: int) -> None:
+    """Of all annotators and of each pair, which have ranks of their own; grades with fractions and 0 among them."""
+    random = np.random.default_rng(seed)
+    grades = [0, 0.5, 1, 1, 2, 3, 7, None]
+    sides = {who: [grades[at] for at in random.integers(0, len(grades), 25)] for who in "abcd"}
+    found = judged(sides, queries=5).agreement(level=level)
+    for one, other, alpha in found.select("annotator", "other", "alpha").rows():
+        asked = [one, other] if one else [*sides]
+        units = [
+            [value for value in of if value is not None] for of in zip(*(sides[who] for who in asked), strict=True)
+        ]
+        assert alpha == pytest.approx(pair_by_pair(units, level), abs=1e-12)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_of_two_values_all_levels_are_equal(level: Any) -> None:
+    """Labels, and each class of grades: their one difference cancels; of one value alone nothing is left."""
+    labels = judged({"a": [0, 1, 1, 0, 1], "b": [0, 1, 0, 0, 1]}, value="label")
+    assert_frame_equal(labels.agreement(level=level), labels.agreement())
+    grades = judged(OBSERVED)
+    assert_frame_equal(grades.agreement(level=level, per_class=True), grades.agreement(per_class=True))
+    alone = judged({"a": [2, 2], "b": [2, 2]}).agreement(level=level)
+    assert alone["alpha"].to_list() == [None, None]
+
+
+def test_a_grade_below_zero_has_no_ratio() -> None:
+    """The error counts such grades, and its way out gives the alpha of differences; other levels take them."""
+    irm = judged({"a": [-1, 0, 2], "b": [-1, 1, 2]})
+    said = error(lambda: irm.agreement(level="ratio"), BadValueError)
+    assert said == "level='ratio' takes grades from 0 up, and 2 of 6 are below it, as -1; pass level='interval'"
+    assert_frame_equal(irm.agreement(level="interval"), irm.agreement())
+    assert last(irm, level="ordinal")["alpha"] == pytest.approx(pair_by_pair([[-1, -1], [0, 1], [2, 2]], "ordinal"))
+    assert "level='nominl' is not one of 'nominal', 'ordinal', 'interval', 'ratio'; did you mean 'nominal'?" in error(
+        lambda: irm.agreement(level="nominl")  # type: ignore[arg-type]
+    )
 
 
 def test_alpha_of_labels_is_nominal() -> None:
@@ -191,12 +273,14 @@ def test_intervals_draw_queries() -> None:
 
 
 @pytest.mark.parametrize("reference", [None, "c"])
-@pytest.mark.parametrize("value", ["grade", "label"])
-def test_ends_are_those_of_queries_drawn_one_by_one(value: str, reference: str | None) -> None:
+@pytest.mark.parametrize(
+    ("value", "level"), [("grade", None), ("label", None), ("grade", "ordinal"), ("grade", "ratio")]
+)
+def test_ends_are_those_of_queries_drawn_one_by_one(value: str, level: Any, reference: str | None) -> None:
     """Each draw is a call with queries that stand there several times; the level is that of a pair's queries."""
     rng, queries, resamples = np.random.default_rng(3), 25, 12
     rows = [
-        (query, f"d{doc}", who, int(rng.integers(0, 2 + (value == "grade"))))
+        (query, f"d{doc}", who, int(rng.integers(0, 2 + 2 * (value == "grade"))))
         for query in range(queries)
         for doc in range(2)
         for who in ("abc" if query < 22 else "ab")
@@ -205,7 +289,9 @@ def test_ends_are_those_of_queries_drawn_one_by_one(value: str, reference: str |
 
     def measured(some: pl.DataFrame, **options: Any) -> pl.DataFrame:
         log = some.select("query", "doc", score=pl.lit(1.0)).unique(maintain_order=True)
-        return log.irm(query="query", doc="doc").judge(some, annotator="who").agreement(reference, **options)
+        return (
+            log.irm(query="query", doc="doc").judge(some, annotator="who").agreement(reference, level=level, **options)
+        )
 
     found = measured(qrels, ci=0.9, resamples=resamples, seed=4)
     drawn = []
