@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.free_threads import check_lock
+from frame_metrics.backends.nested import unnested
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, quote
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
@@ -134,7 +135,8 @@ class IRM(Generic[Frame]):
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a Dask DataFrame, a dataset or scanner of
         pyarrow, or anything that exports Arrow. Results are of the same kind. A relation gives one on the same
-        connection, and Arrow gives pyarrow Tables.
+        connection, and Arrow gives pyarrow Tables. Or a run as a dict, ``{query: {document: score}}``, which becomes a
+        polars DataFrame with the columns query, doc and score.
 
     What the rows are
     -----------------
@@ -287,10 +289,15 @@ class IRM(Generic[Frame]):
         def __init__(
             self: IRM[pa.Table], frame: ArrowStream | ds.Dataset | ds.Scanner, **roles: Unpack[Roles]
         ) -> None: ...
+        @overload
+        def __init__(
+            self: IRM[pl.DataFrame], frame: Mapping[Any, Mapping[Any, float]], **roles: Unpack[Roles]
+        ) -> None: ...
 
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
         refuse_positional(columns)
+        frame = unnested(frame, "score")
         backend_of(frame)
         self._set(frame, roles, None)
 
@@ -404,7 +411,8 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        qrels : a frame of any kind, one row per judged query and document. None removes the judgments that are kept.
+        qrels : a frame of any kind, one row per judged query and document, or a dict ``{query: {document: grade}}``.
+            None removes the judgments that are kept.
         query, doc : their columns, or expressions; by default those named as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that names who gave the judgment. ``agreement()`` compares them, even without
@@ -442,6 +450,7 @@ class IRM(Generic[Frame]):
         given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
         if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
             return self._with(self._given, None)
+        qrels, proxy = unnested(qrels, "grade"), unnested(proxy, "grade")
         backend_of(qrels)
         if self._judgments:
             raise BadValueError(

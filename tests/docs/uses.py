@@ -95,7 +95,7 @@ def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl
     IRM(frame, scale={"good": "2"})  # type: ignore[dict-item]
     log.judge(qrels, several="most")  # type: ignore[arg-type]
     IRM(frame, "q")  # type: ignore[call-overload]
-    IRM({"query": [1]})  # type: ignore[call-overload]
+    IRM({"query": [1]})  # type: ignore[dict-item]
     IRM(np.zeros(2))  # type: ignore[call-overload]
     log(querry="q")  # type: ignore[call-arg]
     log(by=5.5)  # type: ignore[arg-type]
