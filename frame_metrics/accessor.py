@@ -984,7 +984,7 @@ class IRM(Generic[Frame]):
         levels: int | Sequence[float] | None = None,
         interpolated: bool = False,
         points: int | None = None,
-        bins: int | None = None,
+        bins: int | Literal["quantile"] | None = None,
         cutoffs: int | Sequence[int] | None = None,
         ci: float | None = None,
         resamples: int = 1000,
@@ -1009,7 +1009,8 @@ class IRM(Generic[Frame]):
         points : keep at most this many points of each "roc", "pr" or "gain" curve. No omitted point is further than 2 /
             (points - 2), both axes taken together, from a kept one. For "pr", none is further than (1 + ln(1 + rows)) /
             (points - 2) on either axis from the curve through the kept points.
-        bins : for "calibration" and "distribution", 10 by default.
+        bins : for "calibration" and "distribution", 10 by default; for "calibration" also "quantile", ten bins of
+            equally many rows, where equal scores share a bin.
         cutoffs : for "ndcg@k", "ctr" and similar kinds, the cutoffs, or the last of them; 10 by default.
         ci : for "ndcg@k" and similar kinds, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.

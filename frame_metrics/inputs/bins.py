@@ -9,34 +9,46 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.rows import Array, ratio
 
+QUANTILE = "quantile"  # bins of equally many rows
+MANY = 10  # the number of these
+STEPS = 400  # at which a mean greatest distance is added up
+
 
 @dataclass(frozen=True, eq=False)
 class CalibrationBins:
-    """Sums over the rows whose score is in a bin of equal width, shape (queries, bins) each."""
+    """Sums over the rows in a bin of equal width of their scores, or of equally many rows, (queries, bins) each."""
 
     n: Array  # rows
     score: Array  # their scores
     relevant: Array  # those that are relevant
 
     @classmethod
-    def of(cls, query: Array, score: Array, rows: Array, came: Array, shape: tuple[int, int]) -> CalibrationBins:
+    def of(
+        cls, query: Array, score: Array, rows: Array, came: Array, n_queries: int, bins: int | str
+    ) -> CalibrationBins:
         """Put scores in bins; a score on an edge is in the lower one.
 
         Parameters
         ----------
         query, score : of each element, shape (elements,).
         rows, came : the rows of each element, and those of them that are relevant, shape (elements,).
-        shape : the numbers of queries and of bins.
+        n_queries : number of queries.
+        bins : the number of bins of equal width, or "quantile".
         """
-        place = query * shape[1] + np.searchsorted(np.linspace(0, 1, shape[1] + 1)[1:-1], score)
+        if isinstance(bins, str):
+            shape, at = (n_queries, MANY), _quantile_bin(query, score, rows, n_queries)
+        else:
+            shape, at = (n_queries, bins), np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], score)
         each = (rows, rows * score, came)
-        return cls(*(np.bincount(place, one, shape[0] * shape[1]).reshape(shape) for one in each))
+        return cls(*(np.bincount(query * shape[1] + at, one, shape[0] * shape[1]).reshape(shape) for one in each))
 
-    def distance(self, norm: int, debiased: bool) -> Array:
+    def distance(self, norm: int | str, debiased: bool) -> Array:
         """Return the distance of mean scores to shares, shape (queries,)."""
         if debiased and norm != 2:
             raise BadValueError("ece: debiased=True is for squared distances; pass norm=2 too")
         n, predicted, came = self.n, self.score, self.relevant
+        if norm == "max":
+            return np.where(n.any(axis=1), np.nan_to_num(ratio(np.abs(predicted - came), n)).max(axis=1), np.nan)
         if norm == 1:
             return ratio(np.abs(predicted - came).sum(axis=1), n.sum(axis=1))
         some = n > 1 if debiased else n > 0
@@ -46,13 +58,15 @@ class CalibrationBins:
         mean = ratio((square * rows * some).sum(axis=1), (n * some).sum(axis=1))
         return np.sqrt(np.maximum(mean, 0))
 
-    def by_chance(self, norm: int, debiased: bool) -> Array:
+    def by_chance(self, norm: int | str, debiased: bool) -> Array:
         """Return the distance that calibrated scores have in the mean, NaN for a debiased one, shape (queries,)."""
         n = self.n
         if debiased:
             return np.full(len(n), np.nan)
         p = self.score / np.where(n > 0, n, 1)
         variance = np.maximum(p * (1 - p), 0)
+        if norm == "max":
+            return np.where(n.any(axis=1), _mean_greatest(np.sqrt(variance / np.where(n > 0, n, np.inf))), np.nan)
         if norm == 1:
             return ratio((np.sqrt(n * variance * 2 / np.pi)).sum(axis=1), n.sum(axis=1))
         return np.sqrt(ratio((variance * (n > 0)).sum(axis=1), n.sum(axis=1)))
@@ -60,3 +74,47 @@ class CalibrationBins:
     def lone(self, debiased: bool) -> Array:
         """Return the number of bins of one row, which a debiased distance leaves out, shape (queries,)."""
         return ((self.n > 0) & (self.n <= 1)).sum(axis=1) * float(debiased)
+
+
+def _quantile_bin(query: Array, score: Array, rows: Array, n_queries: int) -> Array:
+    """Return the bin of each element, from 0; equal scores share one, shape (elements,).
+
+    The edges are the quantiles of a query's scores, interpolated between two rows (type 7 of Hyndman and Fan). So b of
+    N rows with lower scores are above as many edges i as have i (N - 1) / bins < b.
+    """
+    order = np.lexsort((score, query))
+    query, score, rows = query[order], score[order], rows[order]
+    new = np.append(True, (query[1:] != query[:-1]) | (score[1:] != score[:-1]))[: len(query)]
+    every = np.bincount(query, rows, n_queries)
+    lower = (np.cumsum(rows) - rows)[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
+    lower = lower - (np.cumsum(every) - every)[query]
+    place = np.ceil(lower * MANY / np.maximum(every[query] - 1, 1)) - 1
+    out = np.zeros(len(order), np.int64)
+    out[order] = np.clip(place, 0, MANY - 1).astype(np.int64)
+    return out
+
+
+def _mean_greatest(deviation: Array) -> Array:
+    """Return the mean of the greatest of several absolute normal numbers with mean 0, shape (queries,).
+
+    It is the integral over t of the chance that one of them is greater than t.
+
+    ``deviation``: their standard deviations, 0 for none, shape (queries, numbers).
+    """
+    far = 7 * deviation.max(axis=1, initial=0)
+    out = np.zeros(len(deviation))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for step in (np.arange(STEPS) + 0.5) / STEPS:
+            below = np.where(deviation > 0, _erf((step * far)[:, None] / (np.sqrt(2) * deviation)), 1)
+            out += 1 - below.prod(axis=1)
+    return out * far / STEPS
+
+
+def _erf(x: Array) -> Array:
+    """Return the error function of numbers from 0, to 2e-7.
+
+    Source: M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, 1964, 7.1.26.
+    """
+    t = 1 / (1 + 0.3275911 * x)
+    series = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t
+    return np.asarray(1 - series * np.exp(-(x**2)))

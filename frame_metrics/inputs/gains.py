@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,12 +11,17 @@ from frame_metrics.errors import BadValueError, KernelError, NotComputableError,
 from frame_metrics.inputs.rows import Array
 
 OfNumber: TypeAlias = Callable[[float], float]  # a user's function from a number to a number
-Gain: TypeAlias = str | Mapping[float, float] | OfNumber
+Gain: TypeAlias = str | Mapping[float, float] | Sequence[float] | OfNumber
 LARGEST = 1e300  # the largest gain: a hundred million of them can be added without overflow
 
 
+def table_of(gain: Any) -> Any:
+    """Return the mapping that a list of the gains of the grades 0, 1, 2 ... stands for; other gains as they are."""
+    return dict(enumerate(gain)) if isinstance(gain, list | tuple) else gain
+
+
 def gain_of(grade: Array, gain: Gain) -> Array:
-    """Return the gain of each grade: itself, 2^g - 1 or what a mapping says; 0 for negative grades and NaN."""
+    """Return the gain of each grade: itself, 2^g - 1 or what a mapping or list says; 0 for negative grades and NaN."""
     value = _gain_of(grade, gain)
     if value.max(initial=0) > LARGEST:
         top = grade[np.argmax(value)]
@@ -32,13 +37,14 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         out[judged] = values_of_function("gain", gain, grade[judged], rising=True)
         return out
     if not isinstance(gain, str):
-        known = np.array(sorted(gain), dtype=np.float64)
-        values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
+        table: Mapping[float, float] = table_of(gain)
+        known = np.array(sorted(table), dtype=np.float64)
+        values = np.array([table[g] for g in sorted(table)], dtype=np.float64)
         place = np.searchsorted(known, grade).clip(max=len(known) - 1)
         mapped = known[place] == grade
         if len(missing := np.unique(grade[~mapped & (grade > 0)])):
             lacking = listed(missing[:3].tolist())
-            raise BadValueError(f"gain: the mapping has no gain for the grades {lacking}; add them")
+            raise BadValueError(f"gain: there is none for the grades {lacking}; add them")
         return np.where(mapped, values[place], 0.0)
     grade = np.where(grade > 0, grade, 0).astype(np.float64)
     if gain != "exp":

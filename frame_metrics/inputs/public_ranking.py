@@ -170,7 +170,8 @@ class Ranking(Narrow[FullRanking]):
 
         Parameters
         ----------
-        gain : "linear", the grade; "exp", 2 to the power of the grade, less 1; or a mapping from grades.
+        gain : "linear", the grade; "exp", 2 to the power of the grade, less 1; a mapping from grades; or a list of the
+            gains of the grades 0, 1, 2 ...
 
         Examples
         --------

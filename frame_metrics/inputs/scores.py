@@ -82,10 +82,10 @@ class FullScores(Segmented):
         """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
 
-    def bins(self, n: int) -> CalibrationBins:
-        """Return the rows in ``n`` bins of their probability."""
+    def bins(self, n: int | str) -> CalibrationBins:
+        """Return the rows in ``n`` bins of their probability; "quantile": in bins of equally many rows."""
         of = self.query, self.probability, self.pos + self.neg, self.pos
-        return self.cached(("bins", n), lambda: CalibrationBins.of(*of, (self.n_queries, n)))
+        return self.cached(("bins", n), lambda: CalibrationBins.of(*of, self.n_queries, n))
 
     @cached_array
     def area(self) -> Array:
@@ -231,12 +231,12 @@ class ClassScores(Remembers):
         """The scores, shape (rows, K); raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
 
-    def bins(self, n: int) -> CalibrationBins:
-        """Return the rows in ``n`` bins of their greatest probability; a row whose class has it counts as relevant."""
+    def bins(self, n: int | str) -> CalibrationBins:
+        """Return the rows in bins of their greatest probability; a row whose class has it counts as relevant."""
 
         def made() -> CalibrationBins:
             sure, right = self.probability.max(axis=1), self.probability.argmax(axis=1) == self.actual
-            return CalibrationBins.of(self.query, sure, self.weight, self.weight * right, (self.n_queries, n))
+            return CalibrationBins.of(self.query, sure, self.weight, self.weight * right, self.n_queries, n)
 
         return self.cached(("bins", n), made)
 

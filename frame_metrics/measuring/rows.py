@@ -14,6 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import class_scores, each_scored_block, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, bad_rows_message, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
+from frame_metrics.inputs.bins import QUANTILE
 from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.queries import check_probability, of_probabilities
@@ -202,12 +203,13 @@ def check_cases(
 
 def _check_counted(asked: Asked, cases: Cases) -> None:
     """Raise for a metric that counts rows, if these have weights."""
-    name = next((name for name, metric in asked if metric.params.get("debiased")), None)
-    if name is not None and cases.weighted:
-        raise NotComputableError(
-            f"{name} counts the rows of each bin, and {cases.columns.weight} weighs them; pass "
-            f"weight=None, or leave debiased= out"
-        )
+    for name, metric in asked if cases.weighted else ():
+        ways = {"debiased": metric.params.get("debiased"), "bins": metric.params.get("bins") == QUANTILE}
+        if option := next((option for option, counts in ways.items() if counts), None):
+            raise NotComputableError(
+                f"{name} counts the rows of each bin, and {cases.columns.weight} weighs them; pass weight=None, or "
+                f"leave {option}= out"
+            )
 
 
 def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, others, ratio
-from frame_metrics.metrics.parameters import Count
+from frame_metrics.metrics.parameters import Bins, Norm
 from frame_metrics.metrics.registry import companion_of, for_classes, metric
 
 
@@ -208,18 +208,18 @@ def _log_loss(scores: ClassScores) -> Array:
 
 
 @for_classes("ece")
-def _ece(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+def _ece(scores: ClassScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """Distance of the greatest probabilities to the shares in which their class is true, bin by bin."""
     return scores.bins(bins).distance(norm, debiased)
 
 
 @companion_of("ece", "calibrated", ClassScores)
-def _calibrated(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+def _calibrated(scores: ClassScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """The error that calibrated probabilities have."""
     return scores.bins(bins).by_chance(norm, debiased)
 
 
 @companion_of("ece", "lone", ClassScores)
-def _lone(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+def _lone(scores: ClassScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
     return scores.bins(bins).lone(debiased)

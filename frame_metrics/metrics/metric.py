@@ -37,7 +37,7 @@ from frame_metrics.inputs import (
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, as_annotated, behind
 from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.metrics.docstrings import docstring
-from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
+from frame_metrics.metrics.parameters import example, fits, kept, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.pickling import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
@@ -92,6 +92,7 @@ class Metric:
     completes: str | None = None
     adds: bool | Weigh = False
     micro: Callable[..., tuple[Array, Array]] | None = None
+    unless: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None
@@ -183,14 +184,19 @@ class Metric:
         return self.cutoff is None and (self.input is not FullRanking or self.monotone is None)
 
     @property
+    def excepted(self) -> bool:
+        """True where a parameter has a value with which what is declared of orders and unjudged rows does not hold."""
+        return any(self.params.get(name) == value for name, value in self.unless.items())
+
+    @property
     def bounded(self) -> bool:
         """True where the worst and the best order of equal scores bound the metric."""
-        return (self.monotone is True and not self.columns) or self._unordered
+        return (self.monotone is True and not self.columns and not self.excepted) or self._unordered
 
     def orders(self, ties: str) -> bool:
         """Return True where the metric is defined for equal scores in the order, or orders, that a rule gives."""
         if ties == "expected":
-            return self.expected or self._unordered
+            return (self.expected and not self.excepted) or self._unordered
         return self.bounded or ties not in ("worst", "best")
 
     @property
@@ -257,7 +263,7 @@ class Metric:
             raise self._unknown(name, value)
         if not fits(value, hint):
             raise BadValueError(f"{self.name}: {name}={quote(value)} is not {meaning(hint)}")
-        return int(value) if self.hints.get(name) is Count else value
+        return kept(value, hint)
 
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
         known = [*self.options, *OF_INPUT]

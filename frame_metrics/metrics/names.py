@@ -29,6 +29,8 @@ SPELLINGS = (
     (r"numret(\(rel=.*\))(@.*)?", r"num_rel_ret\1\2"),
     (r"f(?!1(?![\d.]))(\d*\.?\d+)(?:[ _-]?(?:score|measure))?(@.*)?", r"fbeta(beta=\1)\2"),
     (r"bing", "bin_g"),
+    (r"max(?:imum)?[ _-]calibration[ _-]error", "ece(norm='max')"),
+    (r"max(?:imum)?[ _-]calibration[ _-]error\((.+)\)", r"ece(norm='max', \1)"),
     (r"(?:ctr|click[ _-]?through[ _-]?rate)(@.+| at \d.*)", r"success\1"),
     (r"gini(@.+| at \d.*)", r"catalogue_gini\1"),
     (r"precision at recall (\.?\d.*)", r"precision_at_recall@\1"),

@@ -11,7 +11,8 @@ import numpy as np
 
 from frame_metrics.errors import listed
 from frame_metrics.inputs import Gain, OfNumber
-from frame_metrics.inputs.gains import LARGEST
+from frame_metrics.inputs.bins import QUANTILE
+from frame_metrics.inputs.gains import LARGEST, table_of
 
 # The range of a parameter is in its annotation: words, which docs print, and a rule, which checks use.
 Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
@@ -30,11 +31,15 @@ Stretch: TypeAlias = Annotated[
     lambda xs: len(xs) == 2 and 0 <= xs[0] < xs[1] <= 1,
 ]
 Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: x >= 1]
+Bins: TypeAlias = Annotated[
+    int | str, "a whole number from 1, or 'quantile'", lambda x: x == QUANTILE or (_is_of(x, int) and x >= 1)
+]
 GainName: TypeAlias = Annotated[
     Gain,
-    "'linear', 'exp', a mapping from grades to gains, or a function of one grade",
-    lambda gain: _is_one_of(("linear", "exp"), gain) or _is_gain_table(gain),
+    "'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2 ..., or a function of one grade",
+    lambda gain: _is_one_of(("linear", "exp"), gain) or _is_gain_table(table_of(gain)),
 ]
+Norm: TypeAlias = Literal[1, 2, "max"]
 Discount: TypeAlias = Annotated[
     str | OfNumber, "'log2', 'jk', or a function of one rank", lambda discount: _is_one_of(("log2", "jk"), discount)
 ]
@@ -86,6 +91,13 @@ def _is_of(value: Any, kind: Any) -> bool:
     if kind == Sequence[float]:
         return isinstance(value, list | tuple) and len(value) > 0 and all(map(is_number, value))
     return kind is not float or is_number(value)
+
+
+def kept(value: Any, hint: Any) -> Any:
+    """Return a value that a parameter's annotation allows as metrics keep it: whole, or gains as a mapping."""
+    kind = _without_none(hint)
+    whole = kind is Count or (kind is Bins and value != QUANTILE)
+    return int(value) if whole else table_of(value) if kind is GainName else value
 
 
 def _without_none(hint: Any) -> Any:

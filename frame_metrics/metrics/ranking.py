@@ -51,8 +51,9 @@ def cg(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Arr
 
     Formula: sum over r <= k of gain(r).
     Undefined: never.
-    Parameters: gain, 'linear' (the grade), 'exp' (2^grade - 1), a mapping from grades to gains, or a function of one
-        grade, which gives a number from 0 and never falls.
+    Parameters: gain, 'linear' (the grade), 'exp' (2^grade - 1), a mapping from grades to gains, a list of the gains of
+        the grades 0, 1, 2 ..., as [0, 1, 3, 7], or a function of one grade, which gives a number from 0 and never
+        falls.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
     """
     return run.gains(gain).sums.within(k)
@@ -210,17 +211,23 @@ def bin_g(run: FullRanking) -> Array:
     unjudged="scan",
     also=("map", "mean_average_precision", "average_precision_of_a_ranking"),
     pooled="average_precision",
+    unless={"norm": "found"},
 )
-def ap(run: FullRanking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
+def ap(run: FullRanking, k: int | None = None, norm: Literal["R", "min(k, R)", "found"] = "R") -> Array:
     """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
 
     Formula: sum over the relevant r <= k of precision@r, over R.
     Undefined: no document is relevant.
-    Parameters: norm, the divisor: 'R', or 'min(k, R)', the number of relevant documents that k places can hold.
-    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
+    Parameters: norm, the divisor: 'R'; 'min(k, R)', the number of relevant documents that k places can hold; or
+        'found', the number of relevant documents at ranks up to k, so that missed ones do not count (0 if none is
+        found).
+    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8; 'found': Ragas,
+        context precision.
     """
-    places = run.n_relevant if norm == "R" or k is None else np.minimum(run.n_relevant, k)
-    return ratio(run.precisions.within(k), places)
+    total = run.precisions.within(k)
+    if norm == "found":
+        return _defined(run, total / np.maximum(run.hits(k), 1))
+    return ratio(total, run.n_relevant if norm == "R" or k is None else np.minimum(run.n_relevant, k))
 
 
 @metric(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -37,6 +37,7 @@ def metric(
     completes: str | None = None,
     adds: bool | Weigh = False,
     micro: Callable[..., tuple[Array, Array]] | None = None,
+    unless: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Register a kernel as a metric under its own name.
 
@@ -75,6 +76,7 @@ def metric(
         rows, from ``ratio`` of the ``FullRanking`` behind the ``Ranking``.
     micro : for a metric of rankings, a function like the kernel that gives two arrays of shape (parts, queries), each
         summed over queries: the micro average is the sum over the parts of the first over the second.
+    unless : a value of a parameter, by its name, with which ``monotone``, ``expected`` and ``unjudged`` do not hold.
 
     Raises
     ------
@@ -103,7 +105,9 @@ def metric(
         name = kernel.__name__
         others = (also,) if isinstance(also, str) else tuple(also)
         value = (range, best, undefined, monotone, expected, unjudged)
-        made = Metric(name, kernel, *value, weights, summed, others, pooled, slope, completes, adds, micro)
+        made = Metric(
+            name, kernel, *value, weights, summed, others, pooled, slope, completes, adds, micro, dict(unless or {})
+        )
         if completes in REGISTRY or (ours and completes):  # which has to be there: its direction would be a default's
             made = _completing(made)
         if ours:
@@ -223,6 +227,8 @@ def _wrong_words(made: Metric) -> Iterator[str]:
     known = [way for way in get_args(Unjudged) if way != "scan"]  # whose function is ours
     if made.unjudged not in (None, *known):
         yield f"unjudged={quote(made.unjudged)} is not one of {listed(known)}, nor None"
+    if odd := next((name for name in made.unless if name not in made.options), None):
+        yield f"unless={quote(made.unless)}: it has no parameter {quote(odd)}"
     if not all(isinstance(one, str) and one for one in made.also):
         yield f"also={quote(made.also)} are not names"
 

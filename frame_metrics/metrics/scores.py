@@ -12,7 +12,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, FullScores, ratio
-from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
+from frame_metrics.metrics.parameters import Bins, Norm, PartOfAll, Share, Stretch
 from frame_metrics.metrics.registry import companion_of, metric
 
 
@@ -182,33 +182,38 @@ def log_loss(scores: FullScores) -> Array:
 
 
 @metric(best=0, undefined=None, also=("expected_calibration_error",))
-def ece(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+def ece(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """Distance between probabilities and observed shares, bin by bin (expected calibration error).
 
     Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; n_b of the N rows are in the
-        bin, and a score on an edge is in the lower bin. With norm=2: the square root of the sum of n_b / N (mean score
-        - share)^2. With debiased=True: the square root of max(0, sum of n_b / N ((mean score - share)^2 - share (1 -
-        share) / (n_b - 1))), over the bins of two rows and more, N being their rows. Of several classes: the score of a
-        row is its greatest one, and the row counts as relevant if the class of this score is the true one. There is no
-        interval, as chance makes the error of calibrated scores greater than 0. Without a query `if_calibrated` stands
-        beside the value: what calibrated scores of as many rows would have, sum of n_b / N sqrt(2 / pi) sqrt(p_b (1 -
-        p_b) / n_b), p_b being the mean score; with norm=2 sqrt(sum of p_b (1 - p_b) / N).
+        bin, and a score on an edge is in the lower bin. With bins="quantile": ten bins of equally many rows, whose
+        edges are the deciles of the scores; equal scores share a bin. With norm="max": the greatest of the distances
+        (maximum calibration error). With norm=2: the square root of the sum of n_b / N (mean score - share)^2. With
+        debiased=True: the square root of max(0, sum of n_b / N ((mean score - share)^2 - share (1 - share) / (n_b -
+        1))), over the bins of two rows and more, N being their rows. Of several classes: the score of a row is its
+        greatest one, and the row counts as relevant if the class of this score is the true one. There is no interval,
+        as chance makes the error of calibrated scores greater than 0. Without a query `if_calibrated` stands beside the
+        value: what calibrated scores of as many rows would have, sum of n_b / N sqrt(2 / pi) sqrt(p_b (1 - p_b) / n_b),
+        p_b being the mean score; with norm=2 sqrt(sum of p_b (1 - p_b) / N); with norm="max" the mean of the greatest
+        of absolute normal numbers with the variances p_b (1 - p_b) / n_b, which bins of few rows make large.
     Undefined: there are no rows; with debiased=True no bin has two.
-    Parameters: bins, the number of bins; norm, 2 for the root of the mean square; debiased, with norm=2, to subtract
-        what chance adds: bins of one row are left out, and `n_undefined` counts them. It is not for weighted rows.
+    Parameters: bins, the number of bins, or 'quantile'; norm, 2 for the root of the mean square, 'max' for the greatest
+        distance; debiased, with norm=2, to subtract what chance adds: bins of one row are left out, and `n_undefined`
+        counts them. Neither debiased nor bins='quantile' is for weighted rows.
     Source: M. P. Naeini, G. F. Cooper, M. Hauskrecht, Obtaining well calibrated probabilities using Bayesian binning,
-        2015; debiased: A. Kumar, P. Liang, T. Ma, Verified uncertainty calibration, NeurIPS 2019.
+        2015, also the greatest distance; quantiles: scikit-learn, calibration_curve; debiased: A. Kumar, P. Liang, T.
+        Ma, Verified uncertainty calibration, NeurIPS 2019.
     """
     return scores.bins(bins).distance(norm, debiased)
 
 
 @companion_of("ece", "calibrated", FullScores)
-def _calibrated(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+def _calibrated(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """The error that calibrated scores have."""
     return scores.bins(bins).by_chance(norm, debiased)
 
 
 @companion_of("ece", "lone", FullScores)
-def _lone(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+def _lone(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
     return scores.bins(bins).lone(debiased)

@@ -20,7 +20,7 @@ from frame_metrics.testing.trial import CLOSE, Trial, law, same, shortened
 
 @law("monotone=True: a better document moved up makes the value no worse")
 def monotone(trial: Trial) -> Iterator[str]:
-    if trial.metric.monotone is not True:
+    if trial.metric.monotone is not True or trial.metric.excepted:
         return
     pairs, family = list(better(Rankings(trial.metric).cases())), Rankings(trial.metric)
     for own in trial.ranked:
@@ -33,7 +33,7 @@ def monotone(trial: Trial) -> Iterator[str]:
 
 @law("expected=True: the value of rows that share what their tie has is the mean over all orders of equal scores")
 def expected(trial: Trial) -> Iterator[str]:
-    if not trial.metric.expected:
+    if not trial.metric.expected or trial.metric.excepted:
         return
     family = trial.family if isinstance(trial.family, Rankings) else Rankings(trial.metric)
     random = np.random.default_rng(1)
@@ -67,7 +67,8 @@ def _over_orders(custom: Metric, family: Rankings, cases: Sequence[OneRanking], 
 @law('unjudged="rises": an unjudged row that turns out relevant makes the value no smaller')
 def unjudged(trial: Trial) -> Iterator[str]:
     family = trial.family
-    if trial.metric.unjudged != "rises" or not isinstance(family, Rankings) or trial.metric.columns:
+    rises = trial.metric.unjudged == "rises" and not trial.metric.excepted
+    if not rises or not isinstance(family, Rankings) or trial.metric.columns:
         return
     top = float(family.grades[-1])
     pairs = [

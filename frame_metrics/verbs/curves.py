@@ -15,6 +15,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import each_scored_block
 from frame_metrics.errors import (
     BadValueError,
+    NotComputableError,
     check_bool,
     check_choice,
     check_key_names,
@@ -23,6 +24,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import Array, FullScores, ratio
+from frame_metrics.inputs.bins import MANY, QUANTILE
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
@@ -73,14 +75,14 @@ class CurveOptions(IntervalOptions):
     levels: int | Sequence[float] | None = None
     interpolated: bool = False
     points: int | None = None
-    bins: int | None = None
+    bins: int | Literal["quantile"] | None = None
     cutoffs: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         """Raise for values that the options cannot have, and for two that do not go together; nothing is read."""
         check_bool("interpolated", self.interpolated)
         for name, least in (("points", 3), ("bins", 1)):
-            if getattr(self, name) is not None:
+            if getattr(self, name) is not None and (name, getattr(self, name)) != ("bins", QUANTILE):
                 check_whole(name, getattr(self, name), least)
         if self.per is not None:
             check_choice("per", self.per, get_args(PerQuery))
@@ -178,6 +180,8 @@ def _check(kind: str, options: CurveOptions) -> None:
         meant = kind in of[name] if name in of else kind not in COLUMNS
         if given and not meant:
             raise BadValueError(f"{name}= is not for the curve {quote(kind)}")
+    if options.bins == QUANTILE and kind != "calibration":
+        raise BadValueError(f"bins='quantile' is for the curve 'calibration'; give {quote(kind)} a number of bins")
 
 
 def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
@@ -188,9 +192,13 @@ def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[floa
     segments = segments_of(cases.cells, queries=options.per is not None)
     if kind == "calibration":
         check_scores("curve('calibration')", cases)
+        if options.bins == QUANTILE and cases.weighted:
+            raise NotComputableError(
+                f"bins='quantile' counts rows, and {cases.columns.weight} weighs them; pass weight=None, or bins={BINS}"
+            )
         return _calibration(cases, segments, options.bins or BINS)
     if kind == "distribution":
-        return _distribution(cases, segments, options.bins or BINS)
+        return _distribution(cases, segments, int(options.bins or BINS))
     points = points_of(cases, segments, scored_only=kind == "pr")
     if levels is not None:
         height, threshold = _heights(points, levels)
@@ -319,22 +327,20 @@ def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments,
     return segments, mean, np.full(mean.shape, np.nan)
 
 
-def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
-    """Return the mean score and the share of relevant rows in bins of equal width; empty bins are left out."""
-    sums = np.zeros((3, len(segments) * bins))
-    edges = np.linspace(0, 1, bins + 1)[1:-1]
+def _calibration(cases: Cases, segments: Segments, bins: int | str) -> Answer:
+    """Return the mean score and the share of relevant rows in bins; empty bins are left out."""
+    sums = np.zeros((3, len(segments), MANY if isinstance(bins, str) else bins))
 
     def work(at: Array, scores: FullScores) -> None:
-        place = at[scores.query] * bins + np.searchsorted(edges, scores.probability)
-        rows = scores.pos + scores.neg
-        for i, values in enumerate((rows * scores.score, scores.pos, rows)):
-            np.add.at(sums[i], place, values)
+        binned = scores.bins(bins)
+        sums[:, at] = binned.score, binned.relevant, binned.n
 
     each_scored_block(cases, segments, work)
-    at = np.flatnonzero(sums[2])
+    segment, at = np.nonzero(sums[2])
+    score, relevant, n = sums[:, segment, at]
     amount = float_column if cases.weighted else integer_column
-    columns = (float_column(sums[0, at] / sums[2, at]), float_column(sums[1, at] / sums[2, at]), amount(sums[2, at]))
-    return _answer(COLUMNS["calibration"], segments, at // bins, *columns)
+    columns = (float_column(score / n), float_column(relevant / n), amount(n))
+    return _answer(COLUMNS["calibration"], segments, segment, *columns)
 
 
 def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:

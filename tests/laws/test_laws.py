@@ -42,7 +42,7 @@ VALUES: dict[str, list[Any]] = {
     "gain": ["exp", {-1: 0, 0: 0, 1: 1, 2: 3, 3: 3.5, 4: 10}],
     "discount": ["jk"],
     "base": [10.0],
-    "norm": ["min(k, R)"],
+    "norm": ["min(k, R)", "found"],
     "beta": [0.5, math.inf],
     "nrbp beta": [0.0, 1.0],
     "nnrbp beta": [0.0, 1.0],
@@ -70,7 +70,7 @@ VALUES: dict[str, list[Any]] = {
     "min_precision": [0.0, 1.0],
     "variant": ["b"],
     "normalize": [False],
-    "ece norm": [2],
+    "ece norm": [2, "max"],
     "debiased": [],
 }
 

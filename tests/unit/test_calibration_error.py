@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars
@@ -37,6 +38,14 @@ def by_hand(rows: pl.DataFrame, bins: int = 10) -> dict[str, float]:
     return found | {"two": found["two"] ** 0.5, "root": found["root"] ** 0.5, "less": max(0, square / some) ** 0.5}
 
 
+def deciles(rows: pl.DataFrame, bins: int = 10) -> pl.DataFrame:
+    """The rows of each bin of scikit-learn's quantiles, with their mean score and the share of relevant ones."""
+    score = rows["score"].to_numpy()
+    place = np.searchsorted(np.percentile(score, np.linspace(0, 100, bins + 1))[1:-1], score)
+    binned = rows.with_columns(bin=pl.Series(place)).group_by("bin").agg(pl.mean("score", "label"), n=pl.len())
+    return binned.sort("bin")
+
+
 @pytest.mark.parametrize("bins", [10, 3])
 def test_errors_are_those_of_the_bins(bins: int) -> None:
     """The mean distance, the root of the mean square, and that without what chance adds, beside those by chance."""
@@ -50,6 +59,59 @@ def test_errors_are_those_of_the_bins(bins: int) -> None:
         assert found["if_calibrated"][2] is None
 
 
+@pytest.mark.parametrize("n", [7, 24, 200])
+@pytest.mark.parametrize("digits", [1, 2, 12])
+def test_bins_of_equally_many_rows(n: int, digits: int) -> None:
+    """They are scikit-learn's: equal scores share a bin, so that some may be empty; the curve has the same bins."""
+    rng = np.random.default_rng(n)
+    score = rng.random(n).round(digits)
+    rows = pl.DataFrame({"score": score, "label": (rng.random(n) < score).astype(int)})
+    true, said = calibration_curve(rows["label"], rows["score"], n_bins=10, strategy="quantile")
+    binned = deciles(rows)
+    assert binned["label"].to_list() == pytest.approx(true.tolist(), abs=1e-12)
+    drawn = rows.irm.curve("calibration", bins="quantile")
+    assert drawn["predicted"].to_list() == pytest.approx(said.tolist(), abs=1e-12)
+    assert drawn["observed"].to_list() == pytest.approx(true.tolist(), abs=1e-12)
+    assert drawn["n"].to_list() == binned["n"].to_list()
+    off, share = np.abs(said - true), binned["n"].to_numpy() / n
+    names = ["ece(bins='quantile')", "ece(bins='quantile', norm=2)", "ece(bins='quantile', norm='max')"]
+    expected = [(share * off).sum(), (share * off**2).sum() ** 0.5, off.max()]
+    assert rows.irm.evaluate(*names)["value"].to_list() == pytest.approx(expected, abs=1e-12)
+    many = pl.concat([rows.with_columns(pl.col("score") * 0.1, part=pl.lit("a")), rows.with_columns(part=pl.lit("b"))])
+    parts = many.irm(by="part").evaluate(names[0])
+    assert parts["value"][1] == pytest.approx(expected[0], abs=1e-12)
+    queries = many.with_columns(query=pl.col("part")).irm(query="query").per_query(names[0])
+    assert queries["value"].to_list() == pytest.approx(parts["value"].to_list(), abs=1e-12)
+
+
+def test_the_greatest_distance_of_a_bin() -> None:
+    """Of bins around 0.1, 0.15 and 0.95 the middle one is off most; by its own names, and with a number of bins."""
+    off = max(abs(0.05 - 1 / 2), abs(0.15 - 1 / 3), abs(0.95 - 1))
+    names = ["ece(norm='max')", "max_calibration_error", "Maximum Calibration Error(bins=10)"]
+    found = ROWS.irm.evaluate(*names)
+    assert found["value"].to_list() == pytest.approx([off] * 3, abs=1e-12)
+    assert found["metric"].to_list() == names
+    empty = ROWS[:0].irm(query=None).evaluate("ece(norm='max')", "ece(bins='quantile')")
+    assert empty.select("value", "if_calibrated").rows() == [(None, None)] * 2
+    one = ROWS[:1].irm(query=None).evaluate("ece(norm='max', bins='quantile')")
+    assert one.select("value", "if_calibrated").row(0) == pytest.approx(
+        (0.05, (2 / np.pi * 0.05 * 0.95) ** 0.5), abs=1e-4
+    )
+
+
+@pytest.mark.parametrize(("n", "close"), [(300, 0.06), (5_000, 0.03)])
+def test_the_greatest_distance_that_calibrated_scores_have(n: int, close: float) -> None:
+    """Where bins have many rows, the mean over drawn outcomes is near what stands beside the value."""
+    rng = np.random.default_rng(5)
+    score = rng.random(n)
+    rows = pl.concat(
+        pl.DataFrame({"draw": draw, "score": score, "label": (rng.random(n) < score).astype(int)})
+        for draw in range(300)
+    )
+    found = rows.irm(query=None, by="draw").evaluate("ece(norm='max', bins='quantile')")
+    assert found["value"].mean() == pytest.approx(found["if_calibrated"].mean(), rel=close)
+
+
 def test_bins_of_one_row_are_left_out_and_counted() -> None:
     """One of three bins has one row; alone it has no debiased error."""
     names = ("ece", "ece(norm=2, debiased=True)")
@@ -61,7 +123,7 @@ def test_bins_of_one_row_are_left_out_and_counted() -> None:
 def test_a_counted_row_stands_for_several_and_a_weighted_one_has_no_error_by_chance() -> None:
     """A row that counts three times is as three; by chance weights say nothing."""
     counted, three = ROWS.irm(count="n"), pl.concat([ROWS] * 3).irm
-    names = ("ece", "ece(norm=2)", "ece(norm=2, debiased=True)")
+    names = ("ece", "ece(norm=2)", "ece(norm=2, debiased=True)", "ece(norm='max')", "ece(bins='quantile')")
     columns = ["value", "if_calibrated", "n_undefined"]
     mine, other = (irm.evaluate(*names).select(columns) for irm in (counted, three))
     np.testing.assert_allclose(mine.to_numpy().astype(float), other.to_numpy().astype(float), rtol=0, atol=1e-12)
@@ -122,8 +184,28 @@ ROWS.irm(weight="w").evaluate("ece(norm=2, debiased=True)")
     but: ROWS.irm(weight=None).evaluate("ece(norm=2, debiased=True)")
     but: ROWS.irm(weight="w").evaluate("ece(norm=2)")
 ROWS.irm.evaluate("ece(norm=3)")
-    BadValueError: ece: norm=3 is not one of 1, 2
+    BadValueError: ece: norm=3 is not one of 1, 2, 'max'
     but: ROWS.irm.evaluate("ece(norm=1)")
+ROWS.irm.evaluate("ece(bins='quantiles')")
+    BadValueError: ece: bins='quantiles' is not a whole number from 1, or 'quantile'
+ROWS.irm.evaluate("ece(bins=2.5)")
+    BadValueError: ece: bins=2.5 is not a whole number from 1, or 'quantile'
+    but: ROWS.irm.evaluate("ece(bins='quantile')", "ece(bins=2.0)")
+ROWS.irm(weight="w").evaluate("ece(bins='quantile')")
+    NotComputableError: ece(bins='quantile') counts the rows of each bin, and w weighs them; pass weight=None, or leave
+        bins= out
+    but: ROWS.irm(weight="w").evaluate("ece")
+    but: ROWS.irm(weight=None).evaluate("ece(bins='quantile')")
+ROWS.irm(weight="w").curve("calibration", bins="quantile")
+    NotComputableError: bins='quantile' counts rows, and w weighs them; pass weight=None, or bins=10
+    but: ROWS.irm(weight="w").curve("calibration", bins=10)
+    but: ROWS.irm(weight=None).curve("calibration", bins="quantile")
+ROWS.irm.curve("distribution", bins="quantile")
+    BadValueError: bins='quantile' is for the curve 'calibration'; give 'distribution' a number of bins
+    but: ROWS.irm.curve("distribution", bins=3)
+ROWS.irm.curve("calibration", bins="tenths")
+    BadValueError: bins='tenths' is not a whole number from 1
+    but: ROWS.irm.curve("calibration", bins="quantile")
 """
 
 

@@ -529,9 +529,11 @@ log().evaluate("ndcg(gian='exp')")
 log().evaluate("success(k=3)")
     UnknownNameError: success has no parameter 'k'; it has 'rel', 'judged_only'; write the cutoff as success@3
 log().evaluate("ndcg(gain='expo')")
-    BadValueError: ndcg: gain='expo' is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade
+    BadValueError: ndcg: gain='expo' is not 'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2
+        ..., or a function of one grade
 log().evaluate("ndcg(gain={})")
-    BadValueError: ndcg: gain={} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade
+    BadValueError: ndcg: gain={} is not 'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2
+        ..., or a function of one grade
 log().evaluate("ndcg(judged_only=3)")
     BadValueError: ndcg: judged_only=3 is not True or False
     but: log().evaluate("ndcg(gain={0: 0, 1: 1, 3: 2}, judged_only=True)", "success@3")
@@ -590,12 +592,14 @@ metrics.iprec(recall=0.1) @ 0.2
 (metrics.iprec @ 0.2)(recall=0.1)
     BadValueError: iprec@0.2: recall= and @ mean the same; pass one of them
 metrics.dcg(gain={1: 10**400})
-    BadValueError: dcg: gain=[...] is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade
+    BadValueError: dcg: gain=[...] is not 'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2
+        ..., or a function of one grade
     but: metrics.ndcg @ 10
     but: metrics.iprec @ 0.5
 metrics.ndcg(gain=VALUE)
     for: {0: "none", 1: "some"}, {0: 0, 1: NAN}, {0: 0, 1: INF}
-    BadValueError: ndcg: gain=VALUE is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade
+    BadValueError: ndcg: gain=VALUE is not 'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2
+        ..., or a function of one grade
     but: metrics.ndcg(gain={0: 0, 1: 2.5})
 """
 
@@ -898,7 +902,7 @@ wild().evaluate("ncg(gain={2: 5, 3: 9})@2")
     NotComputableError: ncg(gain={2: 5, 3: 9})@2 needs max_grade=, the highest grade of the scale; the largest grade in
         rating is 3
 wild().evaluate("ndcg(gain={0: 0, 1: 1})")
-    BadValueError: gain: the mapping has no gain for the grades 3; add them
+    BadValueError: gain: there is none for the grades 3; add them
 wild(grade="wild").evaluate("ndcg(gain='exp')")
     BadValueError: the gain of grade 2000 with gain='exp' overflows where gains are added; rescale it
     but: wild().evaluate("ndcg(gain={0: 0, 1: 1, 3: 3})")

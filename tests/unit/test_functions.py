@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, BadValueError, KernelError, Metric, metrics
+from frame_metrics import IRM, BadValueError, KernelError, Metric, Ranking, metrics
 from frame_metrics.testing import check_metric
 from helpers import KINDS, as_kind, as_polars, error, made_log
-from inside import REGISTRY
+from inside import REGISTRY, read_text
 
 OF_GAIN = [metric for metric in REGISTRY.values() if "gain" in metric.options and not metric.off_policy]
 
@@ -45,6 +45,39 @@ def test_a_function_of_the_grade_is_the_gain_it_gives(own: Metric, roles: dict[s
     for name, function in same.items():
         expected = log(**roles).per_query(needed(own)(gain=name))["value"]
         assert log(**roles).per_query(needed(own)(gain=function))["value"].equals(expected)
+
+
+@pytest.mark.parametrize("own", OF_GAIN, ids=str)
+def test_a_list_is_the_gains_of_the_grades_from_0(own: Metric) -> None:
+    """As the mapping of each place to its number, which is what the metric prints; as text, as a list or a tuple."""
+    gains = [0, 1, 3, 7.5]
+    mapping = needed(own)(gain=dict(enumerate(gains)), **{"max_grade": 3} if "max_grade" in own.options else {})
+    listed, tupled = (mapping(gain=kind(gains)) for kind in (list, tuple))
+    assert listed == tupled == mapping
+    assert read_text(str(listed))[0][1] == mapping
+    text = str(mapping).replace("{0: 0, 1: 1, 2: 3, 3: 7.5}", "[0, 1, 3, 7.5]")
+    assert text != str(mapping)
+    few = made_log().filter(pl.col("grade").fill_null(0) <= 3).irm(score="score")
+    found = few.per_query(text)
+    assert found["metric"].unique().to_list() == [text]
+    assert found["value"].equals(few.per_query(mapping)["value"])
+
+
+def test_a_list_of_gains_has_one_for_each_grade() -> None:
+    """[0, 1, 3] gains 3 for grade 2, 0 for a negative one; a grade past its end, or between two, is an error."""
+    frame = pl.DataFrame({"query": [1, 1, 1], "score": [3.0, 2.0, 1.0], "grade": [2, -1, 1]})
+    dcg = 3 + 1 / 2
+    assert frame.irm.per_query("dcg(gain=[0, 1, 3])")["value"].to_list() == [pytest.approx(dcg, abs=1e-12)]
+    best = 3 + 1 / np.log2(3)
+    assert frame.irm.per_query("ndcg(gain=[0, 1, 3])")["value"].to_list() == [pytest.approx(dcg / best, abs=1e-12)]
+    said = "gain: there is none for the grades {}; add them"
+    for grade in (3, 1.5):
+        odd = frame.with_columns(grade=pl.Series([float(grade), 0, 1]))
+        assert error(lambda odd=odd: odd.irm.evaluate("ndcg(gain=[0, 1, 3])")) == said.format(float(grade))
+        assert odd.irm.evaluate(f"ndcg(gain={{0: 0, 1: 1, {grade}: 2}})")["n"].to_list() == [1]
+    assert Ranking(grade=[2, 0, 1], lengths=[3]).gains([0, 1, 3]).tolist() == [3, 0, 1]
+    for wrong in ([], [0, -1], [0, "1"], [0, float("nan")]):
+        assert "is not 'linear', 'exp'" in error(lambda wrong=wrong: metrics.ndcg(gain=wrong))
 
 
 def test_a_function_of_the_rank_is_the_discount_it_gives() -> None:
@@ -123,11 +156,13 @@ def test_what_a_function_may_not_give_names_the_metric_the_function_and_the_numb
     assert ("raised" in why) == (found.value.__cause__ is not None)
 
 
-@pytest.mark.parametrize("value", [str, 3, None, "log3", [1, 2]])
+@pytest.mark.parametrize("value", [str, 3, None, "log3", [1, -2]])
 @pytest.mark.parametrize("option", ["gain", "discount"])
 def test_what_is_no_function_is_refused_in_words(option: str, value: Any) -> None:
     """A class is none either."""
-    named = {"gain": "'linear', 'exp', a mapping from grades to gains, or a function of one grade"}
+    named = {
+        "gain": "'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2 ..., or a function of one grade"
+    }
     words = named.get(option, "'log2', 'jk', or a function of one rank")
     with pytest.raises(BadValueError, match=re.escape(f"is not {words}")):
         metrics.ndcg(**{option: value})

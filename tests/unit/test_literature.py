@@ -461,6 +461,8 @@ WORKED = (
             "ap": (1 + 2 / 4 + 3 / 5 + 4 / 8) / 5,
             "ap@4": (1 + 2 / 4) / 5,
             "ap(norm='min(k, R)')@4": (1 + 2 / 4) / 4,
+            "ap(norm='found')": (1 + 2 / 4 + 3 / 5 + 4 / 8) / 4,
+            "ap(norm='found')@4": (1 + 2 / 4) / 2,
             "rr": 1 / 1,
             "rprec": 3 / 5,
             "rprec_mult(multiple=0.4)": 1 / 2,

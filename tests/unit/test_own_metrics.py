@@ -268,6 +268,7 @@ def test_what_is_no_kernel_is_refused_where_it_is_defined(case: str) -> None:
         ({"range": (1, 0)}, r"range=\(1, 0\) is not a least and a greatest value"),
         ({"best": 0.5}, r"best=0.5 is not an end of its range \(0, 1\), nor None"),
         ({"best": "high"}, "best='high' is not an end"),
+        ({"unless": {"gain": "exp"}}, "unless={'gain': 'exp'}: it has no parameter 'gain'"),
         ({"undefined": 5}, r"undefined=5 is not in its range \(0, 1\), nor None"),
         ({"range": (1, 5), "best": 5}, r"undefined=0 is not in its range \(1, 5\), nor None"),
         ({"undefined": "zero"}, "undefined='zero' is not a number, nor None"),

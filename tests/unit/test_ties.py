@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_metrics import ColumnError, FrameMetricsError, Metric, NotComputableError, metrics
+from frame_metrics.testing import check_metric
 from helpers import examples, frame
 from inside import REGISTRY, FullConfusion, FullRanking
 
@@ -95,6 +96,31 @@ def test_a_metric_without_bounds_refuses_the_worst_and_the_best_order(metric: Me
         log.per_query(metric)
     log(ties="order").per_query(metric)
     log(ties="doc", doc="doc").per_query(metric)
+
+
+@pytest.mark.parametrize("ties", ["worst", "best", "expected"])
+def test_a_divisor_that_the_order_changes_has_no_bounds(ties: Any) -> None:
+    """Average precision over what was found falls if a relevant document moves up into the first k, so it refuses."""
+    rows = {"query": 4 * [1], "score": [4.0, 3.0, 2.0, 1.0]}
+    worse, better = (pl.DataFrame(rows | {"grade": grades}).irm for grades in ([1, 0, 0, 1], [1, 0, 1, 0]))
+    values = [irm.per_query("ap(norm='found')@3")["value"].item() for irm in (worse, better)]
+    assert values == [1, pytest.approx((1 + 2 / 3) / 2)]
+    tied = pl.DataFrame({"query": 3 * [1], "score": [2.0, 1.0, 1.0], "grade": [1, 0, 1], "doc": [*"abc"]})
+    with pytest.raises(NotComputableError, match=r"ap\(norm='found'\)@2.*doc=.*order"):
+        tied.irm(doc=None, ties=ties).per_query("ap(norm='found')@2")
+    assert tied.irm(ties="doc").per_query("ap(norm='found')@2")["value"].to_list() == [1]
+    with pytest.raises(NotComputableError, match=r"has no bounds of unjudged rows"):
+        tied.irm.bounds("ap(norm='found')", of="unjudged")
+
+
+@pytest.mark.parametrize("k", [None, 1, 2])
+def test_average_precision_over_what_was_found_keeps_its_laws(k: int | None) -> None:
+    """It is 0 where nothing relevant was found, undefined where nothing is relevant, and 1 at best."""
+    own = metrics.ap(norm="found") if k is None else metrics.ap(norm="found") @ k
+    check_metric(own)
+    log = pl.DataFrame({"query": [1, 1, 2, 3], "score": [2.0, None, 1.0, 1.0], "grade": [0, 1, 0, 1]})
+    found = log.irm(undefined="null").per_query(own)
+    assert found.select("value", "undefined").rows() == [(0, False), (None, True), (1, False)]
 
 
 def test_a_tie_that_changes_nothing_is_not_refused() -> None:

@@ -29,7 +29,7 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
 
     ``highest``: the highest grade of ``scale=``, which the error then names.
     """
-    if metric.unjudged is None:
+    if metric.unjudged is None or metric.excepted:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
     if metric.columns:
