@@ -270,6 +270,27 @@ def more_wrong_than_right() -> frame_metrics.IRM[pl.DataFrame]:
     return log(*rows).irm(query="query", collection_size=100_000)
 
 
+def as_many_wrong_as_right() -> frame_metrics.IRM[pl.DataFrame]:
+    """Of 100 documents 4 are relevant: 2 are found, beside 2 others."""
+    rows = [("q", f"d{i}", 9.0 - i if i < 4 else None, int(i not in (1, 2))) for i in range(6)]
+    return log(*rows).irm(query="query", collection_size=100)
+
+
+def single_answers(n: int = 6) -> frame_metrics.IRM[pl.DataFrame]:
+    """Of twelve queries some have one relevant document, which is found, and the others ten, of which two are."""
+    rows = [
+        (f"q{q:02}", f"d{i}", 9.0 - i if i < 3 else None, int(i < 1 or (q >= n and i != 1)))
+        for q in range(12)
+        for i in range(3 if q < n else 11)
+    ]
+    return log(*rows).irm(query="query")
+
+
+def one_grade() -> frame_metrics.IRM[pl.DataFrame]:
+    """Both results of the second query have grade 2; of the first one differs."""
+    return log(*[("q1", "a", 2.0, 2), ("q1", "b", 1.0, 1), ("q2", "a", 2.0, 2), ("q2", "b", 1.0, 2)]).irm(query="query")
+
+
 def cut(n: int = 20) -> frame_metrics.IRM[pl.DataFrame]:
     """Three rankings of so many results, and one of two; a relevant document of each was not retrieved."""
     rows = [(f"q{q}", f"d{i:02}", float(-i), int(i == q)) for q in range(4) for i in range(n if q < 3 else 2)]
@@ -360,6 +381,9 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),
     "accuracy below that of retrieving nothing": (more_wrong_than_right, "warning", 1, 1, ""),
+    "accuracy that only equals that of retrieving nothing": (as_many_wrong_as_right, "warning", 1, 1, ""),
+    "averages that part by queries with one relevant document": (single_answers, "info", 1, 1, ""),
+    "queries whose documents have one grade": (one_grade, "info", 1, 1 / 2, "q2"),
     "rankings cut at one length": (cut, "info", 3, 3 / 4, "q0"),
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
     "searches cut by segments": (lambda: split("a"), "warning", 1, 1 / 24, "q1 0"),
@@ -610,7 +634,54 @@ def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) 
     assert looked(ranked.rename({"score": "rank"})) == ("info", 2, 0.5, "A, q2", message)
 
 
+# Queries that tell no order from another
+
+
+def test_a_query_whose_documents_have_one_grade() -> None:
+    """Its ndcg is 1 in any order; not so where a result is unjudged, or not relevant, or where grades differ."""
+    check = "queries whose documents have one grade"
+    irm = one_grade()
+    assert irm.per_query("ndcg")["value"][1] == 1
+    assert irm(score=-pl.col("score")).per_query("ndcg")["value"].to_list() == [pytest.approx(0.86, abs=0.005), 1]
+    for grade in (None, 0, 1):
+        second = (pl.col("query") == "q2") & (pl.col("doc") == "b")
+        other = irm.frame.with_columns(grade=pl.when(second).then(grade).otherwise("grade"))
+        assert check not in checks(other.irm(query="query"))
+    run, qrels = irm.frame.drop("grade"), irm.frame.drop("score")
+    missed = pl.concat([qrels, qrels[-1:].with_columns(doc=pl.lit("z"))])
+    assert check in checks(run.irm(query="query").judge(qrels))
+    assert check in checks(run.irm(query="query").judge(missed))
+    assert check not in checks(
+        run.irm(query="query").judge(missed.with_columns(grade=pl.col("grade") - (pl.col("doc") == "z")))
+    )
+    assert check not in checks(run.irm(query="query").judge(qrels[:-1]))
+
+
+def test_averages_that_part() -> None:
+    """Half of the queries have one relevant document: macro recall is .6, micro .27, and .2 without them."""
+    irm = single_answers()
+    row = found(irm, "averages that part")
+    values = irm.evaluate("recall", average=["macro", "micro"])["value"].to_list()
+    assert values == pytest.approx([(6 + 6 * 0.2) / 12, (6 + 6 * 2) / (6 + 60)])
+    assert row["message"].startswith("macro recall is 60.0% and micro recall 27.3%, as 50% of the queries have one")
+    assert row["message"].endswith("without them they are 20.0% and 20.0%")
+    for n in (0, 12):  # all alike
+        assert row["check"] not in checks(single_answers(n))
+
+
 # Accuracy and recall in a collection
+
+
+def test_an_accuracy_that_equals_that_of_retrieving_nothing() -> None:
+    """Two of four results are right, as many as are wrong; one more or fewer, and it is better or worse."""
+    irm = as_many_wrong_as_right()
+    row = found(irm, "accuracy that only equals")
+    assert row["message"].startswith("accuracy is 96% with collection_size=, as that of retrieving nothing: as many")
+    assert irm.evaluate("accuracy")["value"].to_list() == pytest.approx([0.96])
+    better = irm.frame.with_columns(grade=pl.when(pl.col("doc") == "d2").then(1).otherwise("grade"))
+    worse = irm.frame.with_columns(grade=pl.when(pl.col("doc") == "d3").then(0).otherwise("grade"))
+    for other in (better, worse, irm.frame.with_columns(score=pl.lit(None, pl.Float64))):
+        assert row["check"] not in checks(other.irm(query="query", collection_size=100))
 
 
 def test_an_accuracy_that_hides_a_recall_of_a_fifth() -> None:

@@ -46,6 +46,21 @@ def searches_without_a_relevant_row(counts: Counted) -> Seen:
     return seen_of(counts.index, "queries", counts["queries without relevant documents"], counts["evaluated"])
 
 
+@check("info", "queries", of="evaluated")
+def queries_whose_documents_have_one_grade(block: RankedBlock) -> Array:
+    """all results are judged, and all judged documents have the same grade{in_a_ranking}: ndcg is 1 in any order, or
+    lower for what was not found, and tells no order from another
+    """
+    run, pool = block.run, block.run.pool
+    query = np.repeat(np.arange(run.n_queries), run.lengths) if pool is None else pool.query
+    grade = run.grade if pool is None else pool.grade
+    gains, highest, lowest = grade > 0, np.zeros(run.n_queries), np.full(run.n_queries, np.inf)
+    np.maximum.at(highest, query[gains], grade[gains])
+    np.minimum.at(lowest, query[gains], grade[gains])
+    alike = (highest == lowest) & (np.bincount(query[gains], minlength=run.n_queries) == run.n_judged)
+    return alike & (run.n_ret > 1) & (run.count_of(run.judged, None) == run.n_ret)
+
+
 @check("warning", "results", of="top of evaluated", name=f"unjudged in the top {TOP}")
 def unjudged_in_the_top(block: RankedBlock) -> Array:
     """results {unjudged}"""

@@ -11,7 +11,9 @@ from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import segments_of
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, seen_in, seen_of
+from frame_metrics.verbs.audit.of_few import FEW
 
+APART = 0.1  # averages that differ by more are not taken for one another
 SHORT = 5  # lists of fewer results are not taken for cut
 
 
@@ -31,6 +33,14 @@ def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
     results are wrong than right; look at precision, recall and informedness
     """
     return _of_accuracy(counts, counts.evaluated, lambda mean: mean["accuracy"] < mean["nothing"] - CLOSE, unit=100)
+
+
+@check("warning", "{cells}")
+def accuracy_that_only_equals_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
+    """accuracy is {accuracy:.7g}% with collection_size=, as that of retrieving nothing: as many results are wrong as
+    right; look at precision, recall and informedness
+    """
+    return _of_accuracy(counts, counts.evaluated, _as_nothing, unit=100)
 
 
 @check("info", "results")
@@ -73,6 +83,36 @@ def _of_accuracy(
     n = np.bincount(place, weight, len(segments))
     means = {name: ratio(np.bincount(place, weight * each, len(segments)), n) for name, each in values.items()}
     return seen_in(segments, odd(means), n > 0, {name: unit * mean for name, mean in means.items()})
+
+
+def _as_nothing(mean: dict[str, Array]) -> Array:
+    """Mark segments with the accuracy of an empty result, in which something was found; the means are by name."""
+    return (np.abs(mean["accuracy"] - mean["nothing"]) <= CLOSE) & (mean["recall"] > 0)
+
+
+@check("info", "{cells}")
+def averages_that_part_by_queries_with_one_relevant_document(counts: Counted) -> Seen | None:
+    """macro recall is {macro:.1%} and micro recall {micro:.1%}, as {few:.0%} of the queries have one relevant document:
+    each counts as much as any other in a macro average, and as one document of all in a micro average; without them
+    they are {macro_without:.1%} and {micro_without:.1%}
+    """
+    relevant, index, segments = counts["relevant"].astype(np.float64), counts.index, segments_of(counts.index.cells)
+    place, some, single = segments.place[index.cell], counts.evaluated & (relevant > 0), relevant == 1
+
+    def summed(values: Array, marks: Array) -> Array:
+        return np.bincount(place, values * marks, len(segments))
+
+    def means(marks: Array) -> tuple[Array, Array]:
+        found = np.where(marks, counts["hits"], 0)
+        macro = ratio(summed(ratio(found, np.maximum(relevant, 1)), marks), summed(np.ones(len(place)), marks))
+        return macro, ratio(summed(found, marks), summed(relevant, marks))
+
+    (macro, micro), (macro_without, micro_without) = means(some), means(some & ~single)
+    n, few = (summed(np.ones(len(place)), marks) for marks in (some, some & single))
+    apart, rest = np.abs(macro - micro), np.abs(macro_without - micro_without)
+    values = {"macro": macro, "micro": micro, "macro_without": macro_without, "micro_without": micro_without}
+    marked = (n >= FEW) & (apart > APART) & (rest < apart / 2)
+    return seen_in(segments, marked, n > 0, values | {"few": ratio(few, n)})
 
 
 @check("info", "{cells}")
