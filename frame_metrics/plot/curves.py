@@ -94,6 +94,7 @@ def roc(
     prevalence: float | None = None,
     threshold: Any = None,
     values: Any = None,
+    odds: float | None = 10,
     chosen: Names = None,
     color: Names = None,
     facet: Names = None,
@@ -104,10 +105,15 @@ def roc(
     Parameters
     ----------
     frame : the result of ``curve("roc")``, of any kind; for models without scores the result of ``evaluate("fallout",
-        "recall")`` in the long layout: each is a point with its name.
+        "recall")`` in the long layout: each is a point with its name. The method of a frame with decisions and no
+        scores draws these.
     costs : of a mistake, as ``{"fp": 1, "fn": 5}``: lines of equal cost are drawn, and the cheapest point is marked.
     prevalence : the share of relevant rows, on which the cost depends.
     values : the result of ``evaluate("roc_auc", ci=0.95)`` on the same data: the names of the lines include it.
+    odds : of models without scores, the factor that is enough to rule in or out. Two areas are grey: of rule-in, where
+        a positive raises the odds by more than this (lr_positive), and of rule-out, where a negative lowers them by
+        more (lr_negative). By default 10, which R. Jaeschke, G. H. Guyatt, D. L. Sackett, Users' guides to the medical
+        literature III, JAMA 271(9), 1994, call a large change. None for no areas.
     threshold, chosen, color, facet, positive : as in ``pr``.
     """
     if decided := "metric" in backend_of(frame).names():
@@ -125,6 +131,9 @@ def roc(
         amounts = f"false alarm {float(costs['fp']):g}, miss {float(costs['fn']):g}, {share}"
         cheapest = "decision" if decided else "threshold"
         tidy = tidy.with_notes(f"dotted: points of equal cost ({amounts})", f"ring: the cheapest {cheapest}")
+    if decided and odds is not None:
+        layers = [*_areas(odds, x, y), *layers]
+        tidy = tidy.with_notes(f"grey: areas of rule-in (LR+ above {odds:g}) and rule-out (LR- below {1 / odds:.3g})")
     layers += _points(tidy, x, y) if decided else [_curve(tidy, x, y), *_marks(tidy, x, y)]
     return composed(tidy, layers, "ROC points" if decided else f"ROC curve{_n_of(values)}", width=HEIGHT)
 
@@ -169,6 +178,21 @@ def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
     tidy = pairs_of(picture, frame, DECIDED, color)
     tidy = replace(tidy, table=tidy.table.rename(dict(zip(DECIDED, ("fpr", "tpr"), strict=True))))
     return tidy, axis_of("X", "fpr", positive), axis_of("Y", "tpr", positive)
+
+
+def _areas(odds: float, x: Any, y: Any) -> list[Any]:
+    """Return the areas of the ROC plane in which a positive rules in, and in which a negative rules out.
+
+    ``odds``: the factor of the odds: recall / fallout is above it, or (1 - recall) / (1 - fallout) below its inverse.
+    """
+    if not is_number(odds) or not 1 < odds < np.inf:
+        raise BadValueError(f"odds={quote(odds)} is not a factor above 1, as 10")
+    layers = []
+    for name, right, low in (("rule-in", 1 / odds, (0.0, 1.0)), ("rule-out", 1.0, (1 - 1 / odds, 1.0))):
+        area = pl.DataFrame({_field(x): [0.0, right], _field(y): low, "top": 1.0, "area": name})
+        mark = alt.Chart(values_of(area)).mark_area(color=NEITHER, opacity=0.2)
+        layers.append(mark.encode(x=x, y=y, y2=alt.Y2("top:Q"), tooltip=alt.Tooltip("area:N")))
+    return layers
 
 
 def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:

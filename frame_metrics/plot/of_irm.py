@@ -37,6 +37,7 @@ class Drawing:
     further: Further = lambda irm, frame, args, options: {}
     by_role: Mapping[str, str] = field(default_factory=dict)  # the verbs of irms in which some roles are named
     roles: tuple[str, ...] = ()  # the roles that the picture takes as options
+    decided: tuple[str, ...] = ()  # the metrics that are drawn, by ``evaluate``, of rows with decisions and no scores
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
         if pictures is None:
@@ -49,10 +50,13 @@ class Drawing:
         @wraps(self.draw)
         def drawn(*args: Any, **options: Any) -> Any:
             named_here = {name: options.pop(name) for name in self.roles if name in options}
-            verb = getattr(pictures.irm(**named_here) if named_here else pictures.irm, named)
+            irm = pictures.irm(**named_here) if named_here else pictures.irm
             drawing = {p.name: options[p.name] for p in of_picture if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
-            frame = verb(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
+            if self.decided and _only_decides(irm):
+                frame = irm.evaluate(*self.decided, *args, **asked)
+                return self.draw(frame, **{**_word(irm, frame, args, options), **drawing})
+            frame = getattr(irm, named)(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
             return self.draw(frame, **{**self.further(pictures.irm, frame, args, options), **drawing})
 
         theirs = list(of_verb.values())[len(self.given) :]
@@ -90,6 +94,12 @@ def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     if "prevalence" in options or "per" in options or "k" in backend_of(frame).names():
         return {}
     return {"prevalence": irm.best_threshold("recall"), **_word(irm, frame, args, options)}
+
+
+def _only_decides(irm: Any) -> bool:
+    """Return True if rows without a query have decisions, and no scores."""
+    columns = irm._plan.columns
+    return bool(columns.predicted) and not (columns.score or columns.class_scores or columns.query)
 
 
 def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -178,7 +188,9 @@ class Pictures:
     over_time = Drawing(periods.over_time, "evaluate", defaults=SURE, further=_sure, roles=("by",))
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
     pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
-    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95))
+    roc = Drawing(
+        curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95), decided=curves.DECIDED
+    )
     gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
     calibration = Drawing(probabilities.calibration, "curve", ("calibration",), further=_word)
     thresholds = Drawing(decisions.thresholds, "thresholds")

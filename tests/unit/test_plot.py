@@ -662,8 +662,43 @@ def test_models_without_scores_are_points() -> None:
     assert specification(chart)["title"]["subtitle"] == [
         "dotted: points of equal cost (false alarm 1, miss 3, 30 % relevant)",
         "ring: the cheapest decision",
+        "grey: areas of rule-in (LR+ above 10) and rule-out (LR- below 0.1)",
     ]
     assert "there is no recall" in error(lambda: plot.roc(rates.filter(metric="fallout")), BadValueError)
+
+
+def test_areas_of_rule_in_and_rule_out() -> None:
+    """On the edge of an area a likelihood ratio is the factor, or its inverse; a curve has no areas."""
+    rates = frame("metric value", ("fallout", 0.1), ("recall", 0.9))
+    chart = plot.roc(rates, odds=5)
+    areas = [data for data in rows(chart, "area", "fpr", "tpr", "top") if data]
+    assert areas == [
+        [("rule-in", 0, 0, 1), ("rule-in", 1 / 5, 1, 1)],
+        [("rule-out", 0, pytest.approx(4 / 5), 1), ("rule-out", 1, 1, 1)],
+    ]
+    for fpr in (0.02, 0.1, 0.15):
+        assert (fpr * 5) / fpr == pytest.approx(5)  # recall over fallout
+        assert (1 - (4 / 5 + fpr / 5)) / (1 - fpr) == pytest.approx(1 / 5)
+    assert len(marks(chart, "area")) == 2
+    assert not marks(plot.roc(rates, odds=None), "area")
+    assert not marks(cases.plot.roc(), "area")
+    for odds in (1, 0.5, "10", float("inf"), True):
+        assert "is not a factor above 1, as 10" in error(lambda odds=odds: plot.roc(rates, odds=odds), BadValueError)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decisions_without_scores_are_points_of_their_rates(kind: str) -> None:
+    """The method draws them: a point for each system, and none of a threshold; with scores it draws curves."""
+    said = CASES.with_columns(predicted=pl.Series([1, 1, 1, 0]), model=pl.lit("a"))
+    both = pl.concat([said, said.with_columns(predicted=pl.Series([1, 0, 0, 0]), model=pl.lit("b"))])
+    made = as_kind(both, kind)
+    irm = frame_metrics.IRM(made, score=None, system="model")
+    assert sorted(rows(irm.plot.roc(), "color", "fpr", "tpr")[-1]) == [("a", 0.5, 1.0), ("b", 0.0, 0.5)]
+    assert specification(irm.plot.roc())["title"]["text"].startswith("ROC points")
+    assert len(marks(frame_metrics.IRM(made, system="model").plot.roc(), "line")) == 2
+    alone = frame_metrics.IRM(as_kind(said, kind), score=None).plot.roc(costs={"fp": 1, "fn": 3}, prevalence=0.5)
+    assert (0.5, 1.0, True) in [row for data in rows(alone, "fpr", "tpr", "cheapest") for row in data]
+    assert "has no option 'points'" in error(lambda: irm.plot.roc(points=9))
 
 
 @pytest.mark.parametrize("picture", ["pr", "roc", "gain"])
