@@ -177,5 +177,5 @@ class Judgments:
         each = many[one] * many[other] * square(values[code[one]], values[code[other]])
         apart = np.bincount(document[one], each, minlength=len(self.group))
         # Value by value, as all pairs of many values would not fit into memory.
-        each = (counted[:, at] * (counted @ square(values, values[at])) for at in range(len(values)))
-        return apart, sum(each, np.zeros(self.n))
+        differ = (counted[:, at] * (counted @ square(values, values[at])) for at in range(len(values)))
+        return apart, sum(differ, np.zeros(self.n))
