@@ -93,7 +93,7 @@ def _of_equal_hash(ours: Array, theirs: Array) -> tuple[Array, Array]:
 def _looked_up(query: Array, ours: Array, lengths: Array, theirs: Array) -> tuple[Array, Array]:
     """Return pairs of positions in two arrays of hashes that are equal, in one query.
 
-    It takes half the time of a join, for a million rows of which those of a query stand together.
+    It takes half the time of a join, for a million rows of which those of a query are adjacent.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ Gain: TypeAlias = str | Mapping[float, float] | Sequence[float] | OfNumber
 LARGEST = 1e300  # the largest gain: a hundred million of them can be added without overflow
 
 
-def table_of(gain: Any) -> Any:
+def mapping_of(gain: Any) -> Any:
     """Return the mapping that a list of the gains of the grades 0, 1, 2 ... stands for; other gains as they are."""
     return dict(enumerate(gain)) if isinstance(gain, list | tuple) else gain
 
@@ -37,7 +37,7 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         out[judged] = values_of_function("gain", gain, grade[judged], rising=True)
         return out
     if not isinstance(gain, str):
-        table: Mapping[float, float] = table_of(gain)
+        table: Mapping[float, float] = mapping_of(gain)
         known = np.array(sorted(table), dtype=np.float64)
         values = np.array([table[g] for g in sorted(table)], dtype=np.float64)
         place = np.searchsorted(known, grade).clip(max=len(known) - 1)

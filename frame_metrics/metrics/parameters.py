@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.errors import listed
 from frame_metrics.inputs import Gain, OfNumber
 from frame_metrics.inputs.bins import QUANTILE
-from frame_metrics.inputs.gains import LARGEST, table_of
+from frame_metrics.inputs.gains import LARGEST, mapping_of
 
 # The range of a parameter is in its annotation: words, which docs print, and a rule, which checks use.
 Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
@@ -37,7 +37,7 @@ Bins: TypeAlias = Annotated[
 GainName: TypeAlias = Annotated[
     Gain,
     "'linear', 'exp', a mapping from grades to gains, a list for 0, 1, 2 ..., or a function of one grade",
-    lambda gain: _is_one_of(("linear", "exp"), gain) or _is_gain_table(table_of(gain)),
+    lambda gain: _is_one_of(("linear", "exp"), gain) or _is_gain_table(mapping_of(gain)),
 ]
 Norm: TypeAlias = Literal[1, 2, "max"]
 Discount: TypeAlias = Annotated[
@@ -97,7 +97,7 @@ def kept(value: Any, hint: Any) -> Any:
     """Return a value that a parameter's annotation allows as metrics keep it: whole, or gains as a mapping."""
     kind = _without_none(hint)
     whole = kind is Count or (kind is Bins and value != QUANTILE)
-    return int(value) if whole else table_of(value) if kind is GainName else value
+    return int(value) if whole else mapping_of(value) if kind is GainName else value
 
 
 def _without_none(hint: Any) -> Any:
