@@ -27,7 +27,7 @@ from pathlib import Path
 import llms
 from code_blocks import with_copies, with_narrow_blocks
 from formulas import typeset
-from literature import entries, with_terms, with_words
+from literature import SEARCHES, entries, with_terms, with_words, words_of
 from shelves import API, navigation, sections
 from site_checks import lost, problems
 from site_looks import looked
@@ -189,12 +189,17 @@ def public() -> set[str]:
 def order_of_hits(path: Path) -> None:
     """Put headings with words beside them first in the index: of hits that are as good, the search shows the first.
 
-    It also finds what only begins with a word. So words with a letter alone, as P and A/B test, stand in the path too.
+    It also finds what only begins with a word. So words with a letter alone, as P and A/B test, stand in the path too,
+    with the inputs of docs/searches.txt, and names that other metrics begin with.
     """
-    index = json.loads(path.read_text(encoding="utf-8"))
+    index, names, typed = json.loads(path.read_text(encoding="utf-8")), entries(), words_of(SEARCHES)
+    first = {name for name in names if any(other.startswith(f"{name}_") for other in names)}
     for item in index["items"]:
-        words = item["title"].partition("<small>")[2].removesuffix("</small>").split(", ")
-        item["path"] = [*(word for word in words if re.search(r"\b[A-Z]\b", word)), *item["path"]]
+        title, _, small = item["title"].partition(" <small>")
+        words = small.removesuffix("</small>").split(", ")
+        alone = [word for word in words if word in typed or re.search(r"\b[A-Z]\b", word)]
+        name = [title] if item["location"].startswith("metrics/") and title in first else []
+        item["path"] = [*alone, *name, *item["path"]]
     index["items"].sort(key=lambda item: "<small>" not in item["title"])
     path.write_text(json.dumps(index), encoding="utf-8")
 

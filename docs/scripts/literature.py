@@ -1,4 +1,4 @@
-"""What the literature calls each metric (docs/terms.txt), and what users call a place (docs/words.txt)."""
+"""What the literature calls each metric (terms.txt), what users call a place (words.txt) and type (searches.txt)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 TERMS = Path(__file__).parents[1] / "terms.txt"
 WORDS = TERMS.with_name("words.txt")
+SEARCHES = TERMS.with_name("searches.txt")
 METRICS = TERMS.with_name("metrics")
 ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
@@ -71,7 +72,7 @@ def searched() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     pages = entries()
     named = {f"{pages[name]}#{name}": listed for name, listed in terms().items()}
-    for place, words in [*lines_of(WORDS).items(), *named.items()]:
+    for place, words in [*lines_of(SEARCHES).items(), *lines_of(WORDS).items(), *named.items()]:
         for word in words:
             found.setdefault(word.partition(" (")[0], []).append(place.replace(".md", ".html"))
     for word, places in found.items():
@@ -80,12 +81,13 @@ def searched() -> dict[str, list[str]]:
 
 
 def words_typed() -> set[str]:
-    """The words that users type, apart from what the literature calls a metric."""
-    listed = {
-        path: {word.partition(" (")[0] for words in lines_of(path).values() for word in words}
-        for path in (WORDS, TERMS)
-    }
-    return listed[WORDS] - listed[TERMS]
+    """The words that users type, apart from what only the literature calls a metric."""
+    return words_of(WORDS) - words_of(TERMS) | words_of(SEARCHES)
+
+
+def words_of(path: Path) -> set[str]:
+    """All words of a list, without what a word in brackets says of them."""
+    return {word.partition(" (")[0] for words in lines_of(path).values() for word in words}
 
 
 def anchor(title: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from itertools import groupby
@@ -43,8 +44,14 @@ API = {
 # no line here. What stands behind a colon is a group of the shelf.
 SECTIONS = {
     "Start": ["index.md", "start.md", "overview.md", "start/*.md"],
-    "Do": ["recipes/index.md", "recipes/*.md", "examples/*.md"],
-    "Look up: Metrics": ["metrics/index.md", "which_measure.md", "metrics/*.md"],
+    "Do": ["recipes/index.md", "recipes/*.md"],
+    "Do: Scripts": ["examples/*.md"],
+    "Look up: Metrics": [
+        "metrics/index.md",
+        "which_measure.md",
+        *(f"metrics/{name}.md" for name in ("ranking", "decisions", "scores", "classes", "lists")),
+        "metrics/*.md",
+    ],
     "Look up: Verbs and other calls": [f"api/{name}.md" for name in API],
     "Look up: Rules": [
         "conventions.md",
@@ -112,11 +119,22 @@ def sections(pages: set[str]) -> list[tuple[str, list[str]]]:
             fitting = [one for one in in_order(left) if Path(one).match(name) and (one == name or one not in named)]
             of_title += fitting
             left -= set(fitting)
-        if of_title:
-            found.append((title, of_title))
+        found += by_heading(title, of_title) if title == "Do" else [(title, of_title)] * bool(of_title)
     if left:
         sys.exit(f"no section of docs/scripts/shelves.py has {', '.join(sorted(left))}")
     return found
+
+
+def by_heading(shelf: str, pages: list[str]) -> list[tuple[str, list[str]]]:
+    """The pages of a shelf in groups, which are the headings of its first page that link them."""
+    index = ROOT / "docs" / pages[0] if pages else ROOT
+    parts = re.split(r"^## (.+)\n", index.read_text(encoding="utf-8"), flags=re.MULTILINE) if index.is_file() else [""]
+    groups = {
+        f"{shelf}: {heading}": [page for page in pages[1:] if f"({Path(page).name}" in links]
+        for heading, links in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    left = [page for page in pages if not any(page in group for group in groups.values())]
+    return [(title, group) for title, group in [(shelf, left), *groups.items()] if group]
 
 
 def in_order(pages: Iterable[str]) -> list[str]:

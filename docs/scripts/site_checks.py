@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from literature import searched, words_typed
+from literature import TERMS, WORDS, searched, words_of, words_typed
 
 SEEN = 3  # hits that somebody looks at; search_site.mjs gives five
 FETCHED = re.compile(r"(?:url\(|@import )[\"']?((?:https?:)?//[^)\"']+)")
@@ -67,7 +67,8 @@ def lost(out: Path) -> Iterator[str]:
         seen = hits[word][: SEEN if word in typed else None]
         if not {*seen} & {*places}:
             yield f"a search for {word!r} finds {seen}, not {places}"
-    later = [word for word in wanted if hits[word][:1] and hits[word][0] not in wanted[word]]
-    print(f"{len(wanted)} words searched, {len(wanted) - len(later)} found first; later: {', '.join(later)}")
-    if len(later) > len(wanted) / 10:
-        yield f"{len(later)} of {len(wanted)} words are not found first"
+    led = words_of(WORDS) | words_of(TERMS)
+    later = [word for word in wanted if word in led and hits[word][:1] and hits[word][0] not in wanted[word]]
+    print(f"{len(wanted)} words searched; of {len(led)} that lead to a place, these are not first: {', '.join(later)}")
+    if len(later) > len(led) / 10:
+        yield f"{len(later)} of {len(led)} words are not found first"

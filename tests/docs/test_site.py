@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
 import frame_metrics
@@ -89,6 +91,31 @@ def test_every_public_name_stands_on_a_page_of_the_api() -> None:
     assert sorted(written) == sorted(f"frame_metrics.{name}" for name in names)
 
 
+def test_recipes_stand_in_the_groups_of_their_first_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heading of the first page is a group of what it links; what it does not link stands above the groups."""
+    monkeypatch.setattr(shelves, "ROOT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# R\n\n## One\n\n[a](a.md)\n\n## Two\n\n[b](b.md#x)\n")
+    found = shelves.by_heading("Do", ["index.md", "a.md", "b.md", "c.md"])
+    assert found == [("Do", ["index.md", "c.md"]), ("Do: One", ["a.md"]), ("Do: Two", ["b.md"])]
+
+
+def test_the_calls_of_the_front_run() -> None:
+    """Each door shows a call, for a frame with the columns that it names."""
+    ranks = {"rank": [1, 2] * 4, "query": [1, 1, 2, 2, 3, 3, 4, 4], "label": [1, 0, 0, 1] * 2}
+    known = {
+        "log": pl.DataFrame({"query": ["a", "a", "b"], "bm25": [3.0, 2.0, 1.0], "rating": [0, 2, 1]}),
+        "clicks": pl.DataFrame({**ranks, "variant": ["old"] * 4 + ["new"] * 4, "user": [1, 1, 2, 2, 3, 3, 4, 4]}),
+        "cases": pl.DataFrame({"ill": [1, 0, 1, 0], "risk": [0.9, 0.1, 0.8, 0.3]}),
+    }
+    doors = re.findall(
+        r"^    ```python\n(.*?)^    ```", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert len(doors) == 3
+    for door in doors:
+        exec(textwrap.dedent(door), dict(known))
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     """A page that is not there, a place that is not on it, and what another host has to send, are problems."""
     (tmp_path / "a.html").write_text('<h1 id="top">A</h1><a href="b.html#c">b</a><a href="https://example.org">x</a>')
@@ -124,11 +151,12 @@ def test_words_that_users_type_stand_beside_a_heading(place: str) -> None:
 def test_headings_with_words_come_first_in_the_index(tmp_path: Path) -> None:
     """Of hits that are as good the search shows the first; words with a letter alone stand in the path too."""
     index = tmp_path / "search.json"
-    items = [{"title": "Design", "path": ["About"]}, {"title": "tp <small>hits, P@10</small>", "path": ["Metrics"]}]
+    entry = {"title": "ndcg <small>hits, P@10</small>", "path": ["Metrics"], "location": "metrics/ranking.html#ndcg"}
+    items = [{"title": "Design", "path": ["About"], "location": "design.html"}, entry]
     index.write_text(json.dumps({"items": items}))
     site.order_of_hits(index)
     (first, second) = json.loads(index.read_text())["items"]
-    assert first["path"] == ["P@10", "Metrics"]
+    assert first["path"] == ["P@10", "ndcg", "Metrics"]
     assert second == items[0]
 
 
