@@ -65,7 +65,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     n = n_text(tidy.table.select(pl.sum_horizontal(COUNTS[1:])).to_series()) if counted else ""
     tidy = _with_crossing(tidy, asked) if crossing else tidy.with_columns(crosses=False)
     tidy = thinned(tidy, ["threshold", *asked], kept="crosses")
-    tidy = _molten(tidy, asked)
+    tidy = _unpivoted(tidy, asked)
     title = ["Threshold:", "rows with this score or a higher one are found"]
     x = alt.X("threshold:Q", title=title, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("value:Q", title=asked[0] if len(asked) == 1 else "value", scale=_shared_scale(asked))
@@ -96,7 +96,7 @@ def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     return tidy.per_line(crosses=only_at(pl.when(pl.col(pair[0]) > 0).then(far).arg_min()))
 
 
-def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
+def _unpivoted(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     """Return a row for each threshold and metric; only rows of precision keep the mark of the crossing."""
     kept = ["threshold", "chosen", "crosses", *tidy.series]
     table = tidy.table.unpivot(asked, index=kept, variable_name="color", value_name="value")

@@ -18,7 +18,7 @@ from frame_metrics.plot.tidy import POINTS
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
 
 
-SURE = {"ci": 0.95}
+WITH_CI = {"ci": 0.95}
 OF_ROLES = {"arm": "ab_test", "team": "interleaving"}  # the verbs that compare, where a role says what is compared
 
 
@@ -141,14 +141,14 @@ def _means(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     return {**_queries(irm, frame, args, options), **means}
 
 
-def _level(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _ci_of_compare(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the option ``ci``: the caller's, or else the default of ``compare``."""
     return {"ci": options.get("ci", signature(irm.compare).parameters["ci"].default)}
 
 
-def _sure(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _ci_over_time(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the option ``ci``: the caller's, or else that of pictures over time."""
-    return {"ci": options.get("ci", SURE["ci"])}
+    return {"ci": options.get("ci", WITH_CI["ci"])}
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Pictures:
 
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
-    over_time = Drawing(periods.over_time, "evaluate", defaults=SURE, further=_sure, roles=("by",))
+    over_time = Drawing(periods.over_time, "evaluate", defaults=WITH_CI, further=_ci_over_time, roles=("by",))
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
     pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
     roc = Drawing(
@@ -196,8 +196,8 @@ class Pictures:
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
-    comparison = Drawing(averages.comparison, "compare", further=_level, by_role=OF_ROLES)
-    leaderboard = Drawing(averages.leaderboard, "leaderboard", further=_level)
+    comparison = Drawing(averages.comparison, "compare", further=_ci_of_compare, by_role=OF_ROLES)
+    leaderboard = Drawing(averages.leaderboard, "leaderboard", further=_ci_of_compare)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     sample_size = Drawing(sizes.sample_size, "sample_size", (), {"power": sizes.CHANCES})

@@ -64,7 +64,7 @@ def over_time(
 ) -> alt.Chart:
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
-    A period that is not there, or has no value, is a gap. The first and the last period are hollow where they have less
+    A missing period, or one without a value, is a gap. The first and the last period are hollow where they have less
     than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the best line.
 
     Parameters
@@ -83,7 +83,7 @@ def over_time(
         read_tidy(frame, PICTURE, ("metric", "value"), also, color=color, facet=facet, ignored=[name])
     )
     axis = Axis.of(name, column_of(frame, name))
-    tidy = axis.placed(tidy, column_of(frame, name))
+    tidy = axis.with_every_period(tidy, column_of(frame, name))
     tidy = tidy.with_notes(
         bars if "ci_low" in tidy.table.columns else "", "axes show the part of the scale in which values lie"
     )
@@ -123,8 +123,8 @@ class Axis:
         order = [value for value in ordered_distinct(column) or column.unique(maintain_order=True) if value is not None]
         return cls(name, with_gaps([value_text(value) for value in order]))
 
-    def placed(self, tidy: Tidy, column: pl.Series) -> Tidy:
-        """Return the same with a row for each line and period, of which those that are not there are null."""
+    def with_every_period(self, tidy: Tidy, column: pl.Series) -> Tidy:
+        """Return the data with a row for each line and period; missing ones have null values."""
         texts = pl.Series(WHEN, [None if value is None else value_text(value) for value in column], dtype=pl.String)
         table = tidy.table.with_columns(texts)
         lacking = table.filter(pl.col(WHEN).is_null())
@@ -158,7 +158,7 @@ class Axis:
 
 
 def _with_filled(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
-    """Add whether each period is filled: the first and the last one of a line may not be."""
+    """Add a column "filled": false for the first or the last period of a line if it has few queries."""
     if "n" not in table.columns:
         return table.with_columns(filled=pl.lit(True))
     parts = []
@@ -171,7 +171,7 @@ def _with_filled(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
 
 
 def _with_alone(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
-    """Add whether each period stands between gaps, so that no line goes to it."""
+    """Add a column "alone": true for a period between gaps, to which no line goes."""
     there = pl.col("value").is_not_null()
     has_neighbour = there.shift(1).fill_null(False) | there.shift(-1).fill_null(False)
     return table.with_columns(alone=(there & ~has_neighbour).over(lines))

@@ -129,7 +129,7 @@ def read_tidy(
 
 
 def _of_few_facets(tidy: Tidy) -> Tidy:
-    """Return the same with at most so many small multiples as can be seen at once, the first; a note counts them."""
+    """Return the same with the first small multiples, as many as can be seen at once; a note counts them."""
     facet = tidy.facet
     if facet is None or len(facet.values) <= PANELS:
         return tidy
@@ -198,7 +198,7 @@ def n_text(numbers: pl.Series) -> str:
 
 
 def only_at(index: pl.Expr) -> pl.Expr:
-    """Return a mark of the row of a number; of none where that is null."""
+    """Return an expression that is true at the row with this index, and at no row if the index is null."""
     return (pl.int_range(pl.len()) == index).fill_null(False)
 
 
@@ -251,7 +251,7 @@ def _is_over(name: str, total: str | None) -> bool:
 
 
 def _texts_of(values: Sequence[Any], totals: Sequence[bool]) -> list[str]:
-    """Values as texts that differ where the values do; those of totals are "all"."""
+    """Return values as texts, different ones for different values; those of totals are "all"."""
     taken = {value for value in values if isinstance(value, str)}
     null, total = unused_name("null", taken), unused_name("all", taken)
     texts = [null if value is None else value_text(value) for value in values]
@@ -274,10 +274,10 @@ def _as_number(column: pl.Series) -> pl.Series:
 
 
 def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str) -> Tidy:
-    """Keep some of the rows of each line, so that what is left out is near to what is kept; a note says so.
+    """Keep some rows of each line, evenly along its length, each row near to one that stays; a note counts them.
 
-    Kept are the first row, and the last one of each of equal stretches of the line's length, all ``columns`` taken
-    together, each on a scale from 0 to 1; and the rows that are marked in the column ``kept``.
+    The line is cut into stretches of equal length, with each of ``columns`` on a scale from 0 to 1. The first row, the
+    last row of each stretch, and the rows that are marked in the column ``kept`` stay.
     """
     rows = [part[_stretches(part, columns, kept)] if len(part) > POINTS else part for part in tidy.lines()]
     table = pl.concat(rows)
@@ -286,7 +286,7 @@ def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str) -> Tidy:
 
 
 def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str) -> Array:
-    """The numbers of the rows that are kept of one line."""
+    """Return the positions of the rows of one line that stay, see ``thinned``."""
     arc = np.zeros(len(part))
     for name in columns:
         values = np.nan_to_num(part[name].fill_null(0).to_numpy(), posinf=0, neginf=0)
