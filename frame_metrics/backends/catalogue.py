@@ -83,7 +83,7 @@ def list_goals(*, library: str = "polars") -> Any:
 
 
 def _other_needs(metric: Metric) -> list[str]:
-    """Return the options and columns that a metric needs beside its input; [] for a user's metric that fails."""
+    """Return the options and columns that a metric needs besides its input; [] for a user's metric that fails."""
     try:
         return [need for fact, need in READS.items() if fact in metric.reads] + [
             one.partition("=")[0] if one in OF_DOCUMENTS else f"extra {one}" for one in metric.columns

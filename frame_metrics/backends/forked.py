@@ -62,7 +62,7 @@ def check_threads(what: str) -> None:
 
 
 def guarded(what: str, rows: int | None, work: Callable[[], Result]) -> Result:
-    """Do what may need the threads of polars, in such a process: raise where it does.
+    """Run work that may need the threads of polars, in such a process; raise if it does.
 
     Small frames mostly need none. They are tried, and whoever waits for threads computes nothing any more.
 

@@ -1,4 +1,4 @@
-"""Expressions of polars that move values to rows which they are not of, as a sort does."""
+"""Expressions of polars that move values to other rows, as a sort does."""
 
 from __future__ import annotations
 
