@@ -266,7 +266,7 @@ def test_a_comparison_of_weighted_values_has_no_wins() -> None:
             ColumnError,
             "propensity= is about",
         ),
-        ({"propensity": None, "clip": 2}, lambda irm: irm.evaluate("dcg"), ColumnError, "clip= says nothing"),
+        ({"propensity": None, "clip": 2}, lambda irm: irm.evaluate("dcg"), ColumnError, "clip= has no effect"),
         ({"clip": 0}, lambda irm: irm.evaluate("dcg"), BadValueError, "a weight above 0"),
         ({"propensity": {1: 0, 2: 1}}, lambda irm: irm.evaluate("dcg"), BadRowsError, "1 of 2 rows is not above 0"),
         ({"target_propensity": {1: 2}}, lambda irm: irm.evaluate("dcg"), BadValueError, "to chances from 0 to 1"),
