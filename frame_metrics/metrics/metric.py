@@ -201,7 +201,7 @@ class Metric:
 
     @property
     def of_area(self) -> float | None:
-        """How much the metric rises with the area under the ROC curve; None if it is not a linear function of it."""
+        """Slope of the metric over the area under the ROC curve; None if it is not a linear function of it."""
         plain = {name: p.default for name, p in self.options.items()}
         return self.slope if self.params.items() <= plain.items() else None
 
