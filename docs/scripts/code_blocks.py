@@ -123,11 +123,12 @@ def broken_line(line: str, inside: bool) -> list[str]:
 
 
 def opened(code: str, indent: str, inside: bool) -> list[str]:
-    """Put what stands in the widest brackets of a line into lines of its own."""
+    """Put what stands in the last brackets of a line, or in the widest if too much is left, into lines of its own."""
     pairs = [(start, end) for start, end in outermost(masks(code)) if end - start > 2]
     if not pairs:
         return continued(code, indent)
-    start, end = max(pairs, key=lambda pair: pair[1] - pair[0])
+    fitting = pairs[-1][0] < WIDTH - 4 and pairs[-1][1] - pairs[-1][0] > 12
+    start, end = pairs[-1] if fitting else max(pairs, key=lambda pair: pair[1] - pair[0])
     while inner := only_brackets(code, start, end):
         start, end = inner
     within = code[start + 1 : end].strip()
@@ -152,7 +153,9 @@ def only_brackets(code: str, start: int, end: int) -> tuple[int, int] | None:
     if len(arguments(code[start + 1 : end])) != 1:
         return None
     pairs = [(i + start + 1, j + start + 1) for i, j in outermost(masks(code)[start + 1 : end])]
-    return next((pair for pair in pairs if pair[1] == end - 1 and pair[1] - pair[0] > 2), None)
+    between = [code[a:b] for a, b in pairwise([start + 1, *(place for pair in pairs for place in pair)])][::2]
+    is_call = pairs and pairs[-1][0] < WIDTH - 4 and not any(" " in part for part in between)
+    return next((pair for pair in pairs if is_call and pair[1] == end - 1 and pair[1] - pair[0] > 2), None)
 
 
 def outermost(code: str) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # The pages of the API, and what stands on each; a name without which the package is left out.
 API = {
-    "irm": ("IRM", ["IRM"]),
+    "irm": ("IRM and its verbs", ["IRM"]),
     "functions": (
         "Functions",
         ["list_metrics", "list_goals", "read_run", "read_qrels", "write_run", "write_qrels", "show", "show_versions"],
