@@ -24,7 +24,7 @@ from frame_metrics.roles.roles import Roles
 OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
 FILE = "file"  # the column of the files' names, where each file is a system
 WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
-PAGE = "report.html"  # what a report is written to, if nothing is said
+PAGE = "report.html"  # the file that a report is written to by default
 SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name saved numbers
 
 
@@ -135,7 +135,7 @@ class CommandLine:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
     def _check_arguments(self, inputs: list[str]) -> None:
-        """Raise for a metric, or an option, that is required and lacks, and for a file to write among those to read."""
+        """Raise if a required metric or option is missing, or if a file to write is among those to read."""
         taken = metrics_taken(self.name)
         if taken is not None and takes_one_metric(self.name):
             if len(self.metrics) > 1:

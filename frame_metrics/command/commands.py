@@ -45,7 +45,7 @@ class Command:
     """One command."""
 
     examples: str
-    extra: tuple[str, ...] = ()  # its options beside those of its verb, of reading and of writing
+    extra: tuple[str, ...] = ()  # its options besides those of its verb, of reading and of writing
     usage: str = "[INPUT ...] [METRIC ...] [options]"
 
 

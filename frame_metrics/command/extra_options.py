@@ -158,7 +158,7 @@ class Against:
 
 
 class Asked:
-    """Options beside the arguments.
+    """Options in addition to the arguments.
 
     Parameters
     ----------

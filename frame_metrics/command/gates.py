@@ -28,7 +28,7 @@ class Outcome:
     sentence: str  # the sentence with the numbers that is printed
     failed: bool
     noted: str = ""  # a remark that is printed if the gate passes
-    undecided: bool = False  # whether it did not pass because nothing can be said
+    undecided: bool = False  # whether it did not pass because the data are too few
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
@@ -194,7 +194,7 @@ def check_bounds(fail_on: Any) -> None:
 
 
 def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
-    """Hold the findings of an audit against what fails, those of nothing too where a check is named."""
+    """Check the findings of an audit against the gate; a named check without a finding is an outcome too."""
     from frame_metrics.verbs.audit.gate import bound_in_words, gate_of  # takes a while, and other commands do without
 
     gate = gate_of(fail_on)

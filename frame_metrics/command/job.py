@@ -355,7 +355,7 @@ class Job(CommandLine):
         return self._judged_report()
 
     def _judged_report(self) -> int:
-        """Say where a report was written that was given no name, check the gates, and return the exit code."""
+        """Print where a report without a name was written, check the gates, and return the exit code."""
         if "output" not in self.set_options and PAGE in self.outputs:
             say(f"the report is in {PAGE}")
         if not self.has_gates:

@@ -114,7 +114,7 @@ class Option:
 
 
 def literal(text: str) -> Any:
-    """Read a number, true or false, or a text; a text that looks like one of these stands in double quotes."""
+    """Read a number, true or false, or a text; a text that looks like one of these is in double quotes."""
     try:
         value = float(text) if _NO_ZERO.fullmatch(text) else json.loads(text)
     except ValueError:

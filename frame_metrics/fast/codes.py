@@ -51,7 +51,7 @@ def codes_by_slot(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, A
 def _first_rows(slot: Array) -> Array:
     """Return the first row of each slot that is used, ascending.
 
-    If there are few slots, their first rows are likely to stand near the beginning. So the beginning is searched first,
+    If there are few slots, their first rows are likely to be near the beginning. So the beginning is searched first,
     and then 8 times as many rows, until every used slot is found.
     """
     size, n = int(slot.max()) + 1, len(slot)

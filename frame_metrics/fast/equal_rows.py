@@ -32,7 +32,7 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 
 
 def run_numbers(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
-    """Return the number of the run of equal keys in which each row stands, from 0, shape (rows,)."""
+    """Return the number of the run of equal keys that each row is in, from 0, shape (rows,)."""
     n = len(frame)
     out = np.zeros(n, np.int32 if n < 1 << 31 else np.int64)
     if keys and n:

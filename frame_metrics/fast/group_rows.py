@@ -1,4 +1,4 @@
-"""Lay rows with equal keys end to end, each group where its first row stands."""
+"""Lay rows with equal keys end to end, each group at the place of its first row."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def apart(trial: Trial) -> Iterator[str]:
 
 
 def _other_values(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
-    """Yield a sentence for each query beside which a case has another value than alone, the smallest first."""
+    """Yield a sentence for each query that changes the value of a case, the smallest first."""
     for other in trial.cases[:100]:
         for word, pair, at in (("after", [other, case], 1), ("before", [case, other], 0)):
             value = trial.of(pair)[[at]]

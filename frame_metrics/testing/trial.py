@@ -20,7 +20,7 @@ SAYS: dict[Any, str] = {}  # the sentence of each law; the law is a function tha
 
 
 def law(says: str) -> Callable[[Law], Law]:
-    """Make a function a law; laws are tried in the order in which they stand in their files.
+    """Make a function a law; laws are tried in the order of their files.
 
     Parameters
     ----------
