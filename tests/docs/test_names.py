@@ -24,7 +24,7 @@ VOCABULARY = (ROOT / "docs" / "vocabulary.md").read_text(encoding="utf-8")
 
 # Names with such a word that users know: a law, a fact of a page, a finding.
 KNOWN = {"testing.laws": {"apart"}, "verbs.audit.of_clicks": {"clicks_without_what_was_shown"}}
-# Public names that stand in several modules: a picture is called as the verb that it draws; an entry of a table that is
+# Public names that are in several modules: a picture is called as the verb that it draws; an entry of a table that is
 # read by its name, such as a metric or a finding, and the function of that name below it.
 SEVERAL = {
     **dict.fromkeys(("bounds", "confusion", "leaderboard", "sample_size", "thresholds"), "a verb, and its picture"),

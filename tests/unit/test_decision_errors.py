@@ -377,9 +377,9 @@ two({"clicked": [1, 0, 1, 0], "bm25": [2, 1, 1, 2], "day": ["mo", "mo", "tu", "t
         had is 0.5) and recall >= 0.5 (the best that can be had is 1), each where the others hold)
     but: two().best_threshold("f1", subject_to={"recall": 0.5, "fallout": np.int64(1)})
 two().evaluate("ece(bins=2.5)")
-    BadValueError: ece: bins=2.5 is not a whole number from 1
+    BadValueError: ece: bins=2.5 is not a whole number from 1, or 'quantile'
 two().evaluate("ece(bins=0)")
-    BadValueError: ece: bins=0 is not a whole number from 1
+    BadValueError: ece: bins=0 is not a whole number from 1, or 'quantile'
     but: two().evaluate("ece(bins=5)")
 """
 
