@@ -21,10 +21,14 @@ STYLE = (
 
 def measured() -> tuple[dict[tuple[str, str], tuple[float, float, float]], int]:
     """Value and ends of the interval by metric and system, and the number of queries, as the example printed them."""
-    line = re.compile(r"^ (\S.*?) {2,}(\S+) +\S+ +macro +([\d.]+) +(\d+) +\d+ +([\d.]+) +([\d.]+)", re.MULTILINE)
-    found = line.findall(OUTPUT.read_text(encoding="utf-8"))
-    values = {(metric, system): (float(v), float(low), float(high)) for system, metric, v, _, low, high in found}
-    return values, int(found[0][3])
+    lines = [re.split(r" {2,}", line.strip()) for line in OUTPUT.read_text(encoding="utf-8").splitlines()]
+    head = next(line for line in lines if {"system", "metric", "value", "ci_low", "ci_high"} <= {*line})
+    rows = [dict(zip(head, line, strict=True)) for line in lines if len(line) == len(head) and line[0] in SYSTEMS]
+    values = {
+        (row["metric"], row["system"]): (float(row["value"]), float(row["ci_low"]), float(row["ci_high"]))
+        for row in rows
+    }
+    return values, int(rows[0]["n"])
 
 
 def front() -> str:

@@ -13,10 +13,12 @@ import polars as pl
 import pytest
 
 import frame_metrics
+import front
 import literature
 import llms
 import readability
 import shelves
+import site_looks
 from helpers import ROOT, script
 
 site = script(ROOT / "docs" / "scripts" / "build_site.py")
@@ -158,6 +160,27 @@ def test_headings_with_words_come_first_in_the_index(tmp_path: Path) -> None:
     (first, second) = json.loads(index.read_text())["items"]
     assert first["path"] == ["P@10", "ndcg", "Metrics"]
     assert second == items[0]
+
+
+def test_what_is_wrong_with_a_block_of_code_is_said() -> None:
+    """A block that scrolls, cannot be copied, or is copied with what does not run, is a problem; others are none."""
+    block = {"over": 0, "language": "pycon", "copied": "show(1)", "text": ">>> show(1)"}
+    assert list(site_looks.of_block(block)) == []
+    assert list(site_looks.of_block({**block, "language": "text", "copied": "a b"})) == []
+    assert list(site_looks.of_block({**block, "over": 7})) == ["'>>> show(1)' is 7 px wider than its column"]
+    assert list(site_looks.of_block({**block, "copied": None})) == ["'>>> show(1)' cannot be copied"]
+    (said,) = site_looks.of_block({**block, "copied": ">>> show(1)"})
+    assert said.startswith("'>>> show(1)' does not run when it is copied: invalid syntax")
+    (said,) = site_looks.of_block({**block, "language": "console", "copied": "$ ls"})
+    assert said.endswith("is copied with its prompt")
+
+
+def test_the_picture_of_the_readme_has_the_intervals_that_were_printed() -> None:
+    """Each interval holds its value, and every system has all metrics of the picture."""
+    values, n = front.measured()
+    assert n > 100
+    assert {*values} >= {(metric, system) for metric in front.METRICS for system in front.SYSTEMS}
+    assert [key for key, (value, low, high) in values.items() if not low <= value <= high] == []
 
 
 def test_language_models_get_every_page(tmp_path: Path) -> None:
