@@ -419,6 +419,8 @@ def test_every_check_is_made_to_fire() -> None:
 LACKED = "systems without rows for some queries"
 # What else is found where a log is odd in two ways.
 WITH_IT = {
+    "averages that part by queries with one relevant document": {"only results are judged"},
+    "queries whose documents have one grade": {"only results are judged"},
     "few clusters": {"few queries"},
     "segments of few clusters": {"segments of few queries"},
     "clipped weights": {"few effective results"},
@@ -453,6 +455,7 @@ WITH_IT = {
         "segments of few queries",
     },
     "rankings split over segments": {
+        "queries whose documents have one grade",
         "queries in several segments",
         "queries without relevant documents",
         "ranks with gaps",
@@ -676,7 +679,9 @@ def test_an_accuracy_that_equals_that_of_retrieving_nothing() -> None:
     """Two of four results are right, as many as are wrong; one more or fewer, and it is better or worse."""
     irm = as_many_wrong_as_right()
     row = found(irm, "accuracy that only equals")
-    assert row["message"].startswith("accuracy is 96% with collection_size=, as that of retrieving nothing: as many")
+    assert row["message"].startswith(
+        "accuracy is 96% with collection_size=, as that of retrieving nothing, because few"
+    )
     assert irm.evaluate("accuracy")["value"].to_list() == pytest.approx([0.96])
     better = irm.frame.with_columns(grade=pl.when(pl.col("doc") == "d2").then(1).otherwise("grade"))
     worse = irm.frame.with_columns(grade=pl.when(pl.col("doc") == "d3").then(0).otherwise("grade"))

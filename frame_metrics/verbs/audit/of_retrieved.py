@@ -37,8 +37,8 @@ def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
 
 @check("warning", "{cells}")
 def accuracy_that_only_equals_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
-    """accuracy is {accuracy:.7g}% with collection_size=, as that of retrieving nothing: as many results are wrong as
-    right; look at precision, recall and informedness
+    """accuracy is {accuracy:.7g}% with collection_size=, as that of retrieving nothing, because few documents are
+    relevant, and as many results are wrong as right; look at precision, recall and informedness
     """
     return _of_accuracy(counts, counts.evaluated, _as_nothing, unit=100)
 
@@ -86,8 +86,9 @@ def _of_accuracy(
 
 
 def _as_nothing(mean: dict[str, Array]) -> Array:
-    """Mark segments with the accuracy of an empty result, in which something was found; the means are by name."""
-    return (np.abs(mean["accuracy"] - mean["nothing"]) <= CLOSE) & (mean["recall"] > 0)
+    """Mark segments with the high accuracy of an empty result, in which something was found; the means are by name."""
+    equal = np.abs(mean["accuracy"] - mean["nothing"]) <= CLOSE
+    return equal & (mean["accuracy"] > 1 - RARE) & (mean["recall"] > 0)
 
 
 @check("info", "{cells}")
