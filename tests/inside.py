@@ -37,6 +37,7 @@ from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import (
     Array,
     Classes,
+    ClassScores,
     FullConfusion,
     FullRanking,
     FullScores,
@@ -95,6 +96,7 @@ __all__ = [
     "TIMES",
     "Arms",
     "Array",
+    "ClassScores",
     "Classes",
     "DuckDBFrame",
     "FallingRows",

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterable
 
-from frame_metrics.inputs import Classes, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
+from frame_metrics.inputs import Classes, ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.metric import FORMS, OF_TWO, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
@@ -17,7 +17,7 @@ PAGES = {
     "ranking": ("Metrics of a ranking", [FullRanking]),
     "decisions": ("Metrics of decisions", [FullConfusion]),
     "scores": ("Metrics of scores", [FullScores]),
-    "classes": ("Metrics of several classes", [Classes]),
+    "classes": ("Metrics of several classes", [Classes, ClassScores]),
     "lists": ("Metrics of sets of lists, and of two rankings", [Lists, TwoRankings]),
 }
 FAMILIES = [family for _, families in PAGES.values() for family in families]
@@ -130,12 +130,13 @@ def place(metric: Metric) -> str:
 def entry(metric: Metric) -> str:
     """Entry of one metric on the page."""
     said = {name: " ".join(text.split()) for name, text in SECTION.findall(metric.doc)}
-    null = "null" if metric.input in (Classes, Lists) else "null, left out of the mean"
+    null = "null" if metric.input in (Classes, ClassScores, Lists) else "null, left out of the mean"
     default = null if metric.undefined is None else f"{metric.undefined:g}"
     default += f", as 1 - {metric.completes} is there" if metric.completes and metric.undefined is not None else ""
     low, high = (f"{end:g}".replace("inf", "infinity") for end in metric.range)
     best = "" if metric.best is None else f", best {metric.best:g}".replace("inf", "infinity")
-    after = {"k": f"a cutoff in ranks, `{metric.name}@10`", "recall": f"a recall level, `{metric.name}@0.5`"}
+    place = "a number of classes" if metric.input is ClassScores else "a cutoff in ranks"
+    after = {"k": f"{place}, `{metric.name}@10`", "recall": f"a recall level, `{metric.name}@0.5`"}
     given = [f"`{name}{shown(p)}` ({meaning(metric.hints[name])})" for name, p in metric.options.items()]
     facts = {
         "Formula": said["Formula"],
@@ -158,7 +159,7 @@ def entry(metric: Metric) -> str:
 
 def ties(metric: Metric) -> str:
     """Treatment of equal scores."""
-    if metric.input in (FullScores, Classes, Lists):
+    if metric.input in (FullScores, Classes, ClassScores, Lists):
         return ""
     if metric.input is TwoRankings:
         return f"`ties='expected'` gives the mean over their orders{'' if metric.expected else ', without a cutoff'}."
@@ -169,7 +170,7 @@ def ties(metric: Metric) -> str:
 
 def over_queries(metric: Metric) -> str:
     """Average over queries."""
-    if metric.input is Classes:
+    if metric.input in (Classes, ClassScores):
         return "none; rows are pooled."
     if metric.input is Lists:
         return "none; all lists are counted together."
@@ -182,6 +183,8 @@ def over_classes(metric: Metric) -> str:
         return ""
     if metric.input is Classes:
         return "of the whole table."
+    if metric.input is ClassScores:
+        return "of all rows."
     if metric.name in FORMS:
         form = (inspect.getdoc(FORMS[metric.name]) or "").partition("\n")[0]
         own = f"its own form: {form[0].lower()}{form[1:]}"
@@ -247,6 +250,8 @@ def kind(metric: Metric) -> str:
         return "of a ranking, graded" if scaled.graded else "of a ranking, relevant or not"
     if metric.input is Classes:
         return "of several classes"
+    if metric.input is ClassScores:
+        return "of the scores of several classes"
     if metric.input is TwoRankings:
         return "of two rankings, in `similarity()`"
     if metric.input is FullScores:

@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_metrics.backends.frames import LIBRARIES, given_as
 from frame_metrics.errors import FrameMetricsError, check_choice
-from frame_metrics.inputs import Classes, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
+from frame_metrics.inputs import Classes, ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric, metrics_of
 
@@ -17,6 +17,7 @@ FAMILIES = {
     FullConfusion: "2x2 table",
     FullScores: "scores",
     Classes: "several classes",
+    ClassScores: "scores of several classes",
     Lists: "lists",
 }
 FAMILIES |= {TwoRankings: "two rankings"}

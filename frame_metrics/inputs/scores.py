@@ -222,6 +222,13 @@ class ClassScores(Remembers):
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
 
     @cached_array
+    def before(self) -> Array:
+        """Number of classes before the true one of each row: of higher scores, and later ones of its own, (rows,)."""
+        true, later = self.score[np.arange(len(self.score)), self.actual][:, None], self.actual[:, None]
+        equal = (self.score == true) & (np.arange(self.score.shape[1]) > later)
+        return ((self.score > true) | equal).sum(axis=1)
+
+    @cached_array
     def falling(self) -> Array:
         """The order of the rows by falling score of each class, if there is one segment, shape (K, rows)."""
         return np.argsort(-self.score, axis=0, kind="stable").T

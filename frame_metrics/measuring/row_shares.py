@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.inputs import Array, ratio
+from frame_metrics.data.cases import Cases
+from frame_metrics.inputs import Array, ClassScores, ratio
 from frame_metrics.measuring.rows import Inputs, two_by_two
 from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
 from frame_metrics.metrics.metric import Metric
@@ -27,6 +28,9 @@ def ends_by_shares(
     c : the class that is set against the rest; None for the metric of all rows.
     """
     cases, binary = inputs.cases, c is not None or inputs.cases.binary
+    if metric.input is ClassScores:  # of which each row is 0 or 1
+        place = inputs.segments.of(cases.rows)
+        return np.where(np.isnan(value), np.nan, _of_marks(inputs, place, _alone(cases, metric), level)[1:])
     made = made_of(metric, average if c is None else None, binary=binary)
     plain = not (cases.weighted or cases.columns.cluster)
     if made is None or inputs.table is None or not (plain or cases.conventions.documents is None):
@@ -71,14 +75,28 @@ def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Arra
     return np.array([share, *between(share, np.where(n > 1, n, np.nan), level)])
 
 
+def _alone(cases: Cases, metric: Metric) -> Array:
+    """Return a metric of the scores of classes for each row alone, shape (rows,)."""
+    n, rows = len(cases.rows), cases.rows
+    score = np.stack([rows[f"score:{i}"].to_numpy() for i in range(cases.k)], 1)
+    actual = np.array(rows["actual"].to_numpy(), np.int64)
+    return metric.compute(ClassScores(np.arange(n), actual, score, np.ones(n), n, np.ones(score.shape, bool)))
+
+
 def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
-    """Return a share of rows with weights or in clusters, and the ends of its interval, shape (3, segments).
+    """Return a share of rows with weights or in clusters, and the ends of its interval, shape (3, segments)."""
+    place = inputs.segments.of(inputs.cases.rows)
+    return _of_marks(inputs, place, _marks_of_share(inputs, place, marks, c), level)
+
+
+def _of_marks(inputs: Inputs, place: Array, row_marks: Array, level: float) -> Array:
+    """Return a share of rows, and the ends of its interval, shape (3, segments).
 
     Clusters of one row each are no clusters.
+
+    ``place``: the segment of each row, and ``row_marks``: 1 if it counts, 0 if not, NaN for no part, shape (rows,).
     """
     cases, size = inputs.cases, len(inputs.segments)
-    place = inputs.segments.of(cases.rows)
-    row_marks = _marks_of_share(inputs, place, marks, c)
     some = np.flatnonzero((place >= 0) & ~np.isnan(row_marks) & (cases.each > 0) & (cases.times > 0))
     place, row_marks, each, times = place[some], row_marks[some], cases.each[some], cases.times[some]
     total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)

@@ -188,6 +188,11 @@ def check_cases(
                 f"pass average=None{both}"
             )
         name = of_probabilities(asked)
+        if of_several := next((one for one, metric in asked if metric.input is ClassScores), None):
+            raise ColumnError(
+                f"{of_several} reads a score of each class; name them, score={{class: column}}, or pass threshold= and "
+                "ask for accuracy"
+            )
         _check_counted(asked, cases)
         if name and cases.columns.score:
             check_scores(name, cases)

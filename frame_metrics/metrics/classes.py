@@ -118,6 +118,18 @@ def _balanced_accuracy(table: Classes) -> Array:
     return ratio(np.nansum(recall, axis=1), (table.actual > 0).sum(axis=1))
 
 
+@metric(undefined=None, also=("top_k_accuracy_score",))
+def top_k_accuracy(scores: ClassScores, k: int | None = None) -> Array:
+    """Share of the rows whose true class is among the k classes with the highest scores.
+
+    Formula: the share of rows with fewer than k classes before the true one: of higher scores, and of equal scores
+        those that are later in the order of the classes. Without a cutoff k is 1. From k classes on it is 1.
+    Undefined: there are no rows.
+    Source: scikit-learn, top_k_accuracy_score.
+    """
+    return scores.mean((scores.before < (1 if k is None else k)).astype(np.float64))
+
+
 @for_classes("kappa")
 def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement beyond chance, mistakes weighing by how far apart the classes are in their order."""

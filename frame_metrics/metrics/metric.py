@@ -369,7 +369,8 @@ class Metric:
     def _options(self) -> dict[str, Any]:
         """The parameters of the kernel, with the cutoff."""
         options = {name: value for name, value in self.params.items() if name in self.options}
-        return options | ({str(self.at): self.cutoff} if self.input in RANKED and self.cutoff is not None else {})
+        cut = self.input in (*RANKED, ClassScores) and self.cutoff is not None
+        return options | ({str(self.at): self.cutoff} if cut else {})
 
     @property
     def pooled_sums(self) -> int:
@@ -425,7 +426,7 @@ class Metric:
     def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
             return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
-        if self.input in (Classes, TwoRankings):
+        if self.input in (Classes, ClassScores, TwoRankings):
             return frozenset(), ()
         if self.input is Lists:  # undefined without the catalogue, where it is read
             one = WatchedLists()

@@ -29,6 +29,7 @@ SPELLINGS = (
     (r"numret(\(rel=.*\))(@.*)?", r"num_rel_ret\1\2"),
     (r"f(?!1(?![\d.]))(\d*\.?\d+)(?:[ _-]?(?:score|measure))?(@.*)?", r"fbeta(beta=\1)\2"),
     (r"bing", "bin_g"),
+    (r"top[ _-]?(\d+)[ _-]accuracy", r"top_k_accuracy@\1"),
     (r"max(?:imum)?[ _-]calibration[ _-]error", "ece(norm='max')"),
     (r"max(?:imum)?[ _-]calibration[ _-]error\((.+)\)", r"ece(norm='max', \1)"),
     (r"(?:ctr|click[ _-]?through[ _-]?rate)(@.+| at \d.*)", r"success\1"),

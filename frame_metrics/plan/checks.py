@@ -18,7 +18,7 @@ from frame_metrics.errors import (
     did_you_mean,
     quote,
 )
-from frame_metrics.inputs import Classes, FullConfusion, Lists
+from frame_metrics.inputs import Classes, ClassScores, FullConfusion, Lists
 from frame_metrics.metrics.metric import Metric, try_kernel
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -136,7 +136,7 @@ def _check_reads(name: str, metric: Metric, call: Call) -> None:
     judgments = columns if call.judgment_columns is None else call.judgment_columns
     decided = conventions.threshold is not None or columns.predicted is not None
     sized = conventions.collection_size is not None or columns.collection_size
-    if metric.input is Classes:
+    if metric.input in (Classes, ClassScores):
         raise NotComputableError(
             f"{name} has one value for the rows of a segment, and none for a query; pass query=None, or name "
             "its column with by="

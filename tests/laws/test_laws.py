@@ -25,6 +25,7 @@ from inside import (
     REGISTRY,
     Array,
     Classes,
+    ClassScores,
     FullConfusion,
     FullRanking,
     FullScores,
@@ -94,7 +95,7 @@ PROBABLE = [metric for metric in EVERY if "probability" in metric.reads]
 ALL = [
     m
     for m in EVERY
-    if m.input not in (Classes, TwoRankings) and m not in PROBABLE and not (m.off_policy or m.of_subtopics)
+    if m.input not in (Classes, ClassScores, TwoRankings) and m not in PROBABLE and not (m.off_policy or m.of_subtopics)
 ]
 EACH = pytest.mark.parametrize("metric", ALL, ids=str)
 REGISTERED = pytest.mark.parametrize("metric", REGISTRY.values(), ids=str)
@@ -136,7 +137,8 @@ def test_every_option_has_a_value() -> None:
     tried = {(metric.name, name) for metric in EVERY for name in metric.params}
     alone = {("ece", "debiased")}  # takes another option, and no weights: tests/unit/test_calibration_error.py
     assert {(metric.name, name) for metric in JUDGING for name in metric.options} - alone <= tried
-    assert {metric.input for metric in EVERY} == {FullRanking, FullConfusion, FullScores, Classes, TwoRankings}
+    inputs = {FullRanking, FullConfusion, FullScores, Classes, ClassScores, TwoRankings}
+    assert {metric.input for metric in EVERY} == inputs
     assert PROBABLE
 
 
@@ -672,7 +674,8 @@ def test_a_metric_that_counts_is_summed_and_no_other() -> None:
 # Rows without a query
 
 
-POOLED = [metric for metric in EVERY if metric.input not in (FullRanking, TwoRankings) and metric.cutoff is None]
+APART = (FullRanking, ClassScores, TwoRankings)  # tests/unit/test_top_k.py has those of class scores
+POOLED = [metric for metric in EVERY if metric.input not in APART and metric.cutoff is None]
 CLASSES = "abcd"
 BY_CLASS = {"label": "actual", "predicted": "said", "score": {name: f"p_{name}" for name in CLASSES}, "classes": None}
 WAYS: dict[str, dict[str, Any]] = {

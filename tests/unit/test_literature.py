@@ -1026,7 +1026,13 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
             "brier": ((0.5**2 + 0.3**2 + 0.2**2) + (0.3**2 + 0.3**2 + 0.6**2) + (0.05**2 + 0.5**2 + 0.45**2)) / 3,
             "log_loss": -(log(0.5) + log(0.4) + log(0.5)) / 3,
             "ece": ((1 - 0.5 + 1 - 0.5) + (1 - 0.4)) / 3,
+            "top_k_accuracy": 3 / 3,
         },
+    ),
+    (
+        {"label": list("acb"), "p": [0.2, 0.5, 0.05], "q": [0.5, 0.3, 0.45], "r": [0.3, 0.3, 0.5]},
+        {"score": {"a": "p", "b": "q", "c": "r"}},
+        {"top_k_accuracy@1": 0 / 3, "top_k_accuracy@2": 2 / 3, "top_k_accuracy@3": 3 / 3},
     ),
 )
 
