@@ -76,6 +76,14 @@ def test_long_commands_are_broken_before_options() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions_are_narrow(page: Path) -> None:
+    """Code of a page with prompts, and what it prints, is as wide as the column of the site is at least."""
+    text = code_blocks.DIRECTIVE.sub("", page.read_text(encoding="utf-8"))
+    lines = [line for session in code_blocks.SESSION.findall(text) for line in session.splitlines()]
+    assert [line for line in lines if len(line) > code_blocks.WIDTH] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_sessions_stay_what_they_are(page: Path) -> None:
     """Each example of a page is the same program on the site and prints the same words."""
     parser = doctest.DocTestParser()
