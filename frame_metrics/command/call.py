@@ -85,9 +85,15 @@ class CommandLine:
 
     @property
     def file_column(self) -> str | None:
-        """The column of the files' names, if several are compared and nothing else says which system a row is of."""
+        """The column of the files' names, if each of several files is a system."""
+        asked = self.set_options.get("system") == FILE and len(self.arguments[0]) > 1
+        return FILE if asked or self.compares_files else None
+
+    @property
+    def compares_files(self) -> bool:
+        """True if several files are compared, and nothing else says which system a row is of."""
         others = any(self.set_options.get(name) for name in ("system", "arm", *SAVED))
-        return FILE if self.name == "compare" and len(self.arguments[0]) > 1 and not others else None
+        return self.name == "compare" and len(self.arguments[0]) > 1 and not others
 
     @property
     def has_gates(self) -> bool:

@@ -16,17 +16,20 @@ import polars.selectors as cs
 from frame_metrics.accessor import IRM
 from frame_metrics.backends.display import DIGITS
 from frame_metrics.command import ci_formats, gates, reading, writing
-from frame_metrics.command.call import OF_DOCS, OF_RANKS, PAGE, SAVED, CommandLine
+from frame_metrics.command.call import FILE, OF_DOCS, OF_RANKS, PAGE, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of, takes_one_metric, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
+from frame_metrics.command.judgment_notes import note_on_judgments
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import SavedFile, column_of_systems, each_with_itself, has_column, system_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, quote
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, listed, quote
 
+OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 MOST_FILES = 5  # the most file names that a report shows
+NEED = "rows of several systems need system="  # what an error says that files of several systems lead to
 FEW = 20  # rows of a CSV file in which texts of lists are searched for
 LISTLESS = re.compile("is missing; name its column|holds no lists of ids")  # errors that lists in a CSV file lead to
 
@@ -60,6 +63,11 @@ class Job(CommandLine):
                 if texts := self._texts_of_lists() if LISTLESS.search(str(error)) else "":
                     raise ColumnError(f"{error}{texts}") from None
                 raise
+            except BadRowsError as error:
+                if NEED in str(error) and len(self.arguments[0]) > 1:
+                    told = str(error).replace(NEED, f"pass system={FILE!r} if each file is a system")
+                    raise BadValueError(told) from None
+                raise
         except (pl.exceptions.PolarsError, OSError):
             for file in self._files:
                 file.check()
@@ -81,6 +89,11 @@ class Job(CommandLine):
     def _files(self) -> list[File]:
         return [file for one in self.inputs for file in one.files]
 
+    @property
+    def _names(self) -> list[str]:
+        """The names of the inputs, for people."""
+        return ["standard input" if name == "-" else name for name in self.arguments[0]]
+
     def _check_unchanged(self) -> None:
         """Raise if a file changed while it was read; called before numbers from it are written."""
         for file in self._files:
@@ -90,7 +103,15 @@ class Job(CommandLine):
         result, outcomes = self._result()
         self._check_unchanged()
         self._write(result, None if outcomes else DIGITS)
+        self._note(result)
         return self._judged(result, outcomes)
+
+    def _note(self, result: pl.DataFrame) -> None:
+        """Say that other documents may be judged, where that matters and the log alone has judgments."""
+        if self.name in OF_MEANS and "qrels" not in self.set_options:
+            metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.metrics
+            if note := note_on_judgments(self._log, self.irm._plan.columns, [*metrics], listed(self._names)):
+                say(note)
 
     # reading
 
@@ -99,7 +120,8 @@ class Job(CommandLine):
     ) -> reading.InputFiles:
         said = self.set_options.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.name == "convert"
-        files = reading.InputFiles(names, said, option, self._folder, self.roles | roles, otherwise, handed_on, called)
+        roles, asked = self.roles | roles, not self.compares_files
+        files = reading.InputFiles(names, said, option, self._folder, roles, otherwise, handed_on, called, asked)
         self.inputs.append(files)
         return files
 
@@ -212,7 +234,7 @@ class Job(CommandLine):
             self.set_options.get("split"),
         )
         baseline = self.set_options.get("baseline") or (
-            reading.file_names(self.arguments[0])[:1] if self.file_column else None
+            reading.file_names(self.arguments[0])[:1] if self.compares_files else None
         )
         given = {parameters[name]: value for name, value in self.set_options.items() if name in parameters}
         if "query_id" in parameters:
@@ -315,7 +337,7 @@ class Job(CommandLine):
 
     def _reworded(self, content: Any) -> Any:
         """Return the content of a report that names the files, with flags in place of options of Python."""
-        files = ["standard input" if name == "-" else name for name in self.arguments[0]]
+        files = self._names
         absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
         summary, audit = content.summary, self._with_flags(content.audit)
         sentences = [

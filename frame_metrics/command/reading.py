@@ -76,6 +76,7 @@ class InputFiles:
     otherwise: str | None = None  # the format of a file whose name has no known ending
     handed_on: bool = False  # True if rows are only converted; then texts in every column stay as they are written
     called: str | None = None  # a column to add, with the name of the file that a row is of
+    asked: bool = False  # whether an option names that column, which the files may have themselves
     files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
 
     def frame(self) -> pl.LazyFrame:
@@ -98,6 +99,8 @@ class InputFiles:
         if self.called is None:
             return file
         if self.called in file.plan.collect_schema():
+            if self.asked:
+                return file
             raise FrameMetricsError(
                 f"{file.name}: it has a column {self.called!r}; pass --system, the column of systems"
             )

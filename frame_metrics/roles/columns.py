@@ -69,7 +69,7 @@ ROLES: dict[str, Role] = {
         plural="queries",
         text="text",
     ),
-    "system": Role(saved=True, text="key"),
+    "system": Role(saved=True, called="system run ranker model engine retriever run_id system_id", text="key"),
     "arm": Role(in_judgments=True, saved=True, text="key"),
     "by": Role(in_judgments=True, saved=True, called="groupby group_by", plural="segments", text="key"),
     "score": _result(
@@ -146,6 +146,7 @@ class Shape:
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
     unsaid: tuple[str, ...] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
+    maybe_systems: str = ""  # a column without a role that is called as one of systems is, where no system is named
     documents: bool = False  # whether the call is about documents, and cannot do without them
 
 

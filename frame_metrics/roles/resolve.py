@@ -103,7 +103,8 @@ def resolve(
     keys = {"query": column_names(columns["query"]), "by": _segments(columns)}
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_roles_of_columns(resolved)
-    return resolved
+    free = [] if resolved.system else ROLES["system"].among(available)
+    return resolved.changed(maybe_systems=next((name for name in free if name not in resolved.needed), ""))
 
 
 def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:

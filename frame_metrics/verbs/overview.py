@@ -171,7 +171,8 @@ def _likely(plan: Plan, by_role: Mapping[str, Sequence[str]]) -> dict[str, str]:
     other = {"label": "grade", "grade": "label"}
     for role, declared in ROLES.items():
         free = [name for name in declared.among(plan.available) if name not in taken]
-        if free and role not in by_role and other.get(role) not in {*by_role, *likely}:
+        unknown = role not in by_role and other.get(role) not in {*by_role, *likely}
+        if free and unknown and role != "system":  # which no call has to have
             likely[role] = free[0]
             taken.add(free[0])
     return likely

@@ -80,7 +80,7 @@ def test_one_relevant_id_for_each_query_is_a_file_of_judgments(capsys: Captured)
     said = refused(capsys, "log.csv", "--relevant", "gold")
     assert said == (
         "--relevant gold holds no lists of ids; if it has one id for each query, give a file of queries and ids as "
-        "--qrels FILE --all-relevant; what is said of a row is its --label"
+        "--qrels FILE --all-relevant; a judgment of a row is its --label"
     )
     write(pl.DataFrame({"query": [1, 2], "doc": [*"ab"]}), "gold.csv")
     assert values(capsys, "log.csv", "--qrels", "gold.csv", "--all-relevant") == [("1", 1.0), ("2", 1.0)]

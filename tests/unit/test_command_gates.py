@@ -93,8 +93,9 @@ def test_metrics_of_gates_are_computed_and_printed(capsys: Captured) -> None:
         capsys, "evaluate", "log.parquet", "nDCG@1,3", "--fail-under", "ndcg_cut_3=0.5", "--fail-under", "map=0.99"
     )
     assert [line.split(",")[0] for line in printed.splitlines()[1:]] == ["nDCG@1", "nDCG@3", "map"]
-    assert (code, len(said)) == (1, 1)
-    assert "map is" in said[0]
+    assert (code, len(said)) == (1, 2)
+    assert said[0].startswith("frame-metrics: nDCG@1, nDCG@3, map: only documents in the rows of 'log.parquet'")
+    assert "map is" in said[1]
     brackets = ["--fail-under", "fbeta(beta=2)@3=0.1"]
     assert "fbeta(beta=2)@3,3," in called(capsys, "evaluate", "log.parquet", *brackets)[1]
     _, printed, _ = called(capsys, "evaluate", "log.parquet", "rr@1", "--fail-under", "rr@1,2=0.1")

@@ -96,6 +96,39 @@ def test_two_files_are_two_systems(capsys: pytest.CaptureFixture[str]) -> None:
     assert "it has a column 'file'; pass --system" in error(capsys, "compare", *files, "rr")
 
 
+def test_files_are_systems_where_that_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two files of one log are an error that names the flag by which each is a system, unless a column says it."""
+    new = named().with_columns(score=-pl.col("score")).rename({"docid": "doc"})
+    old = named().rename({"docid": "doc"})
+    call = ["evaluate", write(old, "old.csv"), write(new, "new.csv"), "rr"]
+    assert "pass --system file if each file is a system" in error(capsys, *call)
+    both = pl.concat([old.with_columns(file=pl.lit("old")), new.with_columns(file=pl.lit("new"))])
+    found = read(IRM(both, system="file").evaluate("rr").write_csv())
+    assert_frame_equal(read(out(capsys, *call, "--system", "file")), found, check_dtypes=False)
+    call = ["evaluate", *(write(one, f"{name}.csv") for (name,), one in both.group_by("file")), "rr"]
+    assert_frame_equal(read(out(capsys, *call, "--system", "file")), found, check_dtypes=False)
+    call[1:3] = [write(old.with_columns(run=pl.lit("a")), "a.csv"), write(new.with_columns(run=pl.lit("b")), "b.csv")]
+    assert "; pass --system run for rows of several systems; else drop them" in error(capsys, *call)
+    assert out(capsys, *call, "--system", "run").startswith("run,metric")
+
+
+def test_judgments_of_own_rows_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """A metric of all relevant documents is noted where systems are segments, or lists are cut and judge themselves."""
+    found = named().rename({"docid": "doc"})
+    log = write(found.with_columns(run=pl.lit("a")), "log.csv")
+    segment = "each run is a segment, in which only documents of its own rows can be relevant"
+    told = main_says(capsys, "evaluate", log, "ndcg@1", "rr", "p@3", "--by", "run")
+    assert told == f"frame-metrics: ndcg@1: {segment}; pass --system run to measure all on the same documents\n"
+    told = main_says(capsys, "per-query", log, "map", "recall@3", "rr")
+    assert "map, recall@3: only documents in the rows of 'log.csv' can be relevant, 5 for each query" in told
+    assert told.endswith("so values may be too high; --qrels FILE names all that are judged\n")
+    qrels = ["--qrels", write(found.select("query", "doc", "grade"), "judged.csv")]
+    for quiet in (["--system", "run"], ["--no-doc"], qrels, ["--by", "device", "--by", "run", "--no-doc"]):
+        out(capsys, "evaluate", log, "ndcg@1", *quiet)
+    for others in (found[1:], found.with_columns(score=pl.when(pl.col("doc") != "d0").then("score")), found[:5]):
+        out(capsys, "evaluate", write(others, "others.csv"), "ndcg@1")
+
+
 def test_files_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
     """Files that are called alike in two folders are told by their folders."""
     files = [write(named(), f"{day}/log.csv") for day in ("monday", "tuesday")]

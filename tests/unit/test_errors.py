@@ -137,6 +137,12 @@ log({"sku": ["a", "a", "b", "b"]}, doc="sku").evaluate("recall", "rr")
         to keep the best place of each, or doc=None; rows of several systems need system=; pass query=['qid', the
         session's
         column] if a query was asked several times
+log({"sku": ["a", "a", "b", "b"], "Run": [*"xyxy"], "rating": [1, 1, 0, 0]}, doc="sku").evaluate("recall", "rr")
+    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); pass system='Run' for rows of several
+        systems; else drop them, or pass duplicates='first' to keep the best place of each, or doc=None; pass
+        query=['qid', the session's column] if a query was asked several times
+    but: log({"sku": ["a", "a", "b", "b"], "Run": [*"xyxy"], "rating": [1, 1, 0, 0]}, doc="sku",
+        system="Run").evaluate("recall", "rr")
 log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2], "qid": [1, 1, 1, 1]}, doc="sku", rank="pos",
         score=None).evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); ranks repeat too: name system= if
@@ -376,7 +382,7 @@ def test_the_way_out_of_repeated_ranks() -> None:
     """A repeated rank offers the roles that are likely missing, and not those that are there."""
     runs = pl.DataFrame({"query": [1, 1], "rank": [1, 1], "label": [1, 0], "run": ["a", "b"]})
     said = error(lambda: runs.irm.evaluate("rr"))
-    assert "name system= if" in said
+    assert "name system='run' if" in said
     assert "pass query=['query', the session's column] if" in said
     twice = pl.concat([runs, runs]).irm(system="run")
     assert "system=" not in error(lambda: twice.evaluate("rr"))

@@ -722,7 +722,7 @@ IRM(held("doc", "label", s=TEXTS_OF_LISTS), query="q", score="s").evaluate("rr")
         for one in frame['s']], or with json.loads
 IRM(one_id(), query="q", relevant="gold").evaluate("rr")
     MistakenColumnError: relevant='gold' holds no lists of ids; if it has one id for each query, pass relevant=lambda f:
-        f['gold'].map(lambda d: [d]), or judge(gold, label=True), with a frame of queries and ids; what is said of a row
+        f['gold'].map(lambda d: [d]), or judge(gold, label=True), with a frame of queries and ids; a judgment of a row
         is its label=
     but: IRM(one_id(), query="q", relevant=lambda f: f["gold"].map(lambda d: [d])).evaluate("rr")
     but: IRM(held("doc"), query="q").judge(pd.DataFrame({"q": [1, 2], "doc": [*"bb"]}), label=True).evaluate("rr")

@@ -1,0 +1,56 @@
+"""A note on metrics that count relevant documents, where only the rows of the log itself are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_metrics.accessor import IRM
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.roles.columns import ROLES, Columns
+
+FIRST = 100_000  # rows that are looked at
+# One result that is relevant and one that is not; and one more relevant document, which was not retrieved.
+LISTED = pl.DataFrame({"query": "q", "doc": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 0]})
+BEYOND = pl.DataFrame({"query": "q", "doc": ["a", "b", "c"], "score": [2.0, 1.0, None], "grade": [1, 0, 2]})
+
+
+def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str], named: str) -> str:
+    """Return a note if the judgments of a log may be too few for some metrics; "" if not.
+
+    It is for systems that are named as segments, and for lists of one length, below which other documents may be.
+
+    Parameters
+    ----------
+    named : the files of the log, as text.
+    """
+    order = columns.score or columns.rank
+    single = columns.query and columns.doc and order and not columns.system and not columns.unfolds
+    if not single or columns.n_relevant or not (concerned := ", ".join(filter(_counts_relevant, metrics))):
+        return ""
+    if systems := ROLES["system"].among(columns.by):
+        what = f"{concerned}: each {systems[0]} is a segment, in which only documents of its own rows can be relevant"
+        return f"{what}; pass --system {systems[0]} to measure all on the same documents"
+    length = _one_length(log, columns.keys, str(order))
+    if not length:
+        return ""
+    what = f"{concerned}: only documents in the rows of {named} can be relevant, {length} for each query"
+    return f"{what}, so values may be too high; --qrels FILE names all that are judged"
+
+
+def _counts_relevant(metric: str) -> bool:
+    """Return True for a metric that a relevant document changes which was not retrieved."""
+    try:
+        one, other = (IRM(rows).evaluate(metric)["value"].to_list() for rows in (LISTED, BEYOND))
+    except FrameMetricsError:
+        return False
+    return one != other
+
+
+def _one_length(log: pl.LazyFrame, keys: Sequence[str], order: str) -> int:
+    """Return the length of all rankings; 0 if they differ, if it is one, or if documents are there that none found."""
+    rows = log.select(*keys, order).head(FIRST).collect()
+    each = rows.group_by(keys, maintain_order=True).len()["len"]
+    whole = each[:-1] if len(rows) == FIRST else each
+    return 0 if len(whole) < 2 or whole.n_unique() > 1 or rows[order].null_count() else int(whole[0])
