@@ -9,8 +9,8 @@ from frame_metrics.errors import did_you_mean
 
 AP = "; ask for 'ap' with a query for each row of labels, and a result for each of its labels: query=, score=, label="
 OF_CONTEXTS = (
-    "; ask for 'ap' (whether what is relevant stands first, of all that is relevant, found or not) or 'precision@5' "
-    "(the share of the first 5 contexts that is relevant)"
+    "; ask for \"ap(norm='found')\" (whether what is relevant stands first, of what was found), 'ap' (of all that is "
+    "relevant, found or not) or 'precision@5' (the share of the first 5 contexts that is relevant)"
 )
 OF_TEAMS = "; it is a column of interleaving(), whose metric credits the teams: ask for 'clicks'"
 # Names as ``plain_name`` returns them, and the end of the message.
@@ -45,11 +45,7 @@ def called_here(given: str, known: Collection[str]) -> str:
     if given in CALLED:
         return CALLED[given]
     if top := TOP_K.fullmatch(given):
-        k = "5" if top[1] == "k" else top[1]
-        return (
-            f"; ask for 'success@{k}' with a query for each row, and a result for each of its classes: query=, score=, "
-            "and label= for the true class"
-        )
+        return did_you_mean(f"top_k_accuracy@{'5' if top[1] == 'k' else top[1]}")
     for pattern in AVERAGED:
         match = pattern.fullmatch(given)
         if match and match["of"] in known:

@@ -195,7 +195,7 @@ def ece(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = Fa
         as chance makes the error of calibrated scores greater than 0. Without a query `if_calibrated` stands beside the
         value: what calibrated scores of as many rows would have, sum of n_b / N sqrt(2 / pi) sqrt(p_b (1 - p_b) / n_b),
         p_b being the mean score; with norm=2 sqrt(sum of p_b (1 - p_b) / N); with norm="max" the mean of the greatest
-        of absolute normal numbers with the variances p_b (1 - p_b) / n_b, which bins of few rows make large.
+        of absolute normal numbers with the variances p_b (1 - p_b) / n_b, which is too large where a bin has few rows.
     Undefined: there are no rows; with debiased=True no bin has two.
     Parameters: bins, the number of bins, or 'quantile'; norm, 2 for the root of the mean square, 'max' for the greatest
         distance; debiased, with norm=2, to subtract what chance adds: bins of one row are left out, and `n_undefined`

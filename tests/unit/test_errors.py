@@ -458,15 +458,18 @@ log().evaluate("matthews_corrcoef")
 log().evaluate("context_recall@5")
     UnknownNameError: there is no metric 'context_recall'; did you mean 'recall'?
 log().evaluate("context_precision@5")
-    UnknownNameError: there is no metric 'context_precision'; ask for 'ap' ([...]) or 'precision@5' ([...])
+    UnknownNameError: there is no metric 'context_precision'; ask for "ap(norm='found')" ([...]), 'ap' ([...]) or
+        'precision@5' ([...])
 log().evaluate(VALUE)
     for: "lrap", "label_ranking_average_precision_score"
     UnknownNameError: there is no metric VALUE; ask for 'ap' with a query for each row of labels, and a result for each
         of its labels: query=, score=, label=
 log().evaluate(VALUE)
-    for: "top_k_accuracy@5", "top_5_accuracy", "top5accuracy"
-    UnknownNameError: there is no metric '[...]'; ask for 'success@5' with a query for each row, and a result for each
-        of its classes: query=, score=, and label= for the true class
+    for: "top_k_categorical_accuracy@5", "top_5_categorical_accuracy", "top5accuracy"
+    UnknownNameError: there is no metric '[...]'; did you mean 'top_k_accuracy@5'?
+log().evaluate("top_5_accuracy")
+    NotComputableError: top_5_accuracy has one value for the rows of a segment, and none for a query; pass query=None,
+        or name its column with by=
     but: log().evaluate("f1", average="macro")
     but: log().evaluate("f1", "precision@5", average="micro")
     but: log(collection_size=9).evaluate("relative_precision@2", "mcc@2", "recall@5", "ap", "precision@5", "success@5")
