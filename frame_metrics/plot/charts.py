@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -24,6 +25,7 @@ GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 FAINT = "#88888866"  # lines behind others
 LIMIT = 320  # the most pixels of a label
 WIDTH, HEIGHT = 420, 320
+TITLE = 38  # letters of a line of the title of a chart on a phone
 NARROW = 240  # the greatest width of a chart on a phone, beside the names on its axis
 LINE = 13  # height of a line of text
 SMALL, COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
@@ -306,8 +308,10 @@ def untitled(chart: Any) -> Any:
 
 
 def for_phones(chart: Any) -> Any:
-    """Return a chart for the width of a phone, with its legend below."""
+    """Return a chart for the width of a phone, with its legend below, and lines of its title that fit."""
     drawn = chart.copy(deep=True)
+    if isinstance(title := getattr(drawn.title, "text", None), str):
+        drawn.title.text = textwrap.wrap(title, TITLE)
     if isinstance(drawn, alt.HConcatChart):
         below = alt.vconcat(*drawn.hconcat, title=drawn.title)
         below.config = drawn.config

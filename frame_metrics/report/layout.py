@@ -52,9 +52,9 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
 
     Parameters
     ----------
+    content : as ``best_first`` returns it.
     pictures : those that are drawn, by the name of what they show.
     """
-    content = _sorted(content)
     parts = [*((*part, False) for part in OPEN.items()), *((*part, True) for part in FOLDED.items())]
     sections = [Section(_name(title), title, [*part(content, pictures)], later) for title, part, later in parts]
     return [section for section in sections if section.blocks]
@@ -65,8 +65,8 @@ def _name(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _sorted(content: Content) -> Content:
-    """Return the content with the best systems first in each table."""
+def best_first(content: Content) -> Content:
+    """Return the content with the best systems first in each table and picture."""
     if content.system is None or content.sort == NAMES:
         return content
     by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)

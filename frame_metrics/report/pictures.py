@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics import plot
+from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.plot.charts import for_phones, untitled
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.chosen_rows import foremost
@@ -41,8 +42,17 @@ def drawn(content: Content) -> dict[str, Picture]:
 
 
 def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
-    """Return a chart of each metric that differs, without a title: its axis has the name."""
+    """Return a chart of each metric that differs, without a title: its axis has the name.
+
+    The rows of all stand in the order of the frame, which is that of the table, so that one can look across.
+    """
     frame = frame.drop("n_proxy", "lambda", "proxy_value", strict=False)  # of people and a machine
+    texts = [column for column in frame[:, : frame.columns.index("metric")] if column.dtype == pl.String]
+    frame = frame.with_columns(
+        column.cast(pl.Enum(column.drop_nulls().unique(maintain_order=True)))
+        for column in texts
+        if ordered_distinct(column) is None
+    )
     parts = [part for part in _by_metric(frame) if part["value"].n_unique() > 1]
     charts = [plot.metrics(part, ci=ci) for part in parts]
     return [untitled(chart) for chart in charts]

@@ -37,7 +37,7 @@ from frame_metrics.report.cells import BETTER, library, plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.gathering import gathered
-from frame_metrics.report.layout import sections_of, verdict
+from frame_metrics.report.layout import best_first, sections_of, verdict
 from frame_metrics.roles.columns import Columns
 
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
@@ -167,6 +167,7 @@ def as_html(content: Content, jinja: Any) -> str:
     from frame_metrics.report.pictures import drawn  # which needs Altair, as other formats do not
 
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    content = best_first(content)
     # No script in the data can run: only this one may.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     verdict_text, gravest = verdict(content)
@@ -194,6 +195,7 @@ def as_html(content: Content, jinja: Any) -> str:
 
 def as_markdown(content: Content) -> str:
     """Return a report as Markdown; its tables have the numbers of the pictures, which are left out."""
+    content = best_first(content)
     said, _ = verdict(content)
     head = [f"# {markdown_text(plain_text(content.title))}", f"{markdown_text(plain_text(_made(content)))} {said}"]
     sections = [_section(section) for section in sections_of(content, {})]

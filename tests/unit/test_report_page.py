@@ -430,6 +430,31 @@ def many(systems: int = 250, results: int = 2) -> pl.DataFrame:
 
 
 @pytest.mark.slow
+def test_pictures_have_the_order_of_the_table_in_every_panel() -> None:
+    """One can look across the panels, though another metric has another best system."""
+    orders = {"first": (("a", 1), ("b", 0), ("c", 9)), "second": (("b", 0), ("c", 9), ("a", 1))}
+    rows = [(q, run, d, -i, g) for q in range(6) for run, order in orders.items() for i, (d, g) in enumerate(order)]
+    irm = IRM(frame("query run doc score grade", *rows), system="run")
+    rr, ndcg = (as_polars(irm.evaluate(name))["value"].to_list() for name in ("rr", "ndcg"))
+    assert rr[0] > rr[1]
+    assert ndcg[0] < ndcg[1]
+    text = irm.report(metrics=["ndcg", "rr"], format="html")
+    results = text[text.index('id="results"') :].split("<table", 1)[0]
+    assert re.findall(r">(first|second)<", results) == ["second", "first"] * 2
+
+
+@pytest.mark.slow
+def test_titles_of_pictures_fit_a_phone() -> None:
+    """A long title has several lines there."""
+    log = frame("query arm doc label", *[(q, q % 2, d, (q + d) % 3 % 2) for q in range(40) for d in range(3)])
+    names = ["rr", "success@1", "precision@2", "recall@2", "ndcg@2"]
+    text = IRM(log.with_columns(score=-pl.col("doc")), arm="arm").report(metrics=names, format="html")
+    wide, narrow = re.findall(r'role-title-text".*?</g>', text)[:2]
+    assert ">rr, success@1, precision@2 and 2 more: differences to 0 (n = 20)<" in wide
+    assert re.findall(r">([^<>]+)<", narrow) == ["rr, success@1, precision@2 and 2 more:", "differences to 0 (n = 20)"]
+
+
+@pytest.mark.slow
 def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> None:
     """Not the first by name: in the tables, the queries and their differences; bold is the best of all."""
     irm = many().irm(system="run", doc=None)
