@@ -18,6 +18,7 @@ from frame_metrics.hidden import TEXT_OF_PANEL
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
     COLORS,
+    CUT,
     HEIGHT,
     LIMIT,
     LINE,
@@ -71,9 +72,7 @@ def metrics(
     tidy = with_metric_names(read_tidy(frame, picture, ("metric", "value"), also, color=color, facet=facet))
     ends = ENDS if "ci_low" in tidy.table.columns else None
     tidy = tidy.with_notes("" if ends is None else bars)
-    return _in_rows(
-        tidy.with_notes("" if whole else "axes show the part of the scale in which values lie"), ends, whole
-    )
+    return _in_rows(tidy.with_notes("" if whole else CUT), ends, whole)
 
 
 def level_note(ci: float | None) -> str:

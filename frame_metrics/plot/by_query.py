@@ -146,7 +146,7 @@ def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
     lines = [f"{several}{system}against {baseline}", counts]
     lines = [f"{several}{system}".strip(), f"against {baseline}", counts] if len(lines[0]) > LONG else lines
     mean, low, high = part.select("mean", "mean_low", "mean_high").row(0)
-    of_mean = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' ({low:+.3f} to {high:+.3f})'}"
+    of_mean = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' (band: {low:+.3f} to {high:+.3f})'}"
     return part.with_columns(facet=pl.lit("\n".join(filter(None, (*lines, of_mean)))))
 
 

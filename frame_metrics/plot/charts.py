@@ -35,6 +35,7 @@ PIXELS = 250_000_000  # the most pixels of a PNG
 IN_COLUMN = 20  # the most entries in one column of a legend
 # A picture as SVG has its text, axes and lines in the colour of the text around it.
 INK = "currentColor"
+CUT = "axes show only a part of the scale"
 _AXES = {
     "labelColor": INK,
     "titleColor": INK,

@@ -19,6 +19,7 @@ from frame_metrics.errors import ColumnError, listed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.averages import ENDS, level_note, n_behind, names_at_ends, scale_near
 from frame_metrics.plot.charts import (
+    CUT,
     HEIGHT,
     INK,
     NEITHER,
@@ -84,11 +85,9 @@ def over_time(
     )
     axis = Axis.of(name, column_of(frame, name))
     tidy = axis.with_every_period(tidy, column_of(frame, name))
-    tidy = tidy.with_notes(
-        bars if "ci_low" in tidy.table.columns else "", "axes show the part of the scale in which values lie"
-    )
+    tidy = tidy.with_notes(bars if "ci_low" in tidy.table.columns else "", CUT)
     tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED)
-    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(n_behind(tidy))}")
+    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(n_behind(tidy), 'in each')}")
 
 
 def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:

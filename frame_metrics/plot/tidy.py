@@ -191,10 +191,11 @@ def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most:
     )
 
 
-def n_text(numbers: pl.Series) -> str:
+def n_text(numbers: pl.Series, where: str = "") -> str:
     """Return for a title the number of queries or rows behind values, in brackets; "" if it is unknown."""
     known = sorted({*numbers.drop_nulls()})
-    return f" (n = {' to '.join(f'{end:,.0f}' for end in dict.fromkeys([known[0], known[-1]]))})" if known else ""
+    ends = " to ".join(f"{end:,.0f}" for end in dict.fromkeys([*known[:1], *known[-1:]]))
+    return f" (n = {ends}{where and f' {where}'})" if known else ""
 
 
 def only_at(index: pl.Expr) -> pl.Expr:

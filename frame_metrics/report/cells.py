@@ -33,6 +33,7 @@ from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.saved_names import metric_of
 
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
+BEST = "Bold: the best value, whether the difference is sure or not."
 SIGNIFICANT = "*"
 UNDEFINED = "_undefined"  # how columns of a wide result end that count undefined values of a metric
 ALPHA = 0.05  # the level of significance if none is given
@@ -267,7 +268,9 @@ def table_of(
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
         by = corrections(frame)
-        notes.append(f"{SIGNIFICANT} {heads.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
+        each = ", each metric by itself" if not by and frame["metric"].n_unique() > 1 else ""
+        name = heads.get("p_adjusted", "p_adjusted")
+        notes.append(f"{SIGNIFICANT} {name} < {alpha:g}{f' ({by})' if by else each}.")
     if {"ci_low", "difference"} & {*names}:
         notes += [f"Intervals {words}." for words in [simultaneous_words(frame)] if words]
     numbers = [frame[name].dtype.is_numeric() for name in names]

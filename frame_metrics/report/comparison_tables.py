@@ -17,6 +17,7 @@ from frame_metrics.report.result_tables import CALLED, LONGEST, ROWS, ci_level, 
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
+OF_PAIRS = "Values differ a little from those above: here the LLM judge has the weight that is best for the difference."
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
 
@@ -81,7 +82,8 @@ def main_differences(content: Content, most: int) -> Table:
         [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
         for row, cells in zip(some.iter_rows(named=True), made.rows, strict=True)
     ]
-    return replace(made, rows=rows, subtext=f"the {ci_level(content)} of the difference")
+    notes = [*made.notes, *([OF_PAIRS] if content.n_proxy else [])]
+    return replace(made, rows=rows, notes=notes, subtext=f"the {ci_level(content)} of the difference")
 
 
 def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:

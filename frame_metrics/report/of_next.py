@@ -53,7 +53,7 @@ class OfNext(Stated):
         if low is None or high is None or high - low <= 0:
             return
         half = number_text((high - low) / 4)
-        of = f"With {MORE} times as many {self._many(n, None)} the interval is about {half} wide on either side"
+        of = f"With {MORE} times as many {self._many(n, None)} the interval is about ±{half}"
         yield self._sentence("next", {}, of=of, n=n)
 
     def _many(self, n: int | None, other: int | None) -> str:

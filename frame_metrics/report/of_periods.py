@@ -87,12 +87,18 @@ class OfPeriods(Stated):
         else:
             yield self._changed(found, [row for _, row in filled], days=days)
 
+    def _when(self, row: Mapping[str, Any]) -> str:
+        """Return the period of a row as text."""
+        return plain_text(row[self.content.by[0]], 60)
+
     def _usual(self, rows: Sequence[tuple[float, Mapping[str, Any]]]) -> int:
         return int(np.median([row["n"] for _, row in rows]))
 
     def _changed(self, found: Course, rows: Sequence[Mapping[str, Any]], *, days: bool) -> Figures:
         """Return the sentence about a trend, a break, or either."""
-        of = f"{self._of(rows[0])} to {self._of(rows[-1])}" if found.kind == "trend" else self._of(rows[found.cut])
+        of = (
+            f"{self._when(rows[0])} to {self._when(rows[-1])}" if found.kind == "trend" else self._when(rows[found.cut])
+        )
         levels: dict[str, Any] = {
             "value": found.after,
             "baseline_value": found.before,
@@ -114,7 +120,7 @@ class OfPeriods(Stated):
         lower = sum(new < old for old, new in zip(before, after, strict=True))
         higher = sum(new > old for old, new in zip(before, after, strict=True))
         side = f"lower on {lower}" if lower >= higher else f"higher on {higher}"
-        begin = plain_text(rows[-WEEK][self.content.by[0]], 60)
+        begin = self._when(rows[-WEEK])
         new, old = (number_text(float(np.mean(some))) for some in (after, before))
         of = (
             f"In the last {WEEK} days, from {begin}, {self.content.first} is {new} on average over days, {side} of "

@@ -83,9 +83,10 @@ class OfProxy(Stated):
         """Yield how often the machine gives the grade that people give."""
         frame = self.content.agreement
         for row in () if frame is None else frame.head(1).to_dicts():
-            kappa = row["weighted_kappa"] if row["weighted_kappa"] is not None else row["kappa"]
+            name = "kappa" if row["weighted_kappa"] is None else "weighted_kappa"
+            measure = f"{CALLED.get(name, name)} {number_text(row[name], 2)}"
             same = f"the {MACHINE} and {PEOPLE} agree on {row['equal']:.0%}".replace("%", " %")
-            of = f"Of {counted(row['n'], 'documents')} that both judged, {same} (kappa {number_text(kappa, 2)})"
+            of = f"Of {counted(row['n'], 'documents')} that both judged, {same} ({measure})"
             yield self._sentence("agreement", {}, of=of, n=row["n"], share=row["equal"])
 
     def labels(self, pairs: Sequence[Figures]) -> Iterator[Figures]:

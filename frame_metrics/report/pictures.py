@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.backends.times import ordered_distinct
-from frame_metrics.plot.charts import for_phones, untitled
+from frame_metrics.plot.charts import CUT, for_phones, untitled
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
@@ -19,7 +19,7 @@ from frame_metrics.report.of_breaks import time_of_segments
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 ALONE = ("differences", "leaderboard", "thresholds", "confusion")  # pictures that are drawn for phones too
 SMALL = ("metrics", "segments")  # pictures of several small charts
-AXES = "; axes show the part of the scale in which values lie"
+AXES = f"; {CUT}"
 MOST = 30  # the most systems, or segments, of a picture; more cannot be told apart
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.backends.tables import NOTHING, Cell, Table
 from frame_metrics.backends.times import ordered_distinct
-from frame_metrics.report.cells import best_cells, cell_of, counted, number_text, plain_text, table_of
+from frame_metrics.report.cells import BEST, best_cells, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 
@@ -18,7 +18,7 @@ ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST = 160  # the most letters of a text in a table
 EFFECTIVE = "n_effective"  # a column of weighted results
 CALLED = {
-    "baseline_value": "of the baseline",
+    "baseline_value": "baseline",
     "p_adjusted": "p, corrected",
     "p_not_worse": "p, not worse",
     "n_unpaired": "unpaired",
@@ -78,13 +78,18 @@ def _over(content: Content, results: pl.DataFrame) -> str:
     """Return words for what the means are over, if it is the same for all, and for the threshold."""
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
     texts = [
-        counted(n[0], content.unit) if len(n) == 1 else "",
+        f"{counted(n[0], content.unit)}{_helped(content)}" if len(n) == 1 else "",
         f"average: {averages[0]}" if len(averages) == 1 else "",
     ]
     words = ", ".join(filter(None, texts))
     propensity = EFFECTIVE in results.columns and content.weighted is None
     decided = f"{', weighted by propensity=' if propensity else ''}{decided_note(content)}"
     return f" ({words}){decided}" if words else decided
+
+
+def _helped(content: Content) -> str:
+    """Return words for the queries that only a machine judged, and that the means use too; "" for none."""
+    return f" judged by people, helped by an LLM judge on {content.n_proxy:,} more" if content.n_proxy else ""
 
 
 def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
@@ -104,7 +109,7 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
         else {}
     )
     table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, subtexts)
-    notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
+    notes = [BEST] if best else []
     heads = {} if several else dict(results.select("metric", "average").unique(maintain_order=True).iter_rows())
     names = [_averaged(name, heads[name], results) if name in heads else name for name in table.names]
     return replace(

@@ -251,8 +251,8 @@ def _trend(figures: Figures) -> str:
 
 
 def _break(figures: Figures) -> str:
-    levels = f"{number_text(figures.value)} from then on, {number_text(figures.baseline_value)} before"
-    return f"{_moved(figures)} at or near {figures.of}: {levels} ({p_words(figures.p_adjusted)})."
+    by = number_text(abs(figures.difference or 0.0))
+    return f"{_moved(figures)} by {by} at or near {figures.of}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
 
 
 def _either(figures: Figures) -> str:
@@ -302,6 +302,10 @@ def _bounded(figures: Figures) -> bool:
     return (figures.p_not_worse is not None and figures.p_not_worse < ALPHA) or lost(figures)
 
 
+def _if_it_misses(figures: Figures) -> int | None:
+    return WHERE if figures.misses else None
+
+
 def _some_are_not(figures: Figures) -> bool:
     """Return True if some system cannot be the best."""
     return figures.n_units != figures.baseline_n_units
@@ -326,7 +330,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "unjudged": Sentence(_unjudged, lambda figures: DOUBT if figures.warned else None),
     "undefined": Sentence(_undefined),
     "missing": Sentence(_as_it_is, DOUBT),
-    "calibration": Sentence(_calibration, claims=lambda figures: figures.misses),
+    "calibration": Sentence(_calibration, _if_it_misses, lambda figures: figures.misses),
     "distance": Sentence(_distance, DOUBT),
     "cut": Sentence(_cut, DOUBT),
     "audit": Sentence(_audit, DOUBT),

@@ -17,7 +17,7 @@ from frame_metrics.report.of_next import OfNext
 from frame_metrics.report.of_proxy import OfProxy
 from frame_metrics.report.of_segments import OfSegments
 from frame_metrics.report.of_strata import OfStrata
-from frame_metrics.report.sentences import DOUBT, Figures
+from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
 from frame_metrics.report.stated import FIGURES, UNJUDGED, Stated
 from frame_metrics.stats.exact import share_between
 from frame_metrics.verbs.audit.of_systems import SOME
@@ -77,6 +77,9 @@ def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | Non
             taken.setdefault(one.place, one)
     first = {id(one) for one in taken.values()}
     notes = [(None, one) for one in sentences if id(one) not in first]
+    if ANSWER in taken and taken[ANSWER].kind == "value" and WHEN in taken:
+        # A value over all that changed is neither the one before nor the one now: the change is the answer.
+        taken[ANSWER], taken[WHEN] = taken[WHEN], taken[ANSWER]
     if more and DOUBT in taken:
         taken[DOUBT] = replace(taken[DOUBT], more=more)
     return [*sorted(taken.items()), *notes]
@@ -118,12 +121,12 @@ class Decisions(Stated):
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
         yield from self._undefined()
         yield from audit.lacking()
-        yield from self._calibrated()
         yield from audit.turned()
         yield from audit.cut()
         yield from audit.warnings()
         # Where, and what to do next.
         yield from OfSegments(*about).all(pairs)
+        yield from self._calibrated()
         yield from OfProxy(*about).agreed()
         labels = [*OfProxy(*about).labels(pairs)]
         yield from labels or OfNext(*about).next(pairs)

@@ -309,7 +309,7 @@ def test_subtitles_say_what_is_drawn_in_plain_words() -> None:
     """The level of intervals where it is known; what colours and numbers are; what the dashed line means."""
     levels = [plot.metrics(runs.evaluate("rr", ci=0.9)), runs.plot.metrics("rr", ci=0.9), runs.plot.metrics("rr")]
     found = [specification(chart)["title"].get("subtitle") for chart in levels]
-    axes = "axes show the part of the scale in which values lie"
+    axes = "axes show only a part of the scale"
     assert found == [["bars: intervals", axes], ["bars: 90% intervals", axes], [axes]]
     assert "ci=95 is not a level" in error(lambda: plot.metrics(runs.evaluate("rr", ci=0.9), ci=95), BadValueError)
     irm = pl.DataFrame({"label": [*"aabc"], "predicted": [*"abbc"]}).irm()
