@@ -32,7 +32,7 @@ def lost_across(content: Content) -> Table | None:
         return None
     # The periods from the break on.
     order = ordered_distinct(content.values[name]) or []
-    texts = [f"{plain_text(name)} = {plain_text(value, 60)}" for value in order]
+    texts = [plain_text(value, 60) for value in order]
     if breaks["of"][0] not in texts:
         return None
     later = order[texts.index(breaks["of"][0]) :]

@@ -18,7 +18,7 @@ ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST = 160  # the most letters of a text in a table
 EFFECTIVE = "n_effective"  # a column of weighted results
 CALLED = {
-    "baseline_value": "baseline",
+    "baseline_value": "value of the baseline",
     "p_adjusted": "p, corrected",
     "p_not_worse": "p, not worse",
     "n_unpaired": "unpaired",

@@ -438,8 +438,8 @@ def test_differences_are_sorted_and_counted() -> None:
     assert specification(chart)["title"]["subtitle"] == ["b against a", "1 better, 1 equal, 1 worse"]
     of_irm = runs.plot.differences("rr", "recall@1", baseline="a")
     assert {row[0] for row in rows(of_irm, "facet")[0]} == {
-        "rr, b against a\n0 better, 1 equal, 1 worse\nmean -0.250 (-1.000 to +1.000)",
-        "recall@1, b against a\n0 better, 1 equal, 1 worse\nmean -0.500 (-0.905 to +0.273)",
+        "rr, b against a\n0 better, 1 equal, 1 worse\nmean -0.250 (band: -1.000 to +1.000)",
+        "recall@1, b against a\n0 better, 1 equal, 1 worse\nmean -0.500 (band: -0.905 to +0.273)",
     }
     means = runs.compare("rr", "recall@1", baseline="a").select("difference", "ci_low", "ci_high").rows()
     assert {*rows(of_irm, "mean", "mean_low", "mean_high")[0]} == {*means}

@@ -715,10 +715,10 @@ def test_a_comparison_has_few_columns_and_opens_the_rest() -> None:
     text = many().irm(system="run", doc=None).report(metrics=["rr"], baseline="s200", queries=0, format="md")
     few, part = (text.partition(f"## {name}")[2].partition("\n## ")[0] for name in ("Comparison", "All differences"))
     assert "**Differences of rr from s200**" in few
-    assert "| run | difference | p, corrected | value | baseline |" in few
+    assert "| run | difference | p, corrected | value | value of the baseline |" in few
     table, _, rest = part.removeprefix("\n\n<details>").partition("<details>")
     assert "Differences to s200 (mcnemar_mid_p test)" in table
-    assert "| metric | run | difference | p, corrected | value | baseline | wins | losses | n |" in table
+    assert "| metric | run | difference | p, corrected | value | value of the baseline | wins | losses | n |" in table
     assert "<summary>All columns of this table</summary>" in rest
     assert "mde: the smallest difference" in rest.partition("</details>")[0]
 
