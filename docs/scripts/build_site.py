@@ -188,6 +188,7 @@ def public() -> set[str]:
 
 def order_of_hits(path: Path) -> None:
     """Put headings with words beside them first in the index: of hits that are as good, the search shows the first.
+    Pages for developers come last.
 
     It also finds what only begins with a word. So words with a letter alone, as P and A/B test, stand in the path too,
     with the inputs of docs/searches.txt, and names that other metrics begin with.
@@ -200,7 +201,7 @@ def order_of_hits(path: Path) -> None:
         alone = [word for word in words if word in typed or re.search(r"\b[A-Z]\b", word)]
         name = [title] if item["location"].startswith("metrics/") and title in first else []
         item["path"] = [*alone, *name, *item["path"]]
-    index["items"].sort(key=lambda item: "<small>" not in item["title"])
+    index["items"].sort(key=lambda item: ("<small>" not in item["title"], "Developers" in item["path"]))
     path.write_text(json.dumps(index), encoding="utf-8")
 
 
