@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from frame_metrics.command.front import front, printed
+from frame_metrics.command.front import PROGRAM, front, printed
 
 __all__ = ["main"]
 
@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``frame-metrics`` with arguments, by default those of the process, and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in (["--version"], ["-V"]):
-        return printed(version("frame_metrics"))
+        return printed(f"{PROGRAM} {version('frame_metrics')}")
     if arguments in (["--help"], ["-h"], ["help"]):
         return printed(front(argparse.ArgumentParser).format_help())
     from frame_metrics.command.run import run

@@ -16,7 +16,7 @@ from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
-from frame_metrics.metrics.names import read
+from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
@@ -29,8 +29,21 @@ SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name s
 
 
 def _is_file(argument: str) -> bool:
-    """Return True for an argument that looks like the name of a file or folder, as no metric does."""
-    return argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+    """Return True for an argument that looks like the name of a file or folder, or that is one, and is no metric."""
+    named = argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+    return named or (os.path.isfile(argument) and not _is_metric(argument))
+
+
+def _is_metric(argument: str) -> bool:
+    try:
+        return bool(read_text(argument))
+    except FrameMetricsError:
+        return False
+
+
+def _parted(name: str) -> list[str]:
+    """Return the metrics of an argument, which may have commas between them, as between cutoffs."""
+    return [name] if "(" in name or _is_file(name) else re.split(r",\s*(?=[^\W\d])", name)
 
 
 @dataclass
@@ -50,16 +63,26 @@ class CommandLine:
         for name, given in self.given.items():
             if name in options:
                 found[name] = options[name].value(given, options[name].flag)
+        if self.judged and "qrels" in options:
+            found.setdefault("qrels", self.judged)
         return {name: value for name, value in found.items() if value is not None or name in FOUND}
+
+    @cached_property
+    def judged(self) -> list[str]:
+        """The files of judgments of TREC among the first arguments, beside others, as in a call of trec_eval."""
+        files = [*takewhile(_is_file, self.given["arguments"])]
+        judged = [one for one in files if one != "-" and reading.format_inside(one) == "qrels"]
+        return judged if len(judged) < len(files) + len(self.given.get("input") or ()) else []
 
     @cached_property
     def arguments(self) -> tuple[list[str], list[str]]:
         """The inputs and the metrics.
 
         The first arguments that look like files are inputs. If there are none, and no option names one, the first
-        argument is the input. All others are metrics.
+        argument is the input. All others are metrics. Judgments of TREC beside other files are those of ``--qrels``.
         """
-        rest = self.given["arguments"]
+        judged = self.judged if self.set_options.get("qrels") == self.judged else []
+        rest = [one for one in self.given["arguments"] if one not in judged]
         leading = list(takewhile(_is_file, rest))
         named = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
         leading = leading or ([] if named else rest[:1])
@@ -70,7 +93,8 @@ class CommandLine:
         """The named metrics or curves: those of arguments and flags, or else those of the settings."""
         if self.name == "metrics":  # whose arguments are words to look for
             return []
-        return [*self.arguments[1], *self.given.get("metric", ())] or list(self.set_options.get("metric", ()))
+        named = [*self.arguments[1], *self.given.get("metric", ())] or list(self.set_options.get("metric", ()))
+        return named if "value" in self.set_options else [one for name in named for one in _parted(name)]
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -120,6 +144,9 @@ class CommandLine:
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             raise BadValueError(f"{problem}; name files with --input")
+        if self.name == "convert" and self.judged:
+            problem = f"{self.judged[0]} has judgments, which convert does not join with results"
+            raise BadValueError(f"{problem}; other commands take them as --qrels {self.judged[0]}")
         self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
@@ -132,9 +159,6 @@ class CommandLine:
                 raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
         self._check_gates()
         for name in self.metrics:
-            several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs
-            if several and not _is_file(name):
-                raise BadValueError(f"{name}: metrics are parted by spaces, as {name.replace(',', ' ')}")
             if self.name != "curve" and "value" not in options and not _is_file(name):
                 read([name])
         if self.name == "curve" and not self.metrics:
@@ -147,7 +171,11 @@ class CommandLine:
             if len(self.metrics) > 1:
                 raise BadValueError(f"{self.name} takes one metric, and {len(self.metrics)} are named")
             if taken.default is taken.empty and not self.metrics:
-                raise BadValueError(f"{self.name} requires a metric; name one behind the input, as ndcg@10")
+                way = "name one behind the input, as ndcg@10"
+                if inputs and not os.path.exists(inputs[0]) and _is_metric(inputs[0]):
+                    flags = [f" {one.flag} ..." for one in options_of(self.name).values() if one.required]
+                    way = f"{inputs[0]} is one: name the input before it, as log.csv {inputs[0]}{''.join(flags)}"
+                raise BadValueError(f"{self.name} requires a metric; {way}")
         for option in options_of(self.name).values():
             if option.required and option.name not in self.set_options:
                 what = re.split(r"[;.] ", option.help)[0].rstrip(".")

@@ -214,6 +214,20 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+OTHER_NAMES = {"eval": "evaluate", "abtest": "ab-test"}  # other names of commands
+# Names that readers try first, and the commands that they may mean.
+TRIED = {
+    "list": "metrics",
+    "power": "sample-size, as sample-size old.csv new.csv ndcg@10 --detect 0.02 --system file",
+    "check": "audit, for the data; for a gate it is evaluate, as evaluate new.csv ndcg@10 --fail-under ndcg@10=0.4, or "
+    "--not-worse-than base.csv --margin 0.01 after per-query old.csv ndcg@10 -o base.csv",
+    "validate": "audit",
+    "trend": "evaluate, as evaluate log.csv ndcg@10 --by day",
+    "diff": "compare; compare --per-query --sort=difference has the queries that lost most first",
+    "show": "explain, as explain log.csv ndcg@10 --query-id q17; per-query prints all queries",
+    "threshold": "best-threshold, or thresholds for all of them",
+}
+
 # Options that there were, or that readers try first, and the way now.
 RETIRED = {
     "out": "pass --output FILE, or -o",
@@ -225,6 +239,10 @@ RETIRED = {
     "groupby": "pass --by COLUMN",
     "segment": "pass --by COLUMN",
     "model": "pass --system COLUMN",
+    "delta": "the difference to detect is --detect of sample-size",
+    "max-drop": "pass --not-worse-than base.csv --margin 0.01, after per-query old.csv ndcg@10 -o base.csv",
+    "stat-test": "pass --test, as --test t, or leave it out",
+    "worst": "--sort value puts the lowest first",
     "metrics": "metrics follow the input, as ndcg@10 map, or each after -m",
     "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
     "change compare them",

@@ -24,12 +24,13 @@ from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.judgment_notes import note_on_judgments
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import SavedFile, column_of_systems, each_with_itself, has_column, system_column
-from frame_metrics.command.texts import in_words, on_github, say, with_flags
+from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal, with_flags
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, listed, quote
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 MOST_FILES = 5  # the most file names that a report shows
 NEED = "rows of several systems need system="  # what an error says that files of several systems lead to
+NOTE = "split_note"  # a column of messages
 FEW = 20  # rows of a CSV file in which texts of lists are searched for
 LISTLESS = re.compile("is missing; name its column|holds no lists of ids")  # errors that lists in a CSV file lead to
 
@@ -108,7 +109,8 @@ class Job(CommandLine):
 
     def _note(self, result: pl.DataFrame) -> None:
         """Say that other documents may be judged, where that matters and the log alone has judgments."""
-        if self.name in OF_MEANS and "qrels" not in self.set_options:
+        options = self.set_options
+        if self.name in OF_MEANS and "qrels" not in options and options.get("collection_size") is not True:
             metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.metrics
             if note := note_on_judgments(self._log, self.irm._plan.columns, [*metrics], listed(self._names)):
                 say(note)
@@ -275,7 +277,8 @@ class Job(CommandLine):
         verb, one = getattr(self.irm, self.name.replace("-", "_")), takes_one_metric(self.name)
         options = self._of_verb() | ({"metric": self.metrics[0]} if one and self.metrics else {})
         with self._baseline() as baseline:
-            return verb(*([] if one else self.metrics), **options, **baseline).collect(), []
+            result = verb(*([] if one else self.metrics), **options, **baseline).collect()
+        return self._with_flags(result, NOTE) if NOTE in result.columns else result, []
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         options = self._of_verb()
@@ -319,6 +322,8 @@ class Job(CommandLine):
         with self._baseline() as baseline:
             result = self.irm.audit(**self._of_verb(), **baseline).collect()
         result = self._with_flags(result)
+        if fail_on is None and "error" in result["severity"]:
+            say("a finding is an error, and the exit code is 0: pass --fail-on error to fail")
         return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
     @contextmanager
@@ -330,10 +335,10 @@ class Job(CommandLine):
         with self._saved.named():
             yield {"baseline": self._saved.of_one()}
 
-    def _with_flags(self, audit: pl.DataFrame) -> pl.DataFrame:
-        """Return an audit whose messages have flags in place of options of Python."""
-        told = [with_flags(message, options_of(self.name)) for message in audit["message"]]
-        return audit.with_columns(message=pl.Series(told, dtype=pl.String))
+    def _with_flags(self, result: pl.DataFrame, column: str = "message") -> pl.DataFrame:
+        """Return a result whose messages have flags in place of options of Python."""
+        told = [one and with_flags(one, options_of(self.name)) for one in result[column]]
+        return result.with_columns(pl.Series(column, told, pl.String))
 
     def _reworded(self, content: Any) -> Any:
         """Return the content of a report that names the files, with flags in place of options of Python."""
@@ -371,6 +376,8 @@ class Job(CommandLine):
             data = texts[form].encode("utf-8", "backslashreplace")
             if name is not None:
                 writing.put_in(name, data)
+                if "output" in self.set_options:
+                    say_at_terminal(f"the report is in {name}")
                 continue
             with quiet_pipe():
                 writing.put(data)
@@ -401,6 +408,7 @@ class Job(CommandLine):
         for name, form in self.outputs.items():
             if name is not None:
                 writing.convert(self._log, name, form, formulas, roles, run, self._check_unchanged)
+                say_at_terminal(f"the rows are in {name}")
                 continue
             frame = self._log.collect()
             self._check_unchanged()

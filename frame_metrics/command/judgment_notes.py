@@ -36,7 +36,8 @@ def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str
     if not length:
         return ""
     what = f"{concerned}: only documents in the rows of {named} can be relevant, {length} for each query"
-    return f"{what}, so values may be too high; --qrels FILE names all that are judged"
+    way = "--qrels FILE names all that are judged, and --collection-size true says that these are all"
+    return f"{what}, so values may be too high; {way}"
 
 
 def _counts_relevant(metric: str) -> bool:

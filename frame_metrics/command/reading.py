@@ -54,8 +54,34 @@ MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
 PACKED = b"\x1f\x8b"  # the first bytes of files that gzip packed
 PACKED_BY = {"zstd": b"(\xb5/\xfd", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK\x03\x04"}
+FEW = 4096  # first bytes of a file that are looked at
 HERE = "file://"  # prefix of the name of a file of this machine
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+def format_inside(name: str) -> str | None:
+    """Return the format of a file: that of its ending, else that which its first bytes or its first line shows."""
+    if (known := format_of(name)) or not os.path.isfile(name):
+        return known
+    with open(name, "rb") as file, gzip.open(file) if _has_mark(file) else file as text:
+        first = text.read(FEW).removeprefix(BOM_UTF8).lstrip()
+    line = first.partition(b"\n")[0]
+    fields = line.split()
+    marks = {**MARKS, "json": b"[", "jsonl": b"{"}
+    if marked := next((kind for kind, mark in marks.items() if first.startswith(mark)), None):
+        return marked
+    if len(fields) == 6 and fields[3].isdigit():
+        return "run"
+    if len(fields) == 4 and fields[3].lstrip(b"-").isdigit():
+        return "qrels"
+    return next((kind for kind, between in OF_CELLS.items() if between.encode() in line), None)
+
+
+def _has_mark(file: Any) -> bool:
+    """Return True for an open file that gzip packed, which is then at its start."""
+    first = file.read(len(PACKED))
+    file.seek(0)
+    return bool(first == PACKED)
 
 
 def format_of(name: str, endings: Mapping[str, tuple[str, ...]] = ENDINGS) -> str | None:
@@ -108,14 +134,15 @@ class InputFiles:
 
     def _of_name(self, name: str) -> Iterator[File]:
         if name == "-":
-            yield self._scan("standard input", piped(self.folder()), self._format("what is piped in", None), {})
+            path = piped(self.folder())
+            yield self._scan("standard input", path, self._format("what is piped in", format_inside(path)), {})
             return
         name = name.removeprefix(HERE)
         files = [name] if "://" in name else files_of(name, self.format_name)
         if not files:
             what = "is no file in a format that is read" if os.path.isdir(name) else "is no such file"
             raise FrameMetricsError(f"{name}: there {what}{_no_input(name)}")
-        formats = sorted({self._format(one, format_of(one)) for one in files})
+        formats = sorted({self._format(one, format_inside(one)) for one in files})
         if len(formats) > 1:
             raise FrameMetricsError(f"{name}: the files have several formats, {listed(formats)}; name one kind")
         for one in files:

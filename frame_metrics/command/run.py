@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import ci_formats, reading, trec_eval
-from frame_metrics.command.commands import COMMANDS, COMMON, HELP, RETIRED, fill, options_of
+from frame_metrics.command.commands import COMMANDS, COMMON, HELP, OTHER_NAMES, RETIRED, TRIED, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
     COMMAND_TEXTS,
@@ -66,6 +66,7 @@ class _Parser(argparse.ArgumentParser):
 
 def run(arguments: list[str]) -> int:
     """Run ``frame-metrics`` with arguments, and return the exit code."""
+    arguments = [OTHER_NAMES.get(arguments[0], arguments[0]), *arguments[1:]] if arguments else []
     try:
         with _terminating():
             return _command(arguments)
@@ -152,8 +153,11 @@ def _no_command(arguments: Sequence[str]) -> int:
     """Handle arguments that do not begin with a command, and return the exit code."""
     parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
-        way = closest(arguments[0], COMMANDS) or f"; there are {', '.join(COMMANDS)}"
-        raise BadValueError(f"there is no command {arguments[0]!r}{way}")
+        name = arguments[0]
+        way = closest(name, COMMANDS) or f"; there are {', '.join(COMMANDS)}"
+        way = f"; it is {TRIED[name.lower()]}" if name.lower() in TRIED else way
+        way = f"; name one before the file, as {PROGRAM} evaluate {name} ndcg@10" if os.path.isfile(name) else way
+        raise BadValueError(f"there is no command {name!r}{way}")
     given = parser.parse_args(arguments)
     if given.completion:
         return printed(_completion(given.completion))

@@ -19,6 +19,22 @@ OTHERWISE = {  # code in messages that the command line has other words for
     "label=True": "--all-relevant",
     "(..., several=)": " with --several",
 }
+# Code in messages that is no option, and the words of the command line.
+IN_CODE = (
+    (r"frame_metrics\.list_metrics\(\)", f"{PROGRAM} metrics"),
+    (
+        r"\bhas to be what per_query\(\) returned",
+        f"has to be what {PROGRAM} per-query old.csv ndcg@10 -o base.csv wrote",
+    ),
+    (r"\bper_query\(\) returned", "per-query wrote"),
+    (r"\bjudge\(\)", "--qrels"),
+    (r"\b(leaderboard|compare|change|evaluate|summary|audit)\(\)", r"\1"),
+    (r"\b(sample|ab|per|best|to)_(size|test|query|class|threshold|judge)\(\)", r"\1-\2"),
+    (r"\band n_relevant the", "and --n-relevant the"),
+    (r", or a tuple of a value for each of its columns", ", or one for each of its columns"),
+    (r"--query (\S+) --query the session's column", r"--query \1 --query SESSION, the session's column,"),
+)
+LIST = re.compile(r"(--([\w-]+)) (\S+,\S+): there is no such column")  # an error about columns with commas between
 # How a column of lists is made in Python, in errors.
 OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that it can be undone.
@@ -36,6 +52,12 @@ def say(message: str) -> None:
     shown = in_lines(message)
     first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
     print(f"{_coloured(PROGRAM)}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
+
+
+def say_at_terminal(message: str) -> None:
+    """Print a message on standard error if that is a terminal; a job in the background stays silent."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        say(message)
 
 
 def _coloured(text: str) -> str:
@@ -89,6 +111,10 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
         return message.replace("judge:", "--qrels:")
     if "qrels" in options and missing in message:
         message += "; judgments in a separate file are named with --qrels"
+    several = LIST.match(message)
+    if several and (option := options.get(several[2].replace("-", "_"))) and option.kind.many:
+        flags = " ".join(f"{several[1]} {one}" for one in several[3].split(","))
+        message = f"{message.partition('; did you mean')[0]}; pass {flags}"
     message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)
     message = message.replace("; pass run= with the name", "; pass --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")
@@ -123,7 +149,10 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
     name = "|".join(sorted(options, key=len, reverse=True))
     value = r"None|True|False|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*"
     other = r"(?=[-\w<{\[])"  # the start of any other value, as -5, which stays as it is
-    return re.sub(rf"\([^()]*\)|(?<![\w.-])({name})=(?:({value})|({other}))?", written, message)
+    message = re.sub(rf"\([^()]*\)|(?<![\w.-])({name})=(?:({value})|({other}))?", written, message)
+    for code, words in IN_CODE:
+        message = re.sub(code, words, message)
+    return message
 
 
 def _flag(option: Option, value: str) -> str:

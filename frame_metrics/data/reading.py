@@ -18,7 +18,7 @@ from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.systems_as_columns import systems_of
-from frame_metrics.errors import bad_rows, quote
+from frame_metrics.errors import bad_rows
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import are_few, id_hash
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
@@ -143,14 +143,14 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
         remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
-        maybe = alone and columns.shape.maybe_systems
-        remedy = f"pass system={quote(maybe)} for rows of several systems; else {remedy}" if maybe else remedy
+        maybe = alone and columns.likely_system
+        remedy = f"pass system={maybe} for rows of several systems; else {remedy}" if maybe else remedy
         remedy += "; rows of several systems need system=" if alone and not maybe else ""
         remedy += "" if columns.shape.made else f"; {columns.asked_again}"
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
-                several = f"name system={quote(maybe) if maybe else ''} if several systems gave them, " if alone else ""
+                several = f"name system={columns.likely_system} if several systems gave them, " if alone else ""
                 remedy = f"ranks repeat too: {several}{columns.asked_again}, else drop them, or pass duplicates='first'"
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 

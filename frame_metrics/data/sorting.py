@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.ranking_rows import RankingRows
-from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, quote
+from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.fast.rank_order import rank_order
 from frame_metrics.fast.take_rows import in_double
 from frame_metrics.inputs import Array
@@ -117,8 +117,7 @@ class Sorter:
 
     def _repeated(self, rows: Array) -> BadRowsError:
         columns, total = self.columns, len(self.rankings.values["rank"])
-        maybe = columns.shape.maybe_systems
-        ways = [] if columns.system else [f"name system={quote(maybe) if maybe else ''} if several systems gave them"]
+        ways = [] if columns.system else [f"name system={columns.likely_system} if several systems gave them"]
         ways += [columns.asked_again]
         ways += [f"pass score= with the negative of {columns.rank} if equal places are meant"]
         what = "repeat a rank of their query"

@@ -253,6 +253,11 @@ class Columns:
         return f"pass query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
+    def likely_system(self) -> str:
+        """The value to give to ``system=``, as code; "" if no column is called as one of systems is."""
+        return quote(self.shape.maybe_systems) if self.shape.maybe_systems else ""
+
+    @property
     def unfolds(self) -> bool:
         """True if a row of the frame is not a single result of a single system, so that rows have to be made."""
         return bool(self.shape.lists or self.shape.made or self.relevant)

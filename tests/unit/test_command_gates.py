@@ -316,7 +316,7 @@ def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
             ["compare", "one.parquet", "rr", "--by", "device", "--saved", "saved.parquet", "--saved-system", "bm25"],
             "--saved saved.parquet: it has no column 'device'",
         ),
-        (["compare", "one.parquet", "rr"], "or give what per_query() returned of another one, as --saved FILE"),
+        (["compare", "one.parquet", "rr"], "or give what per-query wrote of another one, as --saved FILE"),
         (["compare", "one.parquet", "rr", "--saved-system", "bm25"], "--saved-system requires a file of saved numbers"),
     ],
     ids=["several", "audit", "system", "no numbers", "no column", "no system", "no saved numbers"],

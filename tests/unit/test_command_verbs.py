@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import shlex
 import sys
@@ -15,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 from command_line import error, named, out, read, write
 from frame_metrics import IRM, list_metrics
+from frame_metrics.command import main
 from frame_metrics.command.commands import COMMANDS, fill
 from frame_metrics.command.front import COMMAND_TEXTS
 from frame_metrics.command.job import Job
@@ -121,9 +123,15 @@ def test_judgments_of_own_rows_are_said(capsys: pytest.CaptureFixture[str]) -> N
     assert told == f"frame-metrics: ndcg@1: {segment}; pass --system run to measure all on the same documents\n"
     told = main_says(capsys, "per-query", log, "map", "recall@3", "rr")
     assert "map, recall@3: only documents in the rows of 'log.csv' can be relevant, 5 for each query" in told
-    assert told.endswith("so values may be too high; --qrels FILE names all that are judged\n")
+    assert "so values may be too high; --qrels FILE names all that are judged, and --collection-size true" in told
     qrels = ["--qrels", write(found.select("query", "doc", "grade"), "judged.csv")]
-    for quiet in (["--system", "run"], ["--no-doc"], qrels, ["--by", "device", "--by", "run", "--no-doc"]):
+    for quiet in (
+        ["--system", "run"],
+        ["--no-doc"],
+        ["--collection-size", "true"],
+        qrels,
+        ["--by", "device", "--by", "run", "--no-doc"],
+    ):
         out(capsys, "evaluate", log, "ndcg@1", *quiet)
     for others in (found[1:], found.with_columns(score=pl.when(pl.col("doc") != "d0").then("score")), found[:5]):
         out(capsys, "evaluate", write(others, "others.csv"), "ndcg@1")
@@ -207,8 +215,31 @@ GUESSED = {
     "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named",
     "bounds log.csv rr": "bounds requires --of",
     "sample-size log.csv rr": "sample-size requires --detect",
-    "threshold log.csv f1": "did you mean 'thresholds'?",
-    "list": "there are evaluate,",
+    "threshold log.csv f1": "it is best-threshold, or thresholds for all of them",
+    "list": "it is metrics",
+    "power log.csv": "it is sample-size, as sample-size old.csv new.csv",
+    "check log.csv": "it is audit, for the data; for a gate it is evaluate, as evaluate new.csv",
+    "validate log.csv": "it is audit",
+    "trend log.csv": "it is evaluate, as evaluate log.csv ndcg@10 --by day",
+    "diff log.csv log.csv": "it is compare; compare --per-query --sort=difference",
+    "show q1 log.csv": "it is explain, as explain log.csv",
+    "wish log.csv": "there are evaluate,",
+    "log.csv": "name one before the file, as frame-metrics evaluate log.csv ndcg@10",
+    "explain rr --query-id q1": "explain requires a metric; rr is one: name the input before it",
+    "explain rr": "name the input before it, as log.csv rr --query-id ...",
+    "eval log.csv rr --json": "evaluate: there is no option --json",
+    "eval log.csv rr --by day,device": "'device', 'day'; pass --by day --by device",
+    "eval log.csv text.txt": "text.txt: the name does not say the format; pass --from",
+    "eval log.csv xyzzy": "there is no metric 'xyzzy'; frame-metrics metrics lists them",
+    "leaderboard log.csv rr": "leaderboard ranks systems; name their column with --system",
+    "leaderboard runs.csv rr": "leaderboard ranks systems; name their column with --system model",
+    "compare runs.csv rr": "compare pairs systems query by query; name their column with --system model",
+    "change log.csv rr": "change compares each period over its own queries; name the column of periods with --arm",
+    "evaluate log.csv rr --fail-if-worse-than log.csv": "it has to be what frame-metrics per-query old.csv ndcg@10 -o",
+    "convert q.txt log.csv": "q.txt has judgments, which convert does not join with results; other commands take them",
+    "compare log.csv rr --max-drop 0.01": "pass --not-worse-than base.csv --margin 0.01, after per-query old.csv",
+    "compare log.csv rr --stat-test student": "pass --test, as --test t",
+    "sample-size log.csv rr --delta 0.02": "the difference to detect is --detect",
 }
 
 
@@ -216,7 +247,79 @@ GUESSED = {
 def test_guesses(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What readers type first leads to what they mean."""
     write(named(), "log.csv")
+    write(named().with_columns(model=pl.lit("a")), "runs.csv")
+    Path("q.txt").write_text("q1 0 d1 1\n")
+    Path("text.txt").write_text("some words\n")
     assert GUESSED[call] in error(capsys, *call.split())
+
+
+def test_judgments_among_the_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Judgments of TREC beside runs are those of --qrels, in any order, by their ending or by what is in them."""
+    lines = {
+        "judged": "q1 0 d1 1\nq1 0 d2 2\nq2 0 d3 0\nq2 0 d1 1\n",
+        "one": "q1 Q0 d1 1 2.0 one\nq2 Q0 d1 1 1.5 one\n",
+    }
+    for name in ("judged.txt", "judged.qrels", "judged.txt.gz", "one.run", "one.txt", "two.txt"):
+        data = lines.get(name.partition(".")[0], "\nq1 Q0 d2 1 2.0 two\n").encode()
+        Path(name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    found = out(capsys, "evaluate", "one.run", "ndcg@3", "rr", "--qrels", "judged.qrels")
+    for files in ("judged.txt one.run", "one.txt judged.txt.gz", "judged.qrels one.txt"):
+        assert out(capsys, "eval", *files.split(), "ndcg@3,rr") == found
+    assert out(capsys, "eval", "judged.txt", "one.run", "-m", "ndcg@3,rr") == found
+    compared = [out(capsys, "compare", *files, "rr") for files in (["judged.txt", "one.run", "two.txt"],)]
+    assert compared == [out(capsys, "compare", "one.run", "two.txt", "rr", "--qrels", "judged.txt")]
+    assert "one.run: it has no column 'grade'" in error(
+        capsys, "evaluate", "judged.txt", "one.run", "rr", "--qrels", "judged.qrels"
+    )
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "json", "jsonl", "arrow", "csv.gz", "jsonl.gz"])
+def test_what_is_piped_in_says_its_format(
+    ending: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard input, and a file without an ending, are read in the format that they begin with."""
+    name = write(named(), f"log.{ending}")
+    found = out(capsys, "evaluate", name, "rr")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(name).read_bytes())))
+    assert out(capsys, "evaluate", "-", "rr") == found
+    assert out(capsys, "evaluate", str(Path(name).rename("log")), "rr") == found
+
+
+def test_notes_of_an_online_test_have_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    """The note on the split names the flag by which users are named."""
+    clicks = CLICKS.with_columns(arm=pl.Series(["a", "a", "b", "b"]))
+    note = read(out(capsys, "ab-test", write(clicks, "log.csv"), "rr", "--arm", "arm"))["split_note"][0]
+    assert "with --cluster" in note
+
+
+def test_commas_between_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    """A list with commas is several metrics; commas between cutoffs, and in brackets, are of one metric."""
+    log = write(named(), "log.parquet")
+    found = out(
+        capsys, "evaluate", log, "ndcg@1", "ndcg@3", "rr", "utility(tp=1, fp=2, fn=3, tn=4)@2", "--collection-size", "9"
+    )
+    assert (
+        out(capsys, "evaluate", log, "ndcg@1,3,rr", "utility(tp=1, fp=2, fn=3, tn=4)@2", "--collection-size", "9")
+        == found
+    )
+
+
+def test_what_was_written_is_said_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job in the background is silent; people see the name of the file."""
+    log = write(named(), "log.parquet")
+    for call in (["convert", log, "-o", "log.csv"], ["report", log, "rr", "-o", "page.md"]):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", terminal := Terminal(file := io.BytesIO()))
+            assert main(call) == 0
+            terminal.flush()
+        assert file.getvalue().decode().endswith(f" in {call[-1]}\n")
+
+
+def test_an_audit_with_an_error_does_not_fail_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says so, and --fail-on error fails."""
+    log = write(pl.concat([named()] * 2).rename({"docid": "doc"}), "log.csv")
+    assert main_says(capsys, "audit", log).endswith("the exit code is 0: pass --fail-on error to fail\n")
+    assert "gate failed: error" in error(capsys, "audit", log, "--fail-on", "error", code=1)
 
 
 def test_warnings_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def _check(call: Call, asked: Asked) -> None:
     """Raise for columns and metrics without values that are paired between systems, query by query."""
     columns = call.columns
     if columns.system is None:
-        raise ColumnError("leaderboard() ranks systems; name their column with system=")
+        raise ColumnError(f"leaderboard() ranks systems; name their column with system={columns.likely_system}")
     for name, metric in asked:
         if metric.input is Lists or metric.average is not None:
             what = "has one value for all lists together" if metric.input is Lists else "is an average of its own"

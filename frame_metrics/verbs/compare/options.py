@@ -280,7 +280,7 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
             "pandas"
         )
     raise ColumnError(
-        f"{options.verb}() pairs systems query by query; name their column with system=, "
+        f"{options.verb}() pairs systems query by query; name their column with system={columns.likely_system}, "
         f"or give what per_query() returned of another one, as baseline=saved{others}"
     )
 
@@ -290,7 +290,7 @@ def _check_rows(call: Call, options: CompareOptions) -> None:
     columns = call.columns
     if options.against is None and columns.system is None:
         raise ColumnError(
-            "compare() pairs the rows of systems by document; name their column with system=, "
+            f"compare() pairs the rows of systems by document; name their column with system={columns.likely_system}, "
             "or pass against='chance' or 'majority' to test one by itself"
         )
     if options.against is None and columns.doc is None:
