@@ -1067,7 +1067,8 @@ class IRM(Generic[Frame]):
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. With ``value``, all metrics in
             the frame if none is named.
         baseline : the system that every other is compared with, or a list of systems; each of these is compared with
-            all systems outside the list. By default every system is compared with all before it. Or saved numbers, with
+            all systems outside the list. By default every system is compared with all before it in the order of their
+            names: of "new" and "old", the difference is old minus new. Or saved numbers, with
             which each system is compared, or the whole frame if no system is named: a frame from ``per_query``, long or
             wide, with the same names for the columns of the query and ``by``, or one whose columns are named,
             ``saved.irm(query="qid", value="v")``. Without a column ``metric``, numbers are in columns named like the

@@ -122,7 +122,8 @@ def check_theirs(roles: Roles, theirs: Columns, frame_columns: Columns) -> None:
     if theirs.by != frame_columns.by:
         shared = {*theirs.by} & {*frame_columns.by}
         odd = [pair for pair in zip(theirs.by, frame_columns.by, strict=False) if not shared & {*pair}]
-        way = "; give them one name, as with by=pl.col({!r}).alias({!r}) there".format(*odd[0]) if odd else ""
+        own, wanted = odd[0] if odd else ("", "")
+        way = f"; give them one name, as with by=pl.col({own!r}).alias({wanted!r}) there" if odd else ""
         raise ColumnError(
             f"its segments are by={list(theirs.by)}, and those of the frame by={list(frame_columns.by)}{way}"
         )

@@ -87,6 +87,14 @@ class Plan(Remembers):
         return [role for role, column in found if column and not {*self.columns.shape.made} & {column, *column}]
 
 
+def unused_judgments(plan: Plan) -> dict[str, str]:
+    """Return the columns of the frame that were named as label and grade, by role, and that ``judge`` replaces."""
+    named = {role: plan.roles.get(role) for role in ("label", "grade")}
+    if plan.given.judgments is None:
+        return {}
+    return {role: column for role, column in named.items() if isinstance(column, str) and column in plan.available}
+
+
 def resolved(given: Given) -> Plan:
     """Return the plan of what was given; raise for roles that have no column, or do not go together."""
     backend, available = given.backend, given.available

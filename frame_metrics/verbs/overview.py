@@ -13,7 +13,7 @@ from frame_metrics.backends.protocol import Backend
 from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 from frame_metrics.errors import class_name, quote
 from frame_metrics.plan.given import Judgments
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.plan import Plan, unused_judgments
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, Roles, is_foreign
 
@@ -66,7 +66,7 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
 
     ``made``: returns the plan of these; an error of it is shown.
     """
-    looked_at, by_role, found = None, _named(roles), []
+    plan, looked_at, by_role, found = None, None, _named(roles), []
     try:
         plan = made()
         roles, found = plan.roles, plan.found
@@ -77,7 +77,11 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
         then = f"not ready: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {class_name(frame)}{rows}{_judged(judgments)}"
-    parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in by_role.items()]
+    unused = {} if plan is None else unused_judgments(plan)
+    parts = [
+        _part(role, columns, None if role in unused else looked_at, note_of(roles, found, role, unused))
+        for role, columns in by_role.items()
+    ]
     conventions = ", ".join(
         f"{name}={_in_full(value, name)}" for name, value in roles.items() if name not in COLUMNS or value is None
     )
@@ -123,8 +127,13 @@ def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Backend, int] | 
     return Part(role, printable(", ".join(columns)), values, note)
 
 
-def note_of(roles: Roles, found: Collection[str], role: str) -> str:
-    """Return how a role got its column, if the caller did not name it, and whether it is set aside."""
+def note_of(roles: Roles, found: Collection[str], role: str, unused: Collection[str] = ()) -> str:
+    """Return how a role got its column, if the caller did not name it, and whether it is set aside.
+
+    ``unused``: the roles that separate judgments replace.
+    """
+    if role in unused:
+        return "not used: judge() gave the judgments"
     aside = role == "predicted" and roles.get("threshold") is not None
     return "set aside by threshold=" if aside else "found by name" if role in found else ""
 

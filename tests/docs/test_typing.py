@@ -108,7 +108,7 @@ def test_the_readme_asks_with_every_verb() -> None:
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     table = text.partition("| question | call |")[2].partition("\n\n")[0]
     called = {*re.findall(r"[.`](\w+)\(", table)} - {"irm", *frame_metrics.__all__}
-    assert called - {"test", "clicks"} == {*dir(IRM(pl.DataFrame()))} - {"frame", "roles", "plot"}
+    assert called - {"test", "clicks", "search"} == {*dir(IRM(pl.DataFrame()))} - {"frame", "roles", "plot"}
 
 
 @pytest.mark.parametrize("option", CHOICES)

@@ -530,6 +530,44 @@ def test_judgments_of_the_log_beside_others_are_set_aside(kind: str) -> None:
     assert_frame_equal(in_pieces(irm).audit().collect(), irm.audit())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_named_grade_that_judge_replaces_is_a_warning(kind: str) -> None:
+    """And repr shows no value of it; grade=None says that this is meant."""
+    own = RUN.with_columns(rating=3)
+    irm = IRM(as_kind(own, kind), grade="rating").judge(QRELS)
+    row = as_polars(irm.audit()).row(by_predicate=pl.col("check") == "named judgments not used", named=True)
+    assert (row["severity"], row["n"], row["example"]) == ("warning", 1, "grade='rating'")
+    assert row["message"].startswith("grade='rating' of the frame is not used: judge() gave the judgments")
+    assert row["message"].endswith(
+        "If this is meant, pass grade=None; if the columns of the frame are right, leave judge() out"
+    )
+    (line,) = (line for line in repr(irm).splitlines() if "rating" in line)
+    assert " ".join(line.split()) == "grade rating not used: judge() gave the judgments"
+    assert row["check"] not in as_polars(irm(grade=None).audit())["check"]
+    assert "not used" not in repr(irm(grade=None))
+
+
+@pytest.mark.parametrize(("label", "which"), [(1, "relevant"), (0, "not relevant")])
+def test_rows_of_one_class_leave_areas_undefined(label: int, which: str) -> None:
+    """The audit says why roc_auc is empty; of two classes it says nothing."""
+    of = pl.DataFrame({"label": [label] * 3, "score": [0.1, 0.5, 0.9]})
+    assert of.irm.evaluate("roc_auc")["value"].to_list() == [None]
+    assert f"every row with a label is {which}: " in found(of.irm, "only one class")["message"]
+    assert "only one class" not in checks(of.with_columns(label=pl.Series([0, 1, 1])).irm)
+
+
+def test_a_threshold_outside_the_scores_is_a_warning() -> None:
+    """Above all scores, or below all; of a ranking, one below all takes every result."""
+    of = pl.DataFrame({"label": [0, 1, 1], "score": [0.1, 0.5, 0.9], "query": 1})
+    name, rows = "threshold outside the scores", of.irm(query=None)
+    assert found(rows(threshold=50), name)["message"].startswith(
+        "threshold=50 is above all values of score, 0.1 to 0.9"
+    )
+    assert found(rows(threshold=-1), name)["message"].startswith("threshold=-1 is below all values of score")
+    assert all(name not in checks(rows(threshold=at)) for at in (0.1, 0.9))
+    assert [name in checks(of.irm(query="query", threshold=at)) for at in (-1, 1)] == [False, True]
+
+
 def test_lists_of_relevant_documents_beside_judgments_are_set_aside() -> None:
     """A list of what is relevant is not read beside judge(), nor grades that are lists; what is no list never was."""
     lists = {"query": ["q1"], "doc": [["a", "b"]], "relevant": [["a"]], "grade": [[1, 0]], "label": [1]}

@@ -33,7 +33,7 @@ from frame_metrics.measuring.values import as_saved
 from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import audited
-from frame_metrics.plan.plan import resolved
+from frame_metrics.plan.plan import resolved, unused_judgments
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
@@ -182,7 +182,7 @@ class _Auditor:
         every += self._turned(counts.index)
         every += [About(FoundQuery(counts))] if source.call.plan.found_ranking else []
         every += about_proxies(source)
-        every += [About(SetAside(_set_aside(self.source.call))), *about_chosen(source)]
+        every += [About(_set_aside(self.source.call)), *about_chosen(source)]
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {RELEVANT: np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*every), counts.index, counts.amounts.get("cluster"), values)
@@ -214,14 +214,15 @@ class _Auditor:
         return [*there, *findings(*split_of_queries(index, cluster, self.split, values))]
 
 
-def _set_aside(call: Call) -> list[str]:
-    """Return the columns of the frame that would be found as judgments by name if ``judge`` had not given any."""
+def _set_aside(call: Call) -> SetAside:
+    """Return the columns of the frame that would be read as judgments if ``judge`` had not given any."""
     columns, lists = call.columns, call.plan.backend.holds_lists
     if call.judgment_columns is None:
-        return []
+        return SetAside([], {})
     free = {*call.plan.available}.difference(call.roles, columns.needed)
     in_lists = {"label": bool(columns.shape.lists), "grade": bool(columns.shape.lists), "relevant": True}
-    return [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
+    found = [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
+    return SetAside(found, unused_judgments(call.plan))
 
 
 def _conventions(call: Call) -> Conventions:

@@ -34,15 +34,26 @@ def repeated_documents(log: Log) -> Seen:
 
 
 class SetAside(NamedTuple):
-    """The names of the log's columns of judgments that are not read, since there are judgments beside it."""
+    """The log's columns of judgments that are not read, since there are judgments beside it."""
 
-    names: list[str]
+    names: list[str]  # those that would be found by name
+    named: dict[str, str]  # those that the caller named, by role
 
 
 @check("info", "columns")
 def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
     """columns of the log that are not read, because judge() gave the judgments"""
     return Seen(len(columns.names), None, ", ".join(columns.names))
+
+
+@check("warning", "columns")
+def named_judgments_not_used(columns: SetAside) -> Seen | None:
+    """{said} of the frame {are} not used: judge() gave the judgments, and only these count. If this is meant, pass
+    {none}; if the columns of the frame are right, leave judge() out
+    """
+    said = ", ".join(f"{role}={column!r}" for role, column in columns.named.items())
+    words = {"said": said, "none": ", ".join(f"{role}=None" for role in columns.named)}
+    return Seen(len(columns.named), None, said, words) if columns.named else None
 
 
 @check("fact", "queries")

@@ -183,6 +183,31 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen:
     return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
 
 
+@check("warning", "{cells}", only=_two_scored)
+def only_one_class(pooled: Pooled) -> Seen:
+    """every row with a label is {which}: metrics that compare relevant rows with others, as roc_auc, have no value"""
+    one = (pooled.prevalence == 0) | (pooled.prevalence == 1)
+    seen = pooled.segments(one)
+    which = "relevant" if seen.n and pooled.prevalence[one][0] == 1 else "not relevant"
+    return seen._replace(words={"which": which})
+
+
+@check("warning", "rows", only=_two_scored)
+def threshold_outside_the_scores(pooled: Pooled) -> Seen | None:
+    """threshold={threshold:g} is {where} all values of {score}, {least:g} to {most:g}, and every row gets the same
+    answer: is it a percentage, or the threshold of other scores?
+    """
+    cases, threshold = pooled.cases, pooled.cases.conventions.threshold
+    scores = cases.rows["score"].drop_nulls().to_numpy()
+    if threshold is None or isinstance(threshold, str) or not len(scores):  # of a column, each row has its own
+        return None
+    least, most = float(scores.min()), float(scores.max())
+    below = threshold < least and not cases.columns.query  # of a ranking it takes all results, which may be meant
+    outside = below or threshold > most
+    words = {"threshold": threshold, "least": least, "most": most, "where": "below" if below else "above"}
+    return Seen(cases.number() if outside else 0, cases.number(), None, words)
+
+
 @check("warning", "{cells}", only=lambda pooled: pooled.decided)
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen:
     """accuracy is {accuracy:.2%}, less than the {most:.2%} of always predicting the most frequent class; look at
