@@ -1068,9 +1068,9 @@ of({"only": [1, 2]}).compare("cg")
 IRM(PAIR.clear(), system="system", doc="doc").compare("cg")
     NotComputableError: system has no systems; two are needed to compare
 IRM(PAIR.drop("doc")).compare("cg")
-    ColumnError: compare() pairs systems query by query; name their column with system=, or give what per_query()
-        returned of another one, as baseline=saved; parts of the traffic with queries of their own, as arm=, are
-        compared by ab_test() and change()
+    ColumnError: compare() pairs systems query by query; name their column with system='system', or give what
+        per_query() returned of another one, as baseline=saved; parts of the traffic with queries of their own, as arm=,
+        are compared by ab_test() and change()
     but: of(TWO).compare("cg")
     but: IRM(PAIR.drop("doc"), system="system").compare("cg")
 of({"bm25": [1], "vector": [2]}).compare("cg", baseline="bm52")

@@ -764,7 +764,7 @@ IRM(ROWS, system="system", query=None).compare("accuracy")
     ColumnError: compare() without a query pairs rows by document; name their column with doc=; did you mean 'doc'?
     but: IRM(ROWS, system="system", doc="doc", query=None).compare("accuracy")
 IRM(ROWS, doc="doc").compare("accuracy")
-    ColumnError: compare() pairs the rows of systems by document; name their column with system=, or pass
+    ColumnError: compare() pairs the rows of systems by document; name their column with system='system', or pass
         against='chance' or 'majority' to test one by itself
     but: irm_of(ROWS[:6]).compare("informedness", against="chance")
 irm_of(ROWS[:6]).compare("accuracy")
