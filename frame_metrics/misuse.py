@@ -10,7 +10,15 @@ from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.backends.forked import guarded, is_lost
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, quote
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    UnknownNameError,
+    closest,
+    nearest,
+    quote,
+)
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plan.declared import check_rows
 from frame_metrics.plan.plan import Plan
@@ -26,6 +34,7 @@ INSTEAD = {
     "layout": "; pivot() the result",
     "ci": "; intervals are those of evaluate()",
     "average": "; other averages are those of evaluate(), side by side with by=",
+    "max_grade": "; it is part of a metric's name, as 'err(max_grade=3)@10'",
 }
 MOST_LETTERS = 400  # letters of the documentation of an argument that are shown
 # A call of each option that only one verb has, in the words of a message.
@@ -118,6 +127,11 @@ def _plan_of(args: tuple[Any, ...]) -> Plan | None:
 
 def refuse_positional(columns: Sequence[Any]) -> None:
     """Raise for columns that are given without their roles."""
+    if columns and not isinstance(columns[0], str):
+        raise ColumnError(
+            f"give one frame, and name its columns: IRM(pandas.DataFrame({{'label': labels, 'score': scores}}), "
+            f"label='label', score='score'); {quote(columns[0])} is no name of a column"
+        )
     if columns:
         given = ", ".join(map(quote, columns))
         raise ColumnError(f"irm({given}): name the role of each column, as irm(query={quote(columns[0])})")
@@ -138,10 +152,12 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
     if option in Roles.__annotations__:
         both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
         one = _to_one_system(plan, name, value) if option == "system" else None
-        way = one or f"takes no roles; use irm({option}={quote(value)}).{name}(...){both}"
-        return ColumnError(f"{name}() {way}")
+        one = _to_one_query(plan, name, value) if option == "query" else one
+        if one:
+            return ColumnError(f"{name}() {one}")
+        return ColumnError(f"{option}= is set before {name}(): {_set_before(option, value, name)}{both}")
     role = role_called(option)
-    meant = f"; use irm({role}={quote(value)}).{name}(...)" if role and role not in takes else ""
+    meant = f"; set {role}= before: {_set_before(role, value, name)}" if role and role not in takes else ""
     hint = (
         GONE.get(option, {}).get(name)
         or INSTEAD.get(option)
@@ -150,7 +166,14 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
         or option_of(option)
     )
     hint = hint or closest(role or option, takes)
+    if not hint and isinstance(value, str) and (near := nearest(option, Roles.__annotations__)):
+        hint = f"; did you mean {near}=, which is set before: {_set_before(near, value, name)}"
     return UnknownNameError(f"{name}() has no option {quote(option)}{hint}")
+
+
+def _set_before(role: str, value: Any, name: str) -> str:
+    """The call of a verb after a role or convention is set."""
+    return f"search({role}={quote(value)}).{name}(...), with your object for search"
 
 
 def option_of(name: str) -> str:
@@ -167,6 +190,16 @@ def _documented(method: Callable[..., Any], error: str) -> str:
     text = " ".join(entry[1].split())
     text = text if len(text) <= MOST_LETTERS else text[: text.rindex(".", 0, MOST_LETTERS)]
     return f"; {missing[1]}: {text}".removesuffix(".")
+
+
+def _to_one_query(plan: Plan | None, name: str, value: Any) -> str | None:
+    """The way to one query, by its value; None where this is the name of a column."""
+    if plan is None or (isinstance(value, str) and value in plan.available) or not isinstance(value, str | int):
+        return None
+    return (
+        f"gives all queries, and query= names a column; for one, use explain(..., query={quote(value)}), or keep its "
+        f"rows of {'the frame before .irm' if name in ('audit', 'judge') else 'the result'}"
+    )
 
 
 def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:

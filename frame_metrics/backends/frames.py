@@ -25,6 +25,7 @@ KINDS = (
     "frames are DataFrames of pandas, polars, Dask, Spark and narwhals, LazyFrames of polars, relations of DuckDB, and "
     "what exports Arrow, as tables and datasets of pyarrow and tables of Ibis"
 )
+OF_COLUMNS = ("query", "doc", "score", "rank", "label", "grade")  # keys by which a dict has columns, and no queries
 READERS = {  # the function of polars that reads files of each extension
     ".parquet": "scan_parquet",
     ".ndjson": "scan_ndjson",
@@ -88,10 +89,21 @@ def _way_to_one(given: Any) -> str:
     if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
         reader = READERS.get(os.path.splitext(path)[1] if isinstance(path, str) else "", "read_csv")
-        way = f"polars.{reader}({quote(path)}), or of a file of TREC frame_metrics.read_run({quote(path)}),"
+        trec = f"of TREC frame_metrics.read_run({quote(path)}), or read_qrels of judgments,"
+        way = f"polars.{reader}({quote(path)}), or of a file {trec}"
     if isinstance(given, Mapping):
         way = "polars.DataFrame(...) or pandas.DataFrame(...)"
+        if not {*given} & {*OF_COLUMNS}:
+            return f": if its keys are columns, {way} makes it one; {_of_queries(given)}"
     return "" if way is None else f": {way} makes it one"
+
+
+def _of_queries(given: Mapping[Any, Any]) -> str:
+    """Return how a dict would be of queries, with the first one of this as example."""
+    query, docs = next(iter(given.items()), ("q1", ["d1", "d2"]))
+    docs = docs if isinstance(docs, list | tuple) and all(isinstance(one, str | int) for one in docs) else ["d1", "d2"]
+    each = {doc: len(docs[:2]) - at for at, doc in enumerate(docs[:2])}
+    return f"if they are queries, give each a dict of its documents with scores or grades, as {quote({query: each})}"
 
 
 def given_as(library: str, table: pl.DataFrame) -> Any:

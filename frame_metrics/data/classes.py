@@ -39,7 +39,8 @@ SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
 # Ways out for numbers with fractions in labels and in predictions; ``classes=`` makes them classes.
 NO_LABELS = (
-    "if these are grades, pass label=None and grade=; if classes, list them with classes=[...], or make them text"
+    "if these are probabilities, decide, as with label=lambda f: f[{column!r}] > 0.5; if grades, pass label=None and "
+    "grade=; if classes, list them with classes=[...], or make them text"
 )
 NO_DECISIONS = (
     "if these are scores, pass predicted=None, score= and threshold=; if classes, list them with classes=[...],"

@@ -62,7 +62,10 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
             if (highest := log.conventions.highest) is not None:
                 largest = f": {highest:g}"
-            raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
+            most = float(log.top_grade if highest is None else highest)
+            most = int(most) if most.is_integer() else most
+            way = f"; if {most:g} is the highest, ask for '{metric(max_grade=most)}'" if most > 0 else ""
+            raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}{way}")
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")

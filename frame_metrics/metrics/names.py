@@ -209,7 +209,18 @@ def _number(text: str, part: str) -> float:
     try:
         return int(part) if re.fullmatch(r"\s*[+-]?\d+\s*", part) else float(part)
     except ValueError:
+        if "," in text and re.match(r"\s*[a-zA-Z]", part):
+            raise _with_comma(text) from None
         raise BadValueError(f"{quote(text)}: the cutoff {quote(part.strip())} is not a number") from None
+
+
+def _with_comma(text: str) -> BadValueError:
+    """The error for several metrics in one text."""
+    names = ", ".join(quote(one.strip()) for one in text.split(","))
+    return BadValueError(
+        f"{quote(text)} names several metrics; give each by itself, as evaluate({names}). Only cutoffs have commas, as "
+        "'ndcg@10,20'"
+    )
 
 
 def _named(text: str, name: str, args: str | None) -> Metric:
@@ -218,6 +229,8 @@ def _named(text: str, name: str, args: str | None) -> Metric:
         one, other = meanings
         raise UnknownNameError(f"{quote(name)} means two things: {one}, or {other}; write the one you mean")
     if given not in known:
+        if "," in name:
+            raise _with_comma(text)
         raise UnknownNameError(f"there is no metric {quote(name)}{_nearest(name)}")
     metric = REGISTRY[known[given]]
     if given == "gauc":

@@ -149,7 +149,7 @@ def _check_reads(name: str, metric: Metric, call: Call) -> None:
     if "tn" in metric.reads and not sized and (metric.k is not None or not decided):
         raise NotComputableError(
             f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
-            "or True if the frame lists all"
+            "or True if the frame lists all, set before, as search(collection_size=1000)"
         )
     _check_level(name, metric, call, judgments)
 

@@ -129,7 +129,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
     plan : the plan.
     name : the metric or verb, for the error.
     retrieved : whether there is a retrieved set.
-    cutoff : whether the error offers a query, or a cutoff, as a way out.
+    cutoff : whether the error offers a query as a way out.
 
     Raises
     ------
@@ -142,9 +142,14 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
         return Needs(predicted=True)
     if retrieved:
         return Needs(query=True)
-    ways = "or pass threshold= to decide by the score" + "; of a ranking, name query=, or give a cutoff" * cutoff
-    ways = "or make such a column, of the class with the greatest score" if plan.columns.class_scores else ways
-    raise ColumnError(f"{name} needs predictions; name one of {listed(plan.available)} with predicted=, {ways}")
+    free = [one for one in plan.available if one not in plan.columns.needed]
+    ways = [f"name its column with predicted=, one of {listed(free)}"] if free else []
+    if plan.columns.class_scores:
+        ways.append("make a column of the class with the greatest score, and name it with predicted=")
+    else:
+        ways.append("set threshold= before, as search(threshold=0.5), to decide by the score")
+    ranked = "; of a ranking, name query=" * cutoff
+    raise ColumnError(f"{name} needs a decision for each row: {', or '.join(ways)}{ranked}")
 
 
 def audited(plan: Plan) -> Needs:

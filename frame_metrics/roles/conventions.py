@@ -116,7 +116,8 @@ class Conventions:
 
     def unreached(self, column: str, rel: float, top: float) -> str:
         """Return the text of errors about a column of grades that do not reach ``rel``; ``top``: the largest."""
-        return f"no grade in {column} reaches rel={self.in_words(rel)}; the largest is {self.in_words(top)}"
+        largest = f"the largest is {self.in_words(top)}: set rel= lower"
+        return f"no grade in {column} reaches rel={self.in_words(rel)}; {largest}"
 
     @property
     def highest(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -227,10 +228,21 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
             if column == "":
                 raise ColumnError(f"{role}='': column names must not be empty; rename it")
             if column not in there:
+                if role == "threshold" and _is_number(column):
+                    raise ColumnError(f"threshold={quote(column)} is text; pass the number, threshold={column.strip()}")
                 raise ColumnError(
                     f"{role}={quote(column)}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
     return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
+
+
+def _is_number(text: str) -> bool:
+    """Return True for the text of a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
@@ -354,6 +366,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     available : the columns of the judgments.
     roles, columns : the roles of the log, as named, and their columns.
     """
+    _check_several_found(given, available, roles, columns)
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
@@ -376,6 +389,22 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
         [*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()]
     )
     return found
+
+
+def _check_several_found(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> None:
+    """Raise if several columns of separate judgments are neither named nor found, all at once."""
+    there = {
+        "query=": {*columns.query} <= {*available} or "query" in available,
+        "doc=": columns.doc in available or "doc" in available,
+        "grade= or label=": any(roles.get(role) in available or role in available for role in ("label", "grade")),
+    }
+    named = {role for role, one in given.items() if one is not None}
+    lacking = [role for role, found in there.items() if not (found or named & {*re.findall(r"\w+(?==)", role)})]
+    if len(lacking) > 1:
+        raise ColumnError(
+            f"judge: name the columns of the judgments with {', '.join(lacking[:-1])} and {lacking[-1]}; they have "
+            f"{listed(available)}"
+        )
 
 
 def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:

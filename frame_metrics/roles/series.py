@@ -188,7 +188,7 @@ def refuse_fractions(values: pl.Series, column: str, remedy: str) -> None:
     """Raise for numbers with fractions, such as probabilities, which are not classes."""
     if values.dtype.is_float() or isinstance(values.dtype, pl.Decimal):
         number = values.cast(pl.Float64)
-        refuse(column, (number != number.floor()) & number.is_finite(), "have fractions", remedy)
+        refuse(column, (number != number.floor()) & number.is_finite(), "have fractions", remedy.format(column=column))
 
 
 def value_column(values: pl.Series, column: str) -> pl.Series:

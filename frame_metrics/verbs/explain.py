@@ -13,7 +13,7 @@ from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_key_names, cut
+from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_key_names, closest, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import check_castable
@@ -39,6 +39,7 @@ SCHEMA: dict[str, Any] = {
     "judged": pl.Boolean,
     "undefined": pl.Boolean,
 }
+LOOKED_AT = 1000  # queries among which one is sought that is spelt almost as the one asked for
 
 
 def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
@@ -124,7 +125,8 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
     mine = is_query(each, values, log.columns.query)
     if not mine.any():
         missing_too = "" if log.separate_judgments is None or log.judges_itself else ", and no judgment"
-        raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{missing_too}")
+        near = closest(query, each[each.columns[0]][:LOOKED_AT].to_list()) if isinstance(query, str) else ""
+        raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{missing_too}{near}")
     found = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
         block = log.block(found)

@@ -1153,15 +1153,18 @@ def _made(module: str, name: str) -> Any:
     return type(name, (), {"__module__": module})()
 
 
+OF_TREC = "of TREC frame_metrics.read_run({!r}), or read_qrels of judgments,"
+
+
 @pytest.mark.parametrize(
     ("made", "kind", "way"),
     [
         (lambda: {"query": [1]}, "dict", "polars.DataFrame(...) or pandas.DataFrame(...)"),
-        (lambda: "a.csv", "str", "polars.read_csv('a.csv'), or of a file of TREC frame_metrics.read_run('a.csv'),"),
+        (lambda: "a.csv", "str", f"polars.read_csv('a.csv'), or of a file {OF_TREC.format('a.csv')}"),
         (
             lambda: Path("b.parquet"),
             f"pathlib.{type(Path()).__name__}",
-            "polars.scan_parquet('b.parquet'), or of a file of TREC frame_metrics.read_run('b.parquet'),",
+            f"polars.scan_parquet('b.parquet'), or of a file {OF_TREC.format('b.parquet')}",
         ),
         (lambda: _made("ray.data.dataset", "Dataset"), "ray.Dataset", "its select_columns(...).to_pandas()"),
         (lambda: _made("cudf.core.dataframe", "DataFrame"), "cudf.DataFrame", "its to_pandas() or to_arrow()"),

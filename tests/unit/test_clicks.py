@@ -207,7 +207,7 @@ LOG.irm(query="text", rank="rank", label="clicked").click_judgments()
     but: LOG.irm(query="search", rank="rank", label="clicked").click_judgments(query_text="text")
 LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).click_judgments(query_text="text")
 LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).propensities(query_text="text")
-    NotComputableError: no grade in clicked reaches rel=2; the largest is 1
+    NotComputableError: no grade in clicked reaches rel=2; the largest is 1[...]
     but: LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=1).click_judgments(query_text="text")
     but: LOG.with_columns(clicked=0).irm(**ROLES | {"label": None, "grade": "clicked"},
         rel=2).click_judgments(query_text="text")

@@ -1120,7 +1120,8 @@ unread()(unanswered="null")
     UnknownNameError: unanswered='null' is not one of 'zero', 'drop'
     but: of(TWO)(unanswered="drop").compare("cg", test="wilcoxon", correction="bh", over="all")
 unread().compare("cg", unanswered="drop")
-    ColumnError: compare() takes no roles; use irm(unanswered='drop').compare(...)
+    ColumnError: unanswered= is set before compare(): search(unanswered='drop').compare(...), with your object for
+        search
     but: of(TWO)(unanswered="drop").compare("cg")
 unread().compare("cg", against=VALUE)
     for: "luck", True

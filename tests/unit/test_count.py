@@ -157,7 +157,7 @@ def test_grades_of_no_row_are_no_scale() -> None:
     assert "4 grades lie between 0 and 1" in error(lambda: graded(count="twice").evaluate("roc_auc"))
     assert graded(count="whole").evaluate("roc_auc")["value"].item() == 1
     said = error(lambda: graded(count="shares").evaluate("roc_auc"))
-    assert said == "no grade in grade reaches rel=1; the largest is 0.5"
+    assert said == "no grade in grade reaches rel=1; the largest is 0.5: set rel= lower"
 
 
 def test_a_table_of_nothing() -> None:

@@ -150,7 +150,7 @@ of(SHARES | {"predicted": pl.Series([0.9, 1, 0, 0.2]).cast(pl.Decimal(5, 2))}).e
     but: of(SHARES | {"predicted": ["0.9", "1", "0", "0.2"], "label": [*"1010"]}, positive="1").evaluate("f1")
 of(SIZES).evaluate("accuracy")
 of(SIZES, positive=8).evaluate("accuracy")
-    BadRowsError: label: 1 of 4 rows has fractions (row 0); if these are grades, pass label=None and grade=; if
+    BadRowsError: label: 1 of 4 rows has fractions (row 0); [...] if grades, pass label=None and grade=; if
         classes, list them with classes=[...], or make them text
     but: of(SIZES, classes=[7.5, 8, 9, 10]).evaluate("f1")
 log({"shown": [0.75, 1.0, 0.0, 0.25]}).evaluate("f1")
@@ -242,7 +242,7 @@ two({"day": [1.0, NAN, 2.0, 1.0]}, by="day").curve("roc")
     BadRowsError: day: 1 of 4 rows is NaN (row 1); drop them, or make them null
     but: two({"day": [1.0, None, 2.0, 1.0]}, by="day").curve("roc")
 two({"rating": [1, 2, 0, 1]}, label=None, grade="rating", rel=3).evaluate("precision")
-    NotComputableError: no grade in rating reaches rel=3; the largest is 2
+    NotComputableError: no grade in rating reaches rel=3; the largest is 2[...]
 two({"rating": [1, 2, INF, 1]}, label=None, grade="rating").evaluate("roc_auc")
     BadRowsError: rating: 1 of 4 rows is infinite (row 2); drop them, or give them finite values: inf one above all
         others, -inf one below
@@ -394,17 +394,17 @@ def test_other_bad_values() -> None:
 
 ASKED = r"""
 of(TWO, label="clicked").evaluate("precision")
-    ColumnError: precision needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or pass threshold=
-        to decide by the score; of a ranking, name query=, or give a cutoff
+    ColumnError: precision needs a decision for each row: name its column with predicted=, one of 'shown', 'bm25', or
+        set threshold= before, as search(threshold=0.5), to decide by the score; of a ranking, name query=
 of(TWO, label="clicked").confusion()
-    ColumnError: confusion() needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or pass
-        threshold= to decide by the score
+    ColumnError: confusion() needs a decision for each row: name its column with predicted=, one of 'shown', 'bm25', or
+        set threshold= before, as search(threshold=0.5), to decide by the score
 of(MANY, label="animal").evaluate("coverage")
-    ColumnError: coverage needs predictions; name one of 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl' with predicted=,
-        or pass threshold= to decide by the score
+    ColumnError: coverage needs a decision for each row: name its column with predicted=, one of 'guess', 'p_cat',
+        'p_dog', 'p_owl', or set threshold= before, as search(threshold=0.5), to decide by the score
 of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"}).evaluate("f1")
-    ColumnError: f1 needs predictions; name one of 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl' with predicted=, or make
-        such a column, of the class with the greatest score
+    ColumnError: f1 needs a decision for each row: name its column with predicted=, one of 'guess', or make a column
+        of the class with the greatest score, and name it with predicted=
     but: of(TWO, label="clicked", predicted="shown").confusion()
     but: of(MANY, label="animal", predicted="guess").evaluate("coverage")
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")

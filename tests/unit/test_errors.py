@@ -857,14 +857,14 @@ def test_a_metric_called_as_a_key_column(column: str, asked: Any, options: dict[
 
 NOT_COMPUTABLE = r"""
 wild().evaluate("err")
-    NotComputableError: err needs max_grade=, the highest grade of the scale; the largest grade in rating is 3
+    NotComputableError: err needs max_grade=, the highest grade of the scale; the largest grade in rating is 3[...]
 wild().evaluate("ncg@5")
-    NotComputableError: ncg@5 needs max_grade=, the highest grade of the scale; the largest grade in rating is 3
+    NotComputableError: ncg@5 needs max_grade=, the highest grade of the scale; the largest grade in rating is 3[...]
 wild().evaluate("err(max_grade=2)")
-    BadValueError: err(max_grade=2): max_grade=2, but the largest grade in rating is 3
+    BadValueError: err(max_grade=2): max_grade=2, but the largest grade in rating is 3[...]
     but: wild().evaluate("err(max_grade=3)", "ncg(max_grade=4)@5")
 wild().evaluate("precision(rel=5)")
-    NotComputableError: precision(rel=5): no grade in rating reaches rel=5; the largest is 3
+    NotComputableError: precision(rel=5): no grade in rating reaches rel=5; the largest is 3[...]
 wild().evaluate("ndcg(rel=2)@5")
     NotComputableError: ndcg(rel=2)@5: rel= says what is relevant, and this metric reads gains; leave rel= out, or give
         gain= a mapping, as gain={1: 0, 2: 1, ...}
@@ -872,14 +872,14 @@ wild().evaluate("judged(rel=2)@5")
     NotComputableError: judged(rel=2)@5: rel= says what is relevant, and this metric reads nothing of that; leave rel=
         out
 wild(rel=9).evaluate("rr")
-    NotComputableError: rr: no grade in rating reaches rel=9; the largest is 3
+    NotComputableError: rr: no grade in rating reaches rel=9; the largest is 3[...]
     but: wild(rel=3).evaluate("precision", "rr(rel=2)", "ndcg@5")
 wild().evaluate("specificity")
     NotComputableError: specificity counts true negatives, and so needs collection_size=: a number, a column, or True if
-        the frame lists all
+        the frame lists all, set before, as search(collection_size=1000)
 wild().evaluate("tn@2")
     NotComputableError: tn@2 counts true negatives, and so needs collection_size=: a number, a column, or True if the
-        frame lists all
+        frame lists all, set before, as search(collection_size=1000)
 wild(collection_size=1).evaluate("accuracy")
     BadValueError: collection_size: 1 documents are fewer than the 2 that are known of a query, retrieved or judged
     but: wild(collection_size=9).evaluate("specificity", "tn@2", "accuracy")
@@ -909,7 +909,7 @@ wild(grade="clicked", n_relevant="known", rel=VALUE).evaluate("q_measure")
     but: wild(grade="clicked", n_relevant="known", rel=0.5).evaluate("q_measure")
 wild().evaluate("ncg(gain={2: 5, 3: 9})@2")
     NotComputableError: ncg(gain={2: 5, 3: 9})@2 needs max_grade=, the highest grade of the scale; the largest grade in
-        rating is 3
+        rating is 3[...]
 wild().evaluate("ndcg(gain={0: 0, 1: 1})")
     BadValueError: gain: there is none for the grades 3; add them
 wild(grade="wild").evaluate("ndcg(gain='exp')")
@@ -1104,10 +1104,11 @@ def test_levels_in_judgments() -> None:
     qrels = pl.DataFrame({"qid": [1, 2], "sku": ["a", "b"], "relevance": [1, 2]})
     judged = log.judge(qrels, grade="relevance")
     assert error(lambda: judged.evaluate("rr(rel=3)")) == (
-        "rr(rel=3): no grade in relevance reaches rel=3; the largest is 2"
+        "rr(rel=3): no grade in relevance reaches rel=3; the largest is 2: set rel= lower"
     )
     assert error(lambda: judged.evaluate("err")) == (
-        "err needs max_grade=, the highest grade of the scale; the largest grade in relevance is 2"
+        "err needs max_grade=, the highest grade of the scale; the largest grade in relevance is 2; if 2 is the "
+        "highest, ask for 'err(max_grade=2)'"
     )
 
 
@@ -1121,7 +1122,10 @@ def test_levels_in_judgments() -> None:
 def test_the_largest_grade_is_of_the_column_of_grades(named: dict[str, str], largest: str) -> None:
     """An error of the scale names the column of grades, also beside a label; labels alone have no grade to tell."""
     log = _log({"clicked": [0, 1, 1, 0]}).irm(query="qid", score="bm25", **named)
-    assert error(lambda: log.evaluate("err")) == f"err needs max_grade=, the highest grade of the scale{largest}"
+    assert error(lambda: log.evaluate("err")) == (
+        f"err needs max_grade=, the highest grade of the scale{largest}"
+        + "; if 3 is the highest, ask for 'err(max_grade=3)'" * bool(largest)
+    )
     if largest:
         message = error(lambda: log.evaluate("err(max_grade=2)"))
         assert message == "err(max_grade=2): max_grade=2, but the largest grade in rating is 3"
@@ -1152,10 +1156,10 @@ log().evaluate("rr", average="micro")
     NotComputableError: rr has no micro average; measures of the 2x2 table have one, as precision or recall@10
 log().evaluate("specificity")
     NotComputableError: specificity counts true negatives, and so needs collection_size=: a number, a column, or True if
-        the frame lists all
+        the frame lists all, set before, as search(collection_size=1000)
 log().evaluate("tn@2")
     NotComputableError: tn@2 counts true negatives, and so needs collection_size=: a number, a column, or True if the
-        frame lists all
+        frame lists all, set before, as search(collection_size=1000)
 log({"clicked": [0, 1, 1, 0]}, grade=None, label="clicked").evaluate("rr(rel=2)")
     NotComputableError: rr(rel=2): rel= is a grade, and clicked says already what is relevant
 log({"known": [2, 2, 3, 3]}, n_relevant="known").evaluate("recall(rel=2)")
@@ -1344,9 +1348,9 @@ IRM(LOG_OF_TWO, "query")
     ColumnError: irm('query'): name the role of each column, as irm(query='query')
     but: LOG_OF_TWO.irm(query="query")
 LOG_OF_TWO.irm.evaluate("rr", by="device")
-    ColumnError: evaluate() takes no roles; use irm(by='device').evaluate(...)
+    ColumnError: by= is set before evaluate(): search(by='device').evaluate(...), with your object for search
 LOG_OF_TWO.irm.explain("rr", query=1, rel=2)
-    ColumnError: explain() takes no roles; use irm(rel=2).explain(...)
+    ColumnError: rel= is set before explain(): search(rel=2).explain(...), with your object for search
     but: LOG_OF_TWO.irm(rel=0.5).explain("rr", query=1)
 LOG_OF_TWO.irm.evaluate("rr", avrage="macro")
     UnknownNameError: evaluate() has no option 'avrage'; did you mean 'average'?
@@ -1416,7 +1420,8 @@ LOG_OF_TWO.irm.judge(LOG_OF_TWO, relevance="rel")
 LOG_OF_TWO.irm.evaluate(metrics=["rr"])
     BadValueError: evaluate(): give metrics without a name, one by one or in a list, as evaluate('f1')
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, scale={"a": 1, "b": 0})
-    ColumnError: judge() takes no roles; use irm(scale={'a': 1, 'b': 0}).judge(...), which reads the judgments too
+    ColumnError: scale= is set before judge(): search(scale={'a': 1, 'b': 0}).judge(...), with your object for search,
+        which reads the judgments too
 LOG_OF_TWO.irm.explain("rr")
     BadValueError: explain(): missing a required argument: 'query'; query: the query's value, or a tuple of a value for
         each of its columns; a list of these for several queries
@@ -1524,9 +1529,9 @@ RUNS.lazy().irm.explain("rr", query=1, system="a")
 BESIDE.irm(score=["a", "b"]).explain("rr", query=1, system="b")
     ColumnError: explain() takes no system; for 'b' alone use irm(score='b').explain(...)
 RUNS.irm.explain("rr", query=1, system="run")
-    ColumnError: explain() takes no roles; use irm(system='run').explain(...)
+    ColumnError: system= is set before explain(): search(system='run').explain(...), with your object for search
 RUNS.irm(system="run").explain("rr", query=1, system=pl.col("run"))
-    ColumnError: explain() takes no roles; use irm(system=<polars.Expr>).explain(...)
+    ColumnError: system= is set before explain(): search(system=<polars.Expr>).explain(...), with your object for search
     but: RUNS.irm(system="run").explain("rr", query=1)
     but: BESIDE.irm(score="b").explain("rr", query=1)
 """

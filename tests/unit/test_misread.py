@@ -127,7 +127,9 @@ def test_grades_between_0_and_1_beside_others(kind: str, verb: str) -> None:
     assert error(lambda: call(irm), NotComputableError).endswith(UNSAID)
     for rel in (1, 0.5, 0.1):
         assert as_polars(call(irm(rel=rel))).height > 0
-    assert error(lambda: call(irm(rel=100))).endswith("no grade in grade reaches rel=100; the largest is 12")
+    assert error(lambda: call(irm(rel=100))).endswith(
+        "no grade in grade reaches rel=100; the largest is 12: set rel= lower"
+    )
     assert as_polars(irm.evaluate("ndcg", "cg", "rr(rel=1)"))["n"].to_list() == [2, 2, 2]
 
 
@@ -170,7 +172,7 @@ def test_grades_between_0_and_1_in_pieces(verb: str, judged: bool) -> None:
     each = in_pieces(irm), irm
     said, whole = (error(lambda one=one: OF_RELEVANCE[verb](one(rel=9))) for one in each)
     assert said == whole
-    assert whole.endswith("no grade in grade reaches rel=9; the largest is 3")
+    assert whole.endswith("no grade in grade reaches rel=9; the largest is 3: set rel= lower")
     said, whole = (error(lambda one=one: OF_RELEVANCE[verb](one), NotComputableError) for one in each)
     assert "159 grades lie between" in whole
     if (verb, judged) == ("explain", False):  # which looks at some grades of the others

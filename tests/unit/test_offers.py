@@ -31,6 +31,8 @@ DECIDED = pl.DataFrame(
     }
 )
 JUDGED = ONE.select("query", "doc", "grade")
+STARS = JUDGED.rename({"query": "topic", "doc": "article", "grade": "stars"})
+SCORED = pl.DataFrame({"label": [1, 0, 0, 1], "score": [0.9, 0.4, 0.2, 0.0]})
 SAVED = pl.DataFrame({"query": [1, 2], "rr": [0.5, 1.0]})
 CLICKS = pl.DataFrame(
     {
@@ -197,9 +199,70 @@ decided(system="arm").compare("informedness", against="chance", baseline="x")
     NotComputableError: against='chance' tests each system by itself; [...] baseline=None
     but: decided(system="arm").compare("informedness", against="chance", baseline=None)
 decided(predicted=None).evaluate("f1")
-    ColumnError: f1 needs predictions; [...] with predicted=, or [...] threshold= to decide by the score; [...]
+    ColumnError: f1 needs a decision for each row: name its column with predicted=, one of 'said', 'arm', 'of', 'both',
+        or set threshold= before, as search(threshold=0.5), to decide by the score; of a ranking, name query=
     but: decided(predicted="said").evaluate("f1")
-    but: decided(predicted=None, score="said", threshold=1).evaluate("f1")
+    but: decided(predicted=None, score="said")(threshold=0.5).evaluate("f1")
+IRM(SCORED).evaluate("recall")
+    ColumnError: recall needs a decision for each row: set threshold= before, as search(threshold=0.5), to decide by the
+        score; of a ranking, name query=
+    but: IRM(SCORED)(threshold=0.5).evaluate("recall")
+IRM(SCORED)(threshold="0.5").evaluate("recall")
+    ColumnError: threshold='0.5' is text; pass the number, threshold=0.5
+    but: IRM(SCORED)(threshold=0.5).evaluate("recall")
+IRM(SCORED, label="score").evaluate("roc_auc")
+    BadRowsError: score: 3 of 4 rows have fractions (rows 0, 1, 2); if these are probabilities, decide, as with
+        label=lambda f: f['score'] > 0.5; if grades, pass label=None and grade=; if classes, list them with
+        classes=[...], or make them text
+    but: IRM(SCORED, label=lambda f: f["score"] > 0.5, score=lambda f: f["score"]).evaluate("roc_auc")
+IRM(SCORED, label=None, grade="score", score="label").evaluate("roc_auc")
+    NotComputableError: no grade in score reaches rel=1; the largest is 0.9: set rel= lower
+    but: IRM(SCORED, label=None, grade="score", score="label", rel=0.5).evaluate("roc_auc")
+one().evaluate("rr", by="part")
+    ColumnError: by= is set before evaluate(): search(by='part').evaluate(...), with your object for search
+    but: one()(by="part").evaluate("rr")
+one().evaluate("rr", bye="part")
+    UnknownNameError: evaluate() has no option 'bye'; did you mean by=, which is set before: search(by='part')[...]
+    but: one()(by="part").evaluate("rr")
+one().evaluate("accuracy@3")
+    NotComputableError: accuracy@3 counts true negatives, and so needs collection_size=: a number, a column, or True if
+        the frame lists all, set before, as search(collection_size=1000)
+    but: one()(collection_size=1000).evaluate("accuracy@3")
+    but: one()(collection_size=True).evaluate("accuracy@3")
+one().per_query("rr", query=2)
+    ColumnError: per_query() gives all queries, and query= names a column; for one, use explain(..., query=2), or keep
+        its rows of the result
+    but: one().explain("rr", query=2)
+    but: one().per_query("rr").filter(query=2)
+one().evaluate("err@10")
+    NotComputableError: err@10 needs max_grade=, the highest grade of the scale; the largest grade in grade is 1; if 1
+        is the highest, ask for 'err(max_grade=1)@10'
+one().evaluate("err@10", max_grade=1)
+    UnknownNameError: evaluate() has no option 'max_grade'; it is part of a metric's name, as 'err(max_grade=3)@10'
+    but: one().evaluate("err(max_grade=1)@10", "err(max_grade=3)@10")
+one().evaluate("ndcg@10, map")
+    BadValueError: 'ndcg@10, map' names several metrics; give each by itself, as evaluate('ndcg@10', 'map'). Only
+        cutoffs have commas, as 'ndcg@10,20'
+one().evaluate("map, rr")
+    BadValueError: 'map, rr' names several metrics; give each by itself, as evaluate('map', 'rr'). Only cutoffs have
+        commas, as 'ndcg@10,20'
+    but: one().evaluate("ndcg@10", "map", "rr", "ndcg@10,20")
+IRM({"q1": ["d1", "d2"]})
+    BadValueError: a dict is not a frame: if its keys are columns, [...] makes it one; if they are queries, give each a
+        dict of its documents with scores or grades, as {'q1': {'d1': 2, 'd2': 1}}; [...]
+    but: IRM({"q1": {"d1": 2, "d2": 1}}).judge({"q1": {"d1": 2, "d2": 1}}).evaluate("rr")
+IRM([1, 0, 1], [0.9, 0.1, 0.3])
+    ColumnError: give one frame, and name its columns: IRM(pandas.DataFrame({'label': labels, 'score': scores}),
+        label='label', score='score'); [0.9, 0.1, 0.3] is no name of a column
+    but: IRM(pandas.DataFrame({"label": [1, 0, 1], "score": [0.9, 0.1, 0.3]}), label="label", score="score").audit()
+IRM(ONE.drop("grade")).judge(JUDGED.rename({"query": "topic", "doc": "article", "grade": "stars"}))
+    ColumnError: judge: name the columns of the judgments with query=, doc= and grade= or label=; they have 'topic',
+        'article', 'stars'
+    but: IRM(ONE.drop("grade")).judge(STARS, query="topic", doc="article", grade="stars").evaluate("rr")
+    but: IRM(ONE.drop("grade")).judge(STARS, query="topic", doc="article", label="stars").evaluate("rr")
+IRM(ONE.with_columns(query=pl.lit("desk"))).explain("rr", query="dsk")
+    BadValueError: query='dsk': no row of the frame has it; did you mean 'desk'?
+    but: IRM(ONE.with_columns(query=pl.lit("desk"))[:2]).explain("rr", query="desk")
 decided(predicted=None, score="both", match="best").evaluate("roc_auc")
     ColumnError: abstain= and match= are about predicted classes; name predicted=
     but: decided(predicted="said", score="both", match="best").confusion()

@@ -769,7 +769,7 @@ def test_every_picture_is_a_method() -> None:
 def test_options_that_no_verb_has_are_refused() -> None:
     """The error is that of the verb."""
     assert "curve() has no option 'levles'" in error(lambda: cases.plot.pr(levles=3), UnknownNameError)
-    assert "takes no roles" in error(lambda: runs.plot.metrics("rr", query="q"), ColumnError)
+    assert "gives all queries" in error(lambda: runs.plot.metrics("rr", query="q"), ColumnError)
 
 
 def test_a_plan_is_run() -> None:

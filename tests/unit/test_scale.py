@@ -186,13 +186,15 @@ def test_audit_counts_words_that_are_not_in_the_scale() -> None:
 def test_the_largest_grade_is_named_by_its_word() -> None:
     """Errors about grades have the words, and the largest grade of the scale where a metric needs it."""
     irm = log("Complement", "Irrelevant").irm(scale=SCALE, rel="Exact")
-    small = "no grade in grade reaches rel=3 ('Exact'); the largest is 1 ('Complement')"
+    small = "no grade in grade reaches rel=3 ('Exact'); the largest is 1 ('Complement'): set rel= lower"
     assert error(lambda: irm.evaluate("ap"), NotComputableError) == f"ap: {small}"
     assert error(lambda: irm(query=None).evaluate("roc_auc"), NotComputableError).endswith(small)
     assert irm.audit()["message"][0].startswith(
         "nothing is relevant at rel=3 ('Exact'), because the largest grade is 1 ('Com"
     )
-    assert error(lambda: irm(rel=1).evaluate("err")) == "err needs max_grade=, the highest grade of the scale: 3"
+    assert error(lambda: irm(rel=1).evaluate("err")) == (
+        "err needs max_grade=, the highest grade of the scale: 3; if 3 is the highest, ask for 'err(max_grade=3)'"
+    )
     said = "ndcg: bounds of unjudged rows need the scale; pass max_grade=3"
     assert error(lambda: irm(rel=1).bounds("ndcg", of="unjudged")) == said
     assert irm(rel=1).evaluate("err(max_grade=3)")["value"].item() == pytest.approx(1 / 8)

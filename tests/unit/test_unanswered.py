@@ -228,7 +228,8 @@ ALONE.irm(system="run", unanswered="drop").similarity("rbo")
 PARTLY.irm(query=None, score="score", label="grade", unanswered="drop").evaluate("roc_auc")
     ColumnError: unanswered= is about the documents of a query; name query=
 PARTLY.irm(system="run").evaluate("rr", unanswered="drop")
-    ColumnError: evaluate() takes no roles; use irm(unanswered='drop').evaluate(...)
+    ColumnError: unanswered= is set before evaluate(): search(unanswered='drop').evaluate(...), with your object for
+        search
     but: PARTLY.irm(system="run")(unanswered="drop").evaluate("rr")
 """
 
