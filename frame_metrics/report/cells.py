@@ -268,7 +268,8 @@ def table_of(
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
         by = corrections(frame)
-        each = ", each metric by itself" if not by and frame["metric"].n_unique() > 1 else ""
+        known = not by and "correction" in frame.columns
+        each = ", each metric by itself" if known and frame["metric"].n_unique() > 1 else ""
         name = heads.get("p_adjusted", "p_adjusted")
         notes.append(f"{SIGNIFICANT} {name} < {alpha:g}{f' ({by})' if by else each}.")
     if {"ci_low", "difference"} & {*names}:

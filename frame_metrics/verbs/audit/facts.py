@@ -41,19 +41,19 @@ class SetAside(NamedTuple):
 
 
 @check("info", "columns")
-def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
+def judgments_of_the_log_set_aside(unread: SetAside) -> Seen:
     """columns of the log that are not read, because judge() gave the judgments"""
-    return Seen(len(columns.names), None, ", ".join(columns.names))
+    return Seen(len(unread.names), None, ", ".join(unread.names))
 
 
 @check("warning", "columns")
-def named_judgments_not_used(columns: SetAside) -> Seen | None:
+def named_judgments_not_used(unread: SetAside) -> Seen | None:
     """{said} of the frame {are} not used: judge() gave the judgments, and only these count. If this is meant, pass
     {none}; if the columns of the frame are right, leave judge() out
     """
-    said = ", ".join(f"{role}={column!r}" for role, column in columns.named.items())
-    words = {"said": said, "none": ", ".join(f"{role}=None" for role in columns.named)}
-    return Seen(len(columns.named), None, said, words) if columns.named else None
+    said = ", ".join(f"{role}={column!r}" for role, column in unread.named.items())
+    words = {"said": said, "none": ", ".join(f"{role}=None" for role in unread.named)}
+    return Seen(len(unread.named), None, said, words) if unread.named else None
 
 
 @check("fact", "queries")

@@ -23,16 +23,16 @@ def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: Com
         some = [not np.isnan(margins[column.at]) for column in group.columns]
         if not any(some) or not group.tested:
             continue
-        some_columns = group.only(some)
-        spread = some_columns.spread
+        family = group.only(some)
+        spread = family.spread
         if spread is None:
             continue
-        margin = np.array([margins[column.at] for column in some_columns.columns])
-        for column, one in zip(some_columns.columns, margin.tolist(), strict=True):
+        margin = np.array([margins[column.at] for column in family.columns])
+        for column, one in zip(family.columns, margin.tolist(), strict=True):
             if np.isfinite(column.ends[1]):
                 check_possible(str(column.metric), column.metric.range, one)
-        p = _p_values(some_columns, spread, margin, options)
-        for column, one in zip(some_columns.columns, p.T, strict=True):
+        p = _p_values(family, spread, margin, options)
+        for column, one in zip(family.columns, p.T, strict=True):
             column.row.update(margin_columns(one, column.metric))
 
 
