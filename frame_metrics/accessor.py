@@ -16,7 +16,7 @@ from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_su
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import RENAMED, Written, option_of, refuse_positional, verb
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.declared import JUDGE
 from frame_metrics.plan.expressions import with_columns_made
 from frame_metrics.plan.given import Given
@@ -478,7 +478,7 @@ class IRM(Generic[Frame]):
         other = self._with(self._given, (qrels, given | {"several": several}))
         plan = other._plan
         ranked = plan.columns.score or plan.columns.rank  # then what most calls ask for is made ready here
-        bound(plan, Needs(query=True, order=bool(ranked), verb=JUDGE))
+        bind(plan, Needs(query=True, order=bool(ranked), verb=JUDGE))
         return other
 
     @verb

@@ -25,13 +25,13 @@ class Answer:
     aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
     table: Any = None  # polars, whose rows the key rows are; None for what was read of the frame
     judgments: Any = None  # the judgments, where the keys of rows past the end of the table stand
-    spread: Spread | None = None  # how the rows are made where those of the frame are, instead of all that
+    distributed: DistributedAnswer | None = None  # instead of all that: how to make the rows elsewhere
     classes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the caller's columns whose values a column has
 
     def of_rows(self, table: pl.DataFrame, judgments: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
         table = table if self.table is None else self.table
-        return Answer(self.keys, self.columns, self.aliases, table, judgments, self.spread, self.classes)
+        return Answer(self.keys, self.columns, self.aliases, table, judgments, self.distributed, self.classes)
 
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""
@@ -39,7 +39,7 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class DistributedAnswer:
     """A result that is made where the rows are, piece by piece; its functions can be sent to other processes."""
 
     columns: Sequence[str]  # those of a piece
@@ -47,7 +47,8 @@ class Spread:
     queries: pl.DataFrame | None  # keys that are in a piece, maybe without rows: ``HAS_ROW`` is false in these
     each: Callable[[pl.DataFrame], pl.DataFrame]  # what a piece is reduced to
     facts: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
-    known: Callable[[pl.DataFrame], pl.DataFrame]  # of what was told of all, what each result needs; it checks that too
+    # From the facts of all pieces: what each result needs; it raises for bad ones.
+    known: Callable[[pl.DataFrame], pl.DataFrame]
     rows: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]  # of what a piece is reduced to, and what is known
 
 

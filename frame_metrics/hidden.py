@@ -1,21 +1,29 @@
 """Names of the columns that the package makes; each begins with a null character, so that no caller's is the same."""
 
-# Of rows: the number of each in the whole frame, where rows of a piece have an order; how often a row occurs in a
-# frame; True for rows of the frame, in pieces that also have queries without rows; an expression while it is computed.
-ORDER, TIMES, HAS_ROW, MADE = "\0order", "\0times", "\0has row", "\0made"
-# Of rows that lists became: marks a row that stands for a query without results, these come last; a sort key, the
-# position of each row's source row, if there are such rows; marks rows of a query that is judged even if it has no
-# judged document; the labels that ``relevant=`` makes: 1 for a listed document.
-WITHOUT_RESULTS, ORIGIN, RELEVANCE_KNOWN, LABEL = "\0empty", "\0origin", "\0known", "\0label"
+# Of rows:
+ORDER = "\0order"  # the number of a row in the whole frame, where rows of a piece have an order
+TIMES = "\0times"  # how often a row occurs in a frame
+HAS_ROW = "\0has row"  # True for rows of the frame, in pieces that also have queries without rows
+COMPUTED = "\0made"  # the values of an expression, while it is computed
+
+# Of rows that lists became:
+WITHOUT_RESULTS = "\0empty"  # marks a row that stands for a query without results; these come last
+ORIGIN = "\0origin"  # a sort key, if there are such rows: the position of each row's source row
+RELEVANCE_KNOWN = "\0known"  # marks rows of a query that is judged even if it has no judged document
+LABEL = "\0label"  # the labels that ``relevant=`` makes: 1 for a listed document
+
 SOURCE_ROW = "\0source"  # of judgments that lists became: the number of the row whose list held it
 ANNOTATOR = "\0annotator"  # of judgments: the internal name of the key column that holds the annotator
 OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are compared
 
-# The table of values: a row for each ranking of a piece. Besides the keys: whether the ranking is in the log, is
-# answered, has results (of teams only), is evaluated, and has a known segment; the number of its system; see
-# ``Values.unanswered``.
-OF_LOG, ANSWERED, RESULTS, EVALUATED, PLACED = "\0own", "\0answered", "\0results", "\0evaluated", "\0placed"
-SYSTEM, UNANSWERED = "\0system", "\0unanswered"
+# The table of values: a row for each ranking of a piece. Besides the keys:
+OF_LOG = "\0own"  # whether the ranking is in the log
+ANSWERED = "\0answered"  # whether it is answered
+RESULTS = "\0results"  # whether it has results; of teams only
+EVALUATED = "\0evaluated"  # whether it is evaluated
+SEGMENT_KNOWN = "\0placed"  # whether its segment is known
+SYSTEM = "\0system"  # the number of its system
+UNANSWERED = "\0unanswered"  # see ``Values.unanswered``
 # Of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows, the sums
 # of the weights of its results and of their squares; with ``value=``, whether it has no number.
 VALUE, COUNT, ROWS, WEIGHTS, ABSENT = "\0value:", "\0count:", "\0rows:", "\0weights:", "\0absent:"
@@ -29,31 +37,36 @@ DOCS, RANKS = "\0docs", "\0ranks"  # the documents and ranks of each list, for m
 # In the first row of each system of a piece: its number of rankings, and of those whose query another system has too.
 OF_SYSTEMS = ("\0rankings", "\0shared")
 
-# Facts about a piece, in its first row: the largest grade, whether there are labels, whether some judgment matched a
-# row, whether ``relevant=`` holds flags (see ``_flags`` in data/unfolding.py).
-GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
-# Facts too: the systems of the piece, if those of other pieces are unknown; the rows of the judgments that it used.
-NAMES, USED = "\0names", "\0used"
-# Facts too: the score columns whose values look like ranks there, those whose values do not, the number of grades
-# strictly between 0 and 1 (shares), the lowest grades, the groups of documents; whether some judgment is not above 0;
-# the texts of ``Log.spelled``.
-POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
-NEGATIVE, SPELLED = "\0negative", "\0spelled"
+# Facts about a piece, in its first row:
+GRADE = "\0grade"  # the largest grade
+LABELLED = "\0labelled"  # whether there are labels
+MATCHED = "\0matched"  # whether some judgment matched a row
+FLAGS = "\0flags"  # whether ``relevant=`` holds flags, see ``_flags`` in data/unfolding.py
+NAMES = "\0names"  # the systems of the piece, if those of other pieces are unknown
+USED = "\0used"  # the rows of the judgments that the piece used
+POSITIONS = "\0positions"  # the score columns whose values look like ranks there
+SCORES = "\0scores"  # the score columns whose values do not
+SHARES = "\0shares"  # the number of grades strictly between 0 and 1
+LOWEST = "\0lowest"  # the lowest grades
+GROUPS = "\0groups"  # the groups of documents
+NONPOSITIVE = "\0negative"  # whether some judgment is 0 or below
+SPELLED = "\0spelled"  # the texts of ``Log.spelled``
 # And the number of rows of the longest ranking, of all rows, and of the queries.
 SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
-FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, NEGATIVE, *SIZES)
+FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, NONPOSITIVE, *SIZES)
 
-# Where the rows of a cluster are: the error if no judgment of a piece matched, for its queries and for its documents;
-# the names of all systems.
-STRANGE, SYSTEM_NAME = "\0strange", "\0name"
+# Where the rows of a cluster are:
+STRANGE = "\0strange"  # the errors if no judgment of a piece matched: for its queries, and for its documents
+SYSTEM_NAME = "\0name"  # the names of all systems
 # Marks rows of some queries that are asked for; false in rows with a grade only, null in rows with a system only.
 MINE = "\0mine"
 
-# Of an audit: columns, or prefixes of columns, of extra rows that are not rankings; the prefix of the columns with the
-# amounts of each ranking (``Counted.amounts``); the counts of results without errors, of rows of the table without
-# errors, and of rows of the frame.
-NOTE, SIDE, AMOUNT = "\0note", "\0side:", "\0amount:"
-RESULTS_LEFT, ROWS_LEFT, FRAME = "\0results left", "\0left", "\0frame"
+# Of an audit: columns, or prefixes of columns, of extra rows that are not rankings.
+NOTE, SIDE = "\0note", "\0side:"
+AMOUNT = "\0amount:"  # the prefix of the columns with the amounts of each ranking (``Counted.amounts``)
+RESULTS_LEFT = "\0results left"  # the count of results without errors
+ROWS_LEFT = "\0left"  # the count of rows of the table without errors
+FRAME = "\0frame"  # the count of rows of the frame
 
 # Of an impression, besides the caller's: the row of the log; the number of the segment; the first row of the
 # impression; the rank; 1 for each shown row; whether it was clicked; whether it was examined (down to the lowest

@@ -57,7 +57,7 @@ from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.source import InPieces, source_of
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
@@ -247,9 +247,9 @@ def rows_brought() -> Iterator[list[int]]:
     """Note how many rows come here each time that something is gathered on a cluster."""
     gathered, seen = Engine.gathered, list[int]()
 
-    def noted(self: Engine, asked: Gathering) -> pl.DataFrame:
-        assert asked.reduce is None
-        table = gathered(self, asked)
+    def noted(self: Engine, gathering: Gathering) -> pl.DataFrame:
+        assert gathering.reduce is None
+        table = gathered(self, gathering)
         seen.append(len(table))
         return table
 
@@ -363,12 +363,12 @@ class Cut(Pieces):
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return dict(self.rows.select(columns).schema)
 
-    def gathered(self, asked: Gathering) -> pl.DataFrame:
-        rows = self.rows.select(asked.columns)
+    def gathered(self, gathering: Gathering) -> pl.DataFrame:
+        rows = self.rows.select(gathering.columns)
         rows = rows.with_row_index(ORDER).cast({ORDER: pl.Int64}) if self.ordered else rows
-        lot = pl.Series(rows.select(asked.keys).hash_rows(7) % self.lots)
-        done = [asked.work(rows.filter(lot == at)) for at in range(self.lots) if (lot == at).any()]
-        return pl.concat([pl.DataFrame(schema=asked.schema), *done])
+        lot = pl.Series(rows.select(gathering.keys).hash_rows(7) % self.lots)
+        done = [gathering.work(rows.filter(lot == at)) for at in range(self.lots) if (lot == at).any()]
+        return pl.concat([pl.DataFrame(schema=gathering.schema), *done])
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         return counted_rows(self.rows.select(columns))
@@ -382,7 +382,7 @@ def values_of(
     ``queries``: whether single queries are needed, and not only means.
     """
     asked, averages = read(metrics), ("macro", "micro", "rows")
-    call = bound(irm._plan, needs_of(irm._plan, asked))
+    call = bind(irm._plan, needs_of(irm._plan, asked))
     if lots is None:
         rows = irm.frame.select(call.columns.needed)
         return values_of_source(
@@ -395,12 +395,12 @@ def values_of(
 
 def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:
     """Return the columns that a verb with these needs reads."""
-    return bound(irm._plan, Needs(**needs)).columns.needed
+    return bind(irm._plan, Needs(**needs)).columns.needed
 
 
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
-    call = bound(irm._plan, Needs(query=True, order=True))
+    call = bind(irm._plan, Needs(query=True, order=True))
     counts = run_checks(read_log(irm.frame, call.columns, call.conventions, None))
     every = findings(*about(counts.log, counts.index, counts, which="those with a judgment"))
     return {finding.check for finding in every if finding.severity != "fact"}
@@ -408,7 +408,7 @@ def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
 
 def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for decisions and scores; plain facts are none."""
-    call = bound(irm._plan, Needs(score=True, predicted=True))
+    call = bind(irm._plan, Needs(score=True, predicted=True))
     read = irm.frame, call.columns, call.conventions
     every = findings(*about_grades(*read), *about_rows(*read))
     return {finding.check for finding in every if finding.severity != "fact"}

@@ -12,7 +12,7 @@ from frame_metrics.backends.arrow import DIGITS
 from frame_metrics.backends.engine import Engine
 from frame_metrics.backends.pandas import PandasFrame, in_pandas_type
 from frame_metrics.backends.pieces import count_distinct_rows, hashes, summed
-from frame_metrics.backends.protocol import Gathering, Work
+from frame_metrics.backends.protocol import Gathering, PieceFunction
 from frame_metrics.backends.versioned import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.hidden import TIMES
@@ -57,16 +57,16 @@ class DaskFrame(Engine):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return self.in_memory(columns).read(columns)
 
-    def mapped(self, asked: Gathering) -> Any:
+    def mapped(self, gathering: Gathering) -> Any:
         from cloudpickle import dumps  # type: ignore[import-untyped]
         from dask.delayed import delayed
 
-        types, taken, keys = self.types(asked.columns), self._taken(asked.columns), list(asked.keys)
+        types, taken, keys = self.types(gathering.columns), self._taken(gathering.columns), list(gathering.keys)
         if keys and taken.npartitions > 1:
             meta = _with_place(taken._meta, types, keys)
             taken = taken.map_partitions(_with_place, types, keys, meta=meta).shuffle(on=PLACE)
-        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(asked.schema)))
-        return taken.map_partitions(_worked, types, delayed(Sent(asked.work, dumps), traverse=False), meta=meta)
+        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(gathering.schema)))
+        return taken.map_partitions(_worked, types, delayed(Sent(gathering.work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         return summed(
@@ -128,7 +128,7 @@ def _with_place(part: Any, types: Mapping[str, Any], keys: Sequence[str]) -> Any
     return part.assign(**{PLACE: hashes(_read(part, types), keys)})
 
 
-def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
+def _worked(part: Any, types: Mapping[str, Any], work: PieceFunction) -> Any:
     return _as_pandas(work(_read(part, types)))
 
 

@@ -99,13 +99,13 @@ class Stream(Pieces):
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return self.backend.types(columns)
 
-    def gathered(self, asked: Gathering) -> pl.DataFrame:
-        together = asked.reduce
+    def gathered(self, gathering: Gathering) -> pl.DataFrame:
+        together = gathering.reduce
         for way in (self._ordered_pieces, self._in_buckets):
-            done = [pl.DataFrame(schema=asked.schema)]
+            done = [pl.DataFrame(schema=gathering.schema)]
             with suppress(Returned), progress(self.backend.known_rows, " rows") as tick:
-                for piece in way(asked.columns, asked.keys):
-                    done.append(asked.work(piece))
+                for piece in way(gathering.columns, gathering.keys):
+                    done.append(gathering.work(piece))
                     if together is not None and sum(map(len, done[1:])) > PIECE:
                         done = [together(pl.concat(done))]
                         self._check_fits(done[0])

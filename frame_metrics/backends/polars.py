@@ -19,7 +19,7 @@ from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.pieces import Streamed
 from frame_metrics.backends.protocol import Backend, Limits, Request, SeparateJudgments
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
-from frame_metrics.hidden import MADE
+from frame_metrics.hidden import COMPUTED
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class LazyPolars(Streamed, PolarsFrame):
     def computed(self, expression: pl.Expr, limits: Limits) -> pl.Expr:
         roots = list(dict.fromkeys(expression.meta.root_names()))
         self.check(roots)
-        sample = pl.LazyFrame(schema=self.types(roots)).select(expression.alias(MADE))
+        sample = pl.LazyFrame(schema=self.types(roots)).select(expression.alias(COMPUTED))
         sample.collect_schema()
         if (limits.memory or self._scans) and sample.head(1).explain().startswith("SLICE"):  # which waits for all rows
             raise BadValueError(

@@ -13,15 +13,15 @@ import polars as pl
 
 from frame_metrics.backends.reordering import moves, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, class_name, closest, listed, quote
-from frame_metrics.hidden import MADE
+from frame_metrics.hidden import COMPUTED
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
-Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
-Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows in memory, or from a frame in pieces
+PieceFunction: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
+ComputeFromRows: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows, or a frame in pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,23 +30,23 @@ class Gathering:
 
     columns: Sequence[str]  # the columns of a piece
     keys: Sequence[str]  # the columns that identify a query; none where each row is a query
-    work: Work  # from a piece to a table; it can be pickled
+    work: PieceFunction  # from a piece to a table; it can be pickled
     schema: Mapping[str, Any]  # the types of that table's columns
-    reduce: Work | None = None  # reduces the tables of several pieces to a smaller one, where they may be large
+    reduce: PieceFunction | None = None  # from the tables of several pieces to a smaller one
 
 
 class Pieces(ABC):
     """A frame whose rows are not all in memory: it runs functions on pieces of whole queries, or counts rows."""
 
     ordered: ClassVar[bool] = False  # True if pieces have a column ``ORDER``, the numbers of their rows
-    spreads: ClassVar[bool] = False  # True if an answer may be ``Spread``
+    distributes: ClassVar[bool] = False  # True if an answer may be ``DistributedAnswer``
 
     @abstractmethod
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the polars type of each named column."""
 
     @abstractmethod
-    def gathered(self, asked: Gathering) -> pl.DataFrame:
+    def gathered(self, gathering: Gathering) -> pl.DataFrame:
         """Run a function on all pieces, and return its tables, one below the other."""
 
     @abstractmethod
@@ -67,7 +67,7 @@ class Request:
     """A call of a verb that a backend has to answer."""
 
     columns: Sequence[str]  # the columns to read
-    compute: Compute  # from the rows that were read to an answer
+    compute: ComputeFromRows  # from the rows that were read to an answer
     schema: Schema  # from the types of the columns to those of the result, for a plan that has not run
     limits: Limits  # of memory, for rows that may not fit in it
     in_pieces: bool  # True if ``compute`` also takes a frame in pieces
@@ -183,7 +183,7 @@ class Backend(ABC):
     def computed(self, expression: pl.Expr, limits: Limits) -> Any:
         """Return the values of an expression of polars; of a plan that has not run, the checked expression."""
         roots = list(dict.fromkeys(expression.meta.root_names()))
-        return self.read(roots or self.names()[:1]).with_columns(expression.alias(MADE))[MADE].alias("")
+        return self.read(roots or self.names()[:1]).with_columns(expression.alias(COMPUTED))[COMPUTED].alias("")
 
     def with_columns(self, columns: dict[str, Any]) -> Backend:
         """Return the frame with computed columns; one that has the name of an existing column replaces it."""

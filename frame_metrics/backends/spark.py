@@ -16,13 +16,13 @@ from frame_metrics.backends.arrow import as_polars
 from frame_metrics.backends.engine import Engine
 from frame_metrics.backends.pieces import whole_queries
 from frame_metrics.backends.polars import PolarsFrame
-from frame_metrics.backends.protocol import Backend, Gathering, Work
+from frame_metrics.backends.protocol import Backend, Gathering, PieceFunction
 from frame_metrics.backends.versioned import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.hidden import HAS_ROW, TIMES
 
 if TYPE_CHECKING:
-    from frame_metrics.answer import Answer, Spread
+    from frame_metrics.answer import Answer, DistributedAnswer
 
 PIECE_ROWS = 200_000  # rows that a task works on at a time
 DISTINCT = 10_000_000  # the most distinct rows that are counted and brought to the driver
@@ -48,7 +48,7 @@ class SparkFrame(Engine):
 
     selects = "make it one: frame.selectExpr('*', '-distance as score')"
     brought_here = "toArrow()"
-    spreads = True
+    distributes = True
     ignores_case = True
 
     @cached_property
@@ -87,7 +87,7 @@ class SparkFrame(Engine):
     def given_back(self, answer: Answer) -> Any:
         return self.spread(PolarsFrame(None).given_back(answer))
 
-    def mapped(self, asked: Gathering, queries: pl.DataFrame | None = None) -> Any:
+    def mapped(self, gathering: Gathering, queries: pl.DataFrame | None = None) -> Any:
         """Run a function on all pieces, and return its tables as a frame of Spark that has not run.
 
         Parameters
@@ -96,33 +96,33 @@ class SparkFrame(Engine):
         queries : keys of queries that get a row in a piece even if the frame has no rows of them; the column
             ``HAS_ROW`` says which rows are the frame's.
         """
-        taken, names = self._taken(asked.columns), list(asked.columns)
-        places = [f"c{names.index(key)}" for key in asked.keys]
+        taken, names = self._taken(gathering.columns), list(gathering.columns)
+        places = [f"c{names.index(key)}" for key in gathering.keys]
         if queries is not None:
             taken = _with_queries(taken, self.spread(queries).toDF(*places))
             names.append(HAS_ROW)
         if places:
             taken = taken.repartition(*places).sortWithinPartitions(*places)
-        spark = _spark_schema(asked.schema)
-        work = partial(_measured, names, asked.keys, PIECE_ROWS, asked.work, _arrow_schema(spark))
+        spark = _spark_schema(gathering.schema)
+        work = partial(_measured, names, gathering.keys, PIECE_ROWS, gathering.work, _arrow_schema(spark))
         return _mapped(taken, work, spark)
 
-    def spread_out(self, spread: Spread, types: Mapping[str, Any]) -> Any:
+    def distributed_frame(self, distributed: DistributedAnswer, types: Mapping[str, Any]) -> Any:
         from pyspark.sql import functions
 
         one = _spark_schema(PACKED)  # a table, in a row of its own
-        asked = Gathering(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED)
-        each = self.mapped(asked, spread.queries)
+        asked = Gathering(distributed.columns, distributed.keys, partial(_packed_of, distributed.each), PACKED)
+        each = self.mapped(asked, distributed.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
-        facts = _mapped(each, partial(_python_errors, spread.facts), one).repartition(1)
-        known = _mapped(facts, partial(_known, spread.known), one).toDF("c1")
-        read, made = self.types(spread.columns), _spark_schema(types)
+        facts = _mapped(each, partial(_python_errors, distributed.facts), one).repartition(1)
+        known = _mapped(facts, partial(_known, distributed.known), one).toDF("c1")
+        read, made = self.types(distributed.columns), _spark_schema(types)
         kinds = {field.name: field.dataType for field in self._fields if field.name in read}
         for field in made.fields:  # a key is of the frame's own type; a value may be called as another column is
             if types[field.name] == read.get(field.name):
                 field.dataType = kinds[field.name]
         both = each.crossJoin(functions.broadcast(known))
-        return _mapped(both, partial(_rows, spread.rows, _arrow_schema(made)), made)
+        return _mapped(both, partial(_rows, distributed.rows, _arrow_schema(made)), made)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         from pyspark.sql import functions
@@ -225,7 +225,7 @@ def _packed(table: pl.DataFrame) -> bytes:
     return held.getvalue()
 
 
-def _packed_of(work: Work, piece: pl.DataFrame) -> pl.DataFrame:
+def _packed_of(work: PieceFunction, piece: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"c0": [_packed(work(piece))]}, PACKED)
 
 
@@ -236,12 +236,12 @@ def _unpacked(batches: Iterable[Any]) -> Iterator[list[pl.DataFrame]]:
             yield [pl.read_ipc_stream(io.BytesIO(value.as_py())) for value in row]
 
 
-def _python_errors(work: Work, batches: Iterable[Any]) -> Iterator[Any]:
+def _python_errors(work: PieceFunction, batches: Iterable[Any]) -> Iterator[Any]:
     for (table,) in _unpacked(batches):
         yield _batch(work(table))
 
 
-def _known(known: Work, batches: Iterable[Any]) -> Iterator[Any]:
+def _known(known: PieceFunction, batches: Iterable[Any]) -> Iterator[Any]:
     every = [table for (table,) in _unpacked(batches)]
     if every:
         yield _batch(known(pl.concat(every)))
@@ -265,7 +265,7 @@ def _measured(
     columns: Sequence[str],
     keys: Sequence[str],
     rows: int,
-    work: Work,
+    work: PieceFunction,
     schema: Any,
     batches: Iterable[Any],
 ) -> Iterator[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.fast.equal_rows import first_equal_rows
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 
 FIRST = "first"  # no rule of a caller: it takes little memory
 RULES = {
@@ -33,7 +33,7 @@ def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFram
     """
     if rule == FIRST:
         return table.filter(pl.Series(first_equal_rows(table, pair) == np.arange(len(table))))
-    values = judging(table)
+    values = judgment_columns_in(table)
     rest = [name for name in table.columns if name not in (*pair, *values, "annotator")]
     each = [RULES[rule](pl.col(value)).alias(value) for value in values]
     return table.group_by(pair, maintain_order=True).agg(pl.col(rest).first(), *each)

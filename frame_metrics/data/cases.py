@@ -390,7 +390,7 @@ def _n_unlisted(log: Log) -> tuple[Array, Array]:
     Their number, shape (2, rankings): first those not relevant, then the relevant ones; and whether each ranking is
     evaluated, shape (rankings,).
     """
-    n = len(log.grid.pair)
+    n = len(log.grid.segment_query)
     lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
 
     def work(block: Block) -> None:
@@ -401,5 +401,5 @@ def _n_unlisted(log: Log) -> tuple[Array, Array]:
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)
         lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.lengths - good, 0)
 
-    log.each_block(work)
+    log.for_each_sorted_block(work)
     return lacking, evaluated

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import SCALE, shares_among
 from frame_metrics.data.rank_scores import positions_in
-from frame_metrics.hidden import GROUPS, HEIGHT, LONGEST, LOWEST, NEGATIVE, QUERIES, SHARES
-from frame_metrics.roles.columns import Columns, judging
+from frame_metrics.hidden import GROUPS, HEIGHT, LONGEST, LOWEST, NONPOSITIVE, QUERIES, SHARES
+from frame_metrics.roles.columns import Columns, judgment_columns_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 
@@ -53,9 +53,9 @@ class GradeFacts(ABC):
         return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:SCALE], dtype=pl.Float64)
 
     @property
-    def has_negatives(self) -> bool:
+    def has_nonpositive(self) -> bool:
         """True if some judgment is 0 or below, so that a null is no way to say it."""
-        return any((self.judgments[name] <= 0).any() for name in judging(self.judgments))
+        return any((self.judgments[name] <= 0).any() for name in judgment_columns_in(self.judgments))
 
 
 class Facts(GradeFacts):
@@ -93,7 +93,6 @@ class FactsOfPieces(Facts):
     columns: Columns
     conventions: Conventions
     judgment_name: str
-    judged: ClassVar[None] = None
 
     @property
     def judgments(self) -> pl.DataFrame:
@@ -117,8 +116,8 @@ class FactsOfPieces(Facts):
         return {*self.table[GROUPS].drop_nulls().explode()}
 
     @property
-    def has_negatives(self) -> bool:
-        return bool(self.table[NEGATIVE].any())
+    def has_nonpositive(self) -> bool:
+        return bool(self.table[NONPOSITIVE].any())
 
     @property
     def rank_scores(self) -> list[str]:

@@ -33,12 +33,12 @@ class Grid:
     system: Array  # the number of each ranking's system, shape (rankings,)
     segment: Array  # the number of each ranking's segment, shape (rankings,)
     query: Array  # the number of each ranking's query, shape (rankings,)
-    pair: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
+    segment_query: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
     system_row: Array  # a row that holds each system, shape (systems,)
     segment_row: Array  # a row that holds each segment, shape (segments,)
     query_row: Array  # a row that holds each query, shape (queries,)
     pool: Pools | None  # the judged documents of each ranking's query; None where the rows of the ranking are all
-    placed: Array | None = None  # whether the values of a segment are all known, shape (segments,); None: all are
+    segment_known: Array | None = None  # whether all values of a segment are known, (segments,); None: all are
 
     @property
     def size(self) -> Array:
@@ -49,12 +49,12 @@ class Grid:
     @property
     def of_log(self) -> Array:
         """True for the rankings of the log, False for those that were added without rows, shape (rankings,)."""
-        return np.arange(len(self.pair)) < len(self.rankings.first_row)
+        return np.arange(len(self.segment_query)) < len(self.rankings.first_row)
 
     @cached_property
     def n_pairs(self) -> int:
         """Number of pairs of a segment and a query."""
-        return int(self.pair.max(initial=-1)) + 1
+        return int(self.segment_query.max(initial=-1)) + 1
 
     def amounts(self, role: str, column: str) -> Array:
         """Return the value of a role for each ranking's (segment, query) pair, NaN if no system's rows have one.
@@ -76,13 +76,13 @@ class Grid:
             mine[: len(of_empty)] = np.where(np.isnan(of_empty), mine[: len(of_empty)], of_empty)
         of_pair = np.full(self.n_pairs, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
-        of_pair[self.pair[some[::-1]]] = mine[some[::-1]]
-        odd = some[of_pair[self.pair[some]] != mine[some]]
+        of_pair[self.segment_query[some[::-1]]] = mine[some[::-1]]
+        odd = some[of_pair[self.segment_query[some]] != mine[some]]
         if len(odd):
             rows = np.sort(self.rankings.rows_of(spans(self.rankings.starts[odd], self.rankings.lengths[odd])))
             what = "differ from another system in the value of their query"
             raise bad_rows(column, rows, len(values), what, "give each query one value")
-        return of_pair[self.pair]
+        return of_pair[self.segment_query]
 
 
 def build_grid(
@@ -116,56 +116,56 @@ def build_grid(
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judgments)
-    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``named``: those whose
-    # segment is known or counts in totals, which name pairs of a segment and a query; ``placed``: whether it is known.
-    row, both, named, placed = rankings.first_row, names, np.arange(count), None
+    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``used``: those of them,
+    # by position, that make pairs of a segment and a query; with ``totals`` also those of an unknown segment;
+    # ``known``: whether the segment of each of these is known.
+    row, both, used, known = rankings.first_row, names, np.arange(count), None
     if judgments is not None:
         row = np.concatenate([row, len(log) + judgments.row])
-        both = pl.concat([names, judgments.names.select(judgments.keys)], how="diagonal")
+        both = pl.concat([names, judgments.queries.select(judgments.keys)], how="diagonal")
         if set(by) <= set(judgments.keys):
-            named = np.arange(len(both))
+            used = np.arange(len(both))
         elif totals:
-            lost = judgments.names.with_row_index("at").join(names, on=judgments.keys, how="anti", nulls_equal=True)[
-                "at"
-            ]
-            named = np.concatenate([named, count + lost.sort().to_numpy().astype(np.int64)])
-            placed = named < count
+            queries = judgments.queries.with_row_index("at")
+            lost = queries.join(names, on=judgments.keys, how="anti", nulls_equal=True)["at"]
+            used = np.concatenate([used, count + lost.sort().to_numpy().astype(np.int64)])
+            known = used < count
     query_code, query_at = codes(both, query)
-    segments = both[named] if placed is None else both[named].with_columns(placed=pl.Series(placed))
-    segment_code, segment_at = codes(segments, by if placed is None else [*by, "placed"])
+    segments = both[used] if known is None else both[used].with_columns(known=pl.Series(known))
+    segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
     system_code, system_at = codes(names, system)
     absent = int(more) if systems is None else systems - len(system_at)
-    number = segment_code * len(query_at) + query_code[named]
+    number = segment_code * len(query_at) + query_code[used]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
     there = np.zeros((len(system_at) + absent, len(first)), bool)  # pairs that a system has a ranking of
     there[system_code, pair[:count]] = True
     lacking = np.flatnonzero(~there)
     pair = np.concatenate([pair[:count], lacking % max(len(first), 1)])
     at = first[pair]
-    at_rows = (system_at, named[segment_at] if len(named) else segment_at, query_at)
+    at_rows = (system_at, used[segment_at] if len(used) else segment_at, query_at)
     system_row, segment_row, query_row = (row[x] if len(row) else x for x in at_rows)
     grid = Grid(
         _grown(rankings, len(lacking)),
         np.concatenate([system_code, lacking // max(len(first), 1)]),
         segment_code[at],
-        query_code[named][at],
+        query_code[used][at],
         pair,
         np.append(system_row, np.full(absent, NONE)),
         segment_row,
         query_row,
         None,
-        None if placed is None else placed[segment_at],
+        None if known is None else known[segment_at],
     )
     if judgments is None:
         return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.systems_have_rows else grid
     key_code = query_code if judgments.keys == query else codes(both, judgments.keys)[0]
-    return replace(grid, pool=_pool_of(key_code[named][at], judgments, key_code[count:]))
+    return replace(grid, pool=_pool_of(key_code[used][at], judgments, key_code[count:]))
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable) -> Grid:
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
     # column by column, because polars concatenates frames in threads, and starting them slows small calls
-    both = frame_of({key: pl.concat([names[key], judgments.names[key]]) for key in query})
+    both = frame_of({key: pl.concat([names[key], judgments.queries[key]]) for key in query})
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
@@ -208,7 +208,7 @@ def _pools_of_best_judged_system(grid: Grid) -> Pools | None:
     known, good = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
     if known.all():
         return None
-    best = np.lexsort((np.arange(len(known)), -known, -good, grid.pair))
-    _, at = np.unique(grid.pair[best], return_index=True)
-    donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
+    best = np.lexsort((np.arange(len(known)), -known, -good, grid.segment_query))
+    _, at = np.unique(grid.segment_query[best], return_index=True)
+    donor = np.where(known > 0, np.arange(len(known)), best[at][grid.segment_query])
     return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))

@@ -11,7 +11,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.fast.join_ids import joined, joined_few
 from frame_metrics.keys.ids import check_id_overlap
-from frame_metrics.roles.columns import Columns, judging
+from frame_metrics.roles.columns import Columns, judgment_columns_in
 
 
 def align_with_judgments(log: pl.DataFrame, judgments: JudgmentTable) -> pl.DataFrame:
@@ -25,7 +25,9 @@ def align_with_judgments(log: pl.DataFrame, judgments: JudgmentTable) -> pl.Data
     own = [key for key in judgments.keys if key in log.columns]
     if len(own) == len(judgments.keys):
         return log
-    return log.join(judgments.names.select(judgments.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
+    return log.join(
+        judgments.queries.select(judgments.keys), on=own, how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
 def match(
@@ -42,7 +44,7 @@ def match(
     whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
     few : whether ids are compared without hashes, see ``are_few``.
     """
-    values = judging(judgments.pairs)
+    values = judgment_columns_in(judgments.pairs)
     keys = [*judgments.keys, "doc"]
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
     at, judgment = joined_few(log, judgments.pairs, keys) if few else joined(log, judgments.pairs, judgments.by_query)

@@ -21,9 +21,16 @@ from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, id_hash
 from frame_metrics.fast.take_rows import rows_at, to_array
 from frame_metrics.inputs import Array, Subtopics
-from frame_metrics.keys.groups import drawing_places
+from frame_metrics.keys.groups import drawing_ranks
 from frame_metrics.keys.ids import in_common_type, in_type_of
-from frame_metrics.roles.columns import IN_JUDGMENTS, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
+from frame_metrics.roles.columns import (
+    IN_JUDGMENTS,
+    OF_JUDGMENTS,
+    OF_QUERIES,
+    Columns,
+    judgment_columns_in,
+    role_columns,
+)
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse, refuse_nan, refuse_null
 
@@ -42,9 +49,9 @@ class JudgmentTable:
 
     pairs: pl.DataFrame  # a row for each judged document: its segment, query and id, with grade and label
     keys: list[str]  # internal names of the columns that identify a judged query: with the ``by`` that judgments have
-    names: pl.DataFrame  # a row for each judged query: its keys, and its values of other roles (weight, cluster ...)
-    pool: Pools  # the judged documents of each row of ``names``
-    row: Array  # a row of the judgments' frame for each row of ``names``
+    queries: pl.DataFrame  # a row for each judged query: its keys, and its values of other roles (weight, cluster ...)
+    pool: Pools  # the judged documents of each row of ``queries``
+    row: Array  # a row of the judgments' frame for each row of ``queries``
     order: Array | None  # the row of ``pairs`` at each position of ``pool``; None where they are the same
     each: pl.DataFrame | None = None  # the judgments before those of several annotators were combined; None: no such
     unjudged: pl.DataFrame | None = None  # the ids of documents without a grade or label; None: there are none
@@ -59,7 +66,7 @@ class JudgmentTable:
     @property
     def by_query(self) -> ByQuery:
         """The rows of ``pairs``, query by query."""
-        return ByQuery(self.names.select(self.keys), self.pool.starts, self.pool.lengths, self.order)
+        return ByQuery(self.queries.select(self.keys), self.pool.starts, self.pool.lengths, self.order)
 
     @property
     def single(self) -> list[str]:
@@ -119,7 +126,7 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     # Sort by document, then subtopic. The order of subtopics is that of their values, so that sums do not depend on
     # rows.
     document, first = codes(table, [*keys, "doc"])
-    place = drawing_places(table.select("subtopic"))[0].astype(np.int64)
+    place = drawing_ranks(table.select("subtopic"))[0].astype(np.int64)
     width = int(place.max(initial=0)) + 1
     order = np.argsort(single := document * width + place, kind="stable")
     if (np.diff(single[order]) == 0).any():
@@ -128,7 +135,7 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
         return _with_subtopics(made_one(table, of, "max"), keys, columns, few=few)
     lengths = np.bincount(document)
     starts = np.cumsum(lengths) - lengths
-    values = {name: to_array(table[name])[order] for name in judging(table)}
+    values = {name: to_array(table[name])[order] for name in judgment_columns_in(table)}
     # One judgment for each document, for metrics without subtopics: its greatest grade, and relevant if it is for one.
     greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
     kept = rows_at(table, (name for name in table.columns if name != "subtopic"), first)
@@ -138,7 +145,7 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     each, at = np.unique(query * width + place, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
     ids = judged.pairs["doc"]
-    name = drawing_places(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
+    name = drawing_ranks(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
     grade, label = next(iter(values.values())), values.get("label")
     subtopics = Subtopics(starts, lengths, number, grade, label, name)
     held_at = np.arange(len(judged.pairs)) if judged.order is None else judged.order
@@ -185,8 +192,8 @@ def _judged_rows(
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
     table = frame_of(out).with_row_index("row")
     # A row with neither a grade nor a label judges nothing; it still names a document (``unjudged``).
-    every = any(not table[name].null_count() for name in judging(table))
-    judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
+    every = any(not table[name].null_count() for name in judgment_columns_in(table))
+    judges = None if every else reduce(or_, (table[name].is_not_null() for name in judgment_columns_in(table)))
     table = _with_roles(table, frame, columns, judges)
     table, unjudged = (table, None) if judges is None else (table.filter(judges), table.filter(~judges))
     # What has one value for a query (weight, cluster, a segment that only judgments have) must be the same in its rows.
@@ -260,7 +267,7 @@ def laid_out(
     BadValueError, BadRowsError
         A document has two different judgments. ``BadRowsError`` if they are in the log.
     """
-    values = judging(table)
+    values = judgment_columns_in(table)
     pairs = table if few else table.hstack([id_hash(table["doc"]).alias("hash")])
     queries = RankingRows(*group_rows(pairs, keys, values if few else [*values, "hash"], rows=True))
     again = find_duplicates(queries, pairs, keys)
@@ -286,10 +293,11 @@ def _refuse_two_grades(
     """Raise if rows with equal ``keys`` have different judgments; ``frame_row``: as in ``laid_out``."""
     if frame_row is not None:
         table = table.with_columns(pl.Series("row", frame_row[table["row"].to_numpy()]))
+    values = judgment_columns_in(table)
     differ = (
         table.group_by(keys, maintain_order=True)
         .agg(
-            pl.any_horizontal(pl.col(value).drop_nulls().n_unique() > 1 for value in judging(table)).alias("differ"),
+            pl.any_horizontal(pl.col(value).drop_nulls().n_unique() > 1 for value in values).alias("differ"),
             pl.col("row"),
         )
         .filter("differ")
@@ -314,11 +322,11 @@ def _refuse_two_grades(
 
 def number_clusters(log: pl.DataFrame, judgments: JudgmentTable | None) -> tuple[pl.DataFrame, JudgmentTable | None]:
     """Replace the clusters in the log and in its judgments by numbers, equal for equal clusters of both."""
-    if judgments is None or "cluster" not in judgments.names.columns:
+    if judgments is None or "cluster" not in judgments.queries.columns:
         return log.with_columns(numbers(log["cluster"])), judgments
-    theirs = judgments.names["cluster"]
+    theirs = judgments.queries["cluster"]
     if "cluster" not in log.columns:
-        return log, replace(judgments, names=judgments.names.with_columns(numbers(theirs)))
+        return log, replace(judgments, queries=judgments.queries.with_columns(numbers(theirs)))
     number = numbers(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
-    names = judgments.names.with_columns(number[len(log) :])
-    return log.with_columns(number[: len(log)]), replace(judgments, names=names)
+    names = judgments.queries.with_columns(number[len(log) :])
+    return log.with_columns(number[: len(log)]), replace(judgments, queries=names)

@@ -37,7 +37,7 @@ class KeyRows:
         if self.separate_judgments is None or not (rows >= n).any():
             return own[rows]
         place = n + np.searchsorted(self.separate_judgments.row, np.maximum(rows - n, 0))
-        names = self.separate_judgments.names
+        names = self.separate_judgments.queries
         unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
         both = pl.concat([own, names.with_columns(unknown).select(keys)])
         return both[np.where(rows < n, rows, place)]
@@ -53,7 +53,7 @@ class KeyRows:
         mine = self.keys_at([inside], rows)
         if self.separate_judgments is None or not len(mine):
             return rows
-        theirs = self.separate_judgments.names.select(inside, at=pl.Series(self.separate_judgments.row)).unique(
+        theirs = self.separate_judgments.queries.select(inside, at=pl.Series(self.separate_judgments.row)).unique(
             inside, keep="first"
         )
         at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]

@@ -21,7 +21,7 @@ from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
-from frame_metrics.keys.index import Index, Names
+from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 
@@ -101,7 +101,7 @@ class Log(Facts):
     @property
     def n_rows(self) -> int:
         """Number of rows, with those of queries without results."""
-        return self.key_rows.n_rows
+        return self.key_source.n_rows
 
     @cached_property
     def known_relevant(self) -> Array | None:
@@ -109,7 +109,7 @@ class Log(Facts):
         values = self.grid.rankings.values
         return self.grid.amounts("n_relevant", str(self.columns.n_relevant)) if "n_relevant" in values else None
 
-    def of_queries(self, role: str) -> Array | None:
+    def required_role_values(self, role: str) -> Array | None:
         """Return the value of a role (weight, cluster ...) for each ranking's query; None if the role is not named.
 
         The value is the log's, or else that of the separate judgments.
@@ -120,41 +120,43 @@ class Log(Facts):
             A query has no value, or log and judgments differ in it.
         """
         column = self.columns.single.get(role)
-        if column is None or (values := self.known_values(role)) is None:
+        if column is None or (values := self.known_role_values(role)) is None:
             return None
         lacking, used, pool = np.isnan(values), values, self.grid.pool
         left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
-        if left_out and pool is not None:  # a query without judgments is not used; its lists still are, by weight
+        # A query without judgments needs no value, as it is not evaluated; in metrics of lists its weight is 0.
+        if left_out and pool is not None:
             lacking &= pool.lengths > 0
             used = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
         if lacking.any():
+            n = len(np.unique(self.grid.segment_query[lacking]))
             raise BadValueError(
-                f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
+                f"{column}: {n} judged queries without results have no {role}; "
                 f"give the judgments a column {column!r} too"
             )
         return used
 
-    def known_values(self, role: str) -> Array | None:
+    def known_role_values(self, role: str) -> Array | None:
         """Return the value of a role for each ranking's query, NaN where neither log nor judgments have one."""
         column, grid = self.columns.single.get(role), self.grid
         if column is None:
             return None
-        ours = np.full(len(grid.pair), np.nan)
+        ours = np.full(len(grid.segment_query), np.nan)
         if column not in self.columns.shape.from_judgments:
-            with self.rows_of_the_frame():
+            with self.errors_name_frame_rows():
                 ours = grid.amounts(role, column)
-        if (theirs := self.judgment_values(role)) is not None:
+        if (theirs := self.judgment_role_values(role)) is not None:
             if (~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             return np.where(np.isnan(ours), theirs, ours)
         return ours
 
-    def judgment_values(self, role: str) -> Array | None:
+    def judgment_role_values(self, role: str) -> Array | None:
         """Return the judgments' value for each ranking's query, NaN for none; None if they have no such column."""
-        if self.separate_judgments is None or role not in self.separate_judgments.names.columns:
+        if self.separate_judgments is None or role not in self.separate_judgments.queries.columns:
             return None
         keys = self.separate_judgments.keys
-        judged = self.index.joined(self.separate_judgments.names.select(*keys, role), keys)[role]
+        judged = self.index.joined(self.separate_judgments.queries.select(*keys, role), keys)[role]
         return judged.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def sizes(self, block: slice | Array) -> Array | None:
@@ -162,7 +164,7 @@ class Log(Facts):
         if self.conventions.collection_size is None and "collection_size" not in self.columns.single:
             return None
         if self.conventions.documents is not None:
-            return np.full(len(self.grid.pair[block]), self.conventions.documents)
+            return np.full(len(self.grid.segment_query[block]), self.conventions.documents)
         return None if self._sizes is None else self._sizes[block]
 
     @cached_property
@@ -173,46 +175,47 @@ class Log(Facts):
         """
         grid = self.grid
         if self.conventions.collection_size is not True:
-            return self.known_values("collection_size")
+            return self.known_role_values("collection_size")
         most = np.zeros(grid.n_pairs)
-        np.maximum.at(most, grid.pair, grid.rankings.lengths)
-        return most[grid.pair]
+        np.maximum.at(most, grid.segment_query, grid.rankings.lengths)
+        return most[grid.segment_query]
 
     @cached_property
-    def key_rows(self) -> KeyRows:
+    def key_source(self) -> KeyRows:
         """The rows that hold keys."""
         return KeyRows(self.columns, self.table, self.empty_queries, self.separate_judgments, self.origin)
 
     @cached_property
     def index(self) -> Index:
         """The system, the segment and the query of each ranking."""
-        grid, columns, key_source, (system, by, query) = self.grid, self.columns, self.key_rows, self.columns.key_names
+        grid, columns, key_source = self.grid, self.columns, self.key_source
+        system, by, query = columns.key_names
         return Index(
             columns,
             self.conventions,
             grid.of_log,
             self.answered,
-            *(grid.system, grid.segment, grid.query, grid.pair),
-            Names((columns.system,) if columns.system else (), system, grid.system_row, key_source),
-            Names(columns.by, by, grid.segment_row, key_source),
-            Names(columns.query, query, grid.query_row, key_source),
-            self._placed,
-            self._unknown if by else (),
+            *(grid.system, grid.segment, grid.query, grid.segment_query),
+            KeyValues((columns.system,) if columns.system else (), system, grid.system_row, key_source),
+            KeyValues(columns.by, by, grid.segment_row, key_source),
+            KeyValues(columns.query, query, grid.query_row, key_source),
+            self._segment_known,
+            self._unknown_keys if by else (),
         )
 
     @property
-    def _placed(self) -> Array | None:
+    def _segment_known(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
         if not set(self.columns.by) & set(self.columns.shape.from_judgments) or self.separate_judgments is None:
-            return grid.placed
+            return grid.segment_known
         # Only the judgments have some columns of segments: these are unknown for a query without judgments.
         known = 0 if grid.pool is None else grid.pool.lengths > 0
         mine = np.bincount(grid.segment, known, minlength=len(grid.segment_row)) > 0
-        return mine if grid.placed is None else grid.placed & mine
+        return mine if grid.segment_known is None else grid.segment_known & mine
 
     @property
-    def _unknown(self) -> list[str]:
+    def _unknown_keys(self) -> list[str]:
         """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
         by, theirs = self.columns.key_names[1], () if self.separate_judgments is None else self.separate_judgments.keys
         return [
@@ -233,7 +236,9 @@ class Log(Facts):
         """
         return Block(self, at, self.sorter.sort(at, all_ties=all_ties))
 
-    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, all_ties: bool | None = False) -> None:
+    def for_each_sorted_block(
+        self, work: Callable[[Block], None], *, busy: bool = False, all_ties: bool | None = False
+    ) -> None:
         """Call ``work`` with all rankings, block by block, in threads.
 
         Parameters
@@ -257,21 +262,21 @@ class Log(Facts):
             first = at.start if isinstance(at, slice) else int(at[0])
             try:
                 block = self.block(at, all_ties=all_ties)
-                if not broken and first < min(other, default=len(self.grid.pair)):
+                if not broken and first < min(other, default=len(self.grid.segment_query)):
                     work(block)
             except BadRowsError as error:
                 broken.append(error)
             except FrameMetricsError as error:
                 other[first] = error
 
-        each_block(self._load() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
+        each_block(self._estimated_work() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
         if broken:
-            with self.rows_of_the_frame():
+            with self.errors_name_frame_rows():
                 raise _of_all(broken, len(self.table))
         if other:
             raise other[min(other)]
 
-    def _load(self) -> Array:
+    def _estimated_work(self) -> Array:
         """Estimate the work for each ranking, in rows: relevant ones count twice, if at least a quarter is relevant.
 
         The share of relevant rows is that of the first ones of the log.
@@ -285,13 +290,13 @@ class Log(Facts):
         """Map rows of the log to rows of the caller's frame; rows past the end are rows of the judgments in both."""
         return at if self.origin is None else self.origin.rows(at)
 
-    def rows_of_the_frame(self) -> AbstractContextManager[None]:
+    def errors_name_frame_rows(self) -> AbstractContextManager[None]:
         """Let errors about rows name those of the caller's frame."""
         return nullcontext() if self.origin is None else self.origin.errors()
 
 
 @dataclass(frozen=True)
-class Piece:
+class WholeLog:
     """Facts about the whole log, where a piece of it is worked on: some queries with all their rows."""
 
     systems: int | None  # number of all systems; None if unknown, if none is named, or if each system is a column
@@ -336,7 +341,7 @@ class Block:
             decision=decision,
             score=score,
             tie=rows.tie,
-            extra={name.removeprefix(EXTRA): rows.ordered(rows.cells[name]) for name in log.columns.extra_names},
+            extra={name.removeprefix(EXTRA): rows.ordered(rows.values[name]) for name in log.columns.extra_names},
             relevance_known=None if log.relevance_known is None else log.relevance_known[self.at],
             ratio=rows.column("ratio"),
             clip=log.conventions.clip,

@@ -10,7 +10,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.hidden import (
     GROUPS,
     LOWEST,
-    NEGATIVE,
+    NONPOSITIVE,
     POSITIONS,
     SCORES,
     SHARES,
@@ -82,7 +82,7 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([log.n_shares], dtype=pl.Int64)}
     facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, log.row_counts, strict=True)}
     known = {LOWEST: log.lowest_grades, GROUPS: pl.Series([*log.document_groups], dtype=pl.Float64)}
-    facts[NEGATIVE] = pl.Series([log.has_negatives], dtype=pl.Boolean)
+    facts[NONPOSITIVE] = pl.Series([log.has_nonpositive], dtype=pl.Boolean)
     facts[SPELLED] = pl.Series([[*log.spelled]], dtype=pl.List(pl.List(pl.String)))
     return facts | {name: pl.Series([values], dtype=pl.List(pl.Float64)) for name, values in known.items()}
 

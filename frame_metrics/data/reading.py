@@ -14,7 +14,7 @@ from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judged_rows import align_with_judgments, match
 from frame_metrics.data.judgments import JudgmentTable, laid_out, number_clusters, read_judgments
-from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.systems_as_columns import systems_of
@@ -24,7 +24,7 @@ from frame_metrics.fast.join_ids import are_few, id_hash
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
-from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns, checked_keys, judging, type_of
+from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns, checked_keys, judgment_columns_in, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse
 
@@ -37,7 +37,7 @@ def read_log(
     *,
     single: bool = False,
     totals: bool = False,
-    piece: Piece | None = None,
+    whole_log: WholeLog | None = None,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
 
@@ -47,18 +47,18 @@ def read_log(
     judgments : the separate judgments, and the roles of their columns; None if there are none.
     single : whether rows will be looked up one by one, so that their row numbers are kept.
     totals : whether to measure judged queries of an unknown segment too, which count in totals only.
-    piece : facts about the whole log, if this is a piece of it; None if it is whole.
+    whole_log : facts about the whole log, if this is a piece of it; None if it is whole.
     """
-    alone = columns.system is None and columns.arm is None
-    judging, judged_frame = (columns, frame) if judgments is None else (judgments[1], judgments[0])
-    conventions = conventions.in_types(type_of(frame, columns.score), type_of(judged_frame, judging.grade))
-    later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
+    no_system = columns.system is None and columns.arm is None
+    label_columns, judged_frame = (columns, frame) if judgments is None else (judgments[1], judgments[0])
+    conventions = conventions.in_types(type_of(frame, columns.score), type_of(judged_frame, label_columns.grade))
+    drops_duplicates = conventions.duplicates == "first"
     results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
     log = checked_columns(
         results,
         columns,
         judged_elsewhere=judgments is not None,
-        scores_later=later,
+        scores_later=not drops_duplicates,  # after rows were dropped, errors could not name them
         positive=conventions.positive,
         scale=conventions.scale,
     )
@@ -66,11 +66,11 @@ def read_log(
     log = with_documents(log, columns, conventions) if columns.about else log
     # Systems that are columns share their rows: the first stands for all until rankings are found.
     systems = None
-    if columns.shape.per_system and not columns.threshold and later:  # then systems differ in one column only
+    if columns.shape.per_system and not (columns.threshold or drops_duplicates):  # they differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
-    log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    systems_in_rows, whole = systems is None, piece is None
+    log, row, repeated = _first_places(log, columns) if drops_duplicates else (log, None, None)
+    systems_in_rows, whole = systems is None, whole_log is None
     # Join the judgments; queries with judgments and no rows are kept beside the log.
     log, empty_queries, judged = _judged(
         log, empty_queries, columns, judgments, conventions, row, systems_in_rows=systems_in_rows, whole=whole
@@ -83,8 +83,8 @@ def read_log(
         log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
     # Group the rows by system, segment and query, and add the queries that have none.
     rankings = _rankings(log, columns, single=single or systems is not None)
-    if columns.doc and later:
-        _check_repeated(rankings, log, columns, alone=alone)
+    if columns.doc and not drops_duplicates:
+        _check_repeated(rankings, log, columns, no_system=no_system)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
     keyed, rankings = (
@@ -93,15 +93,17 @@ def read_log(
         else (log, rankings)
     )
     # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
-    of = piece or Piece(None)
+    of = whole_log or WholeLog(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    every = conventions.unjudged_queries == "count" or not (judging.label or judging.grade or columns.relevant)
-    known = np.ones(len(grid.pair), bool) if every else _relevance_known(frame, row, grid)
-    name = str(judging.grade or judging.label)
+    every = conventions.unjudged_queries == "count" or not (
+        label_columns.label or label_columns.grade or columns.relevant
+    )
+    known = np.ones(len(grid.segment_query), bool) if every else _relevance_known(frame, row, grid)
+    name = str(label_columns.grade or label_columns.label)
     origin = None if row is None else Origin(row, len(frame))
     more: Any = {"empty_queries": empty_queries, "relevance_known": known}
     if conventions.word is not None:
-        more["spelled"] = spelled_like(_sides(frame, columns, judged_frame, judging), conventions.word)
+        more["spelled"] = spelled_like(_sides(frame, columns, judged_frame, label_columns), conventions.word)
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
 
 
@@ -137,20 +139,20 @@ def _with_empty_rankings(
     return both, rankings.with_empty_rankings(empty_queries, place if row is None else place[row])
 
 
-def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
-    """Raise for documents that occur twice in a ranking; ``alone``: whether no system is named."""
+def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, no_system: bool) -> None:
+    """Raise for documents that occur twice in a ranking; ``no_system``: whether no system is named."""
     again = find_duplicates(rankings, log, columns.internal_keys)
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
         remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
-        maybe = alone and columns.likely_system
+        maybe = no_system and columns.likely_system
         remedy = f"pass system={maybe} for rows of several systems; else {remedy}" if maybe else remedy
-        remedy += "; rows of several systems need system=" if alone and not maybe else ""
+        remedy += "; rows of several systems need system=" if no_system and not maybe else ""
         remedy += "" if columns.shape.made else f"; {columns.asked_again}"
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
-                several = f"name system={columns.likely_system} if several systems gave them, " if alone else ""
+                several = f"name system={columns.likely_system} if several systems gave them, " if no_system else ""
                 remedy = f"ranks repeat too: {several}{columns.asked_again}, else drop them, or pass duplicates='first'"
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
@@ -162,7 +164,7 @@ def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array
     """
     rows = log.with_row_index("at").join(log[again].select(keys), on=list(keys), how="semi", nulls_equal=True)
     numbers = [name for name in rows.columns if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
-    first = [name for name in ("rank", "score", *judging(rows)) if name in numbers]
+    first = [name for name in ("rank", "score", *judgment_columns_in(rows)) if name in numbers]
     by = [*first, *(name for name in numbers if name not in first)]
     falling = [name != "rank" for name in by]
     rows = rows.with_columns(pl.col(pl.Float64).fill_nan(None))
@@ -181,8 +183,8 @@ def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Arra
     first = grid.rankings.first_row
     marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
     known = np.zeros(grid.n_pairs, bool)
-    known[grid.pair[: len(first)][marks]] = True
-    return known[grid.pair]
+    known[grid.segment_query[: len(first)][marks]] = True
+    return known[grid.segment_query]
 
 
 def _judged(
@@ -250,7 +252,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRo
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> JudgmentTable:
     """Collect the judgments in the rows of all systems; each system gets all of them for its (segment, query)."""
-    values = judging(log)
+    values = judgment_columns_in(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
     return laid_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, few=few)
@@ -274,7 +276,8 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
     if len(kept) == len(log):
         return log, None, None
-    least, most = (log.select(pl.col(judging(log)).min().over(keys)), log.select(pl.col(judging(log)).max().over(keys)))
+    judgment = pl.col(judgment_columns_in(log))
+    least, most = log.select(judgment.min().over(keys)), log.select(judgment.max().over(keys))
     for one, other in zip(least, most, strict=True):
         what, remedy = "repeat a document of their query with another judgment", "keep one of each"
         refuse(columns.doc, one != other, what, f"{remedy}, or {columns.asked_again}" if place == "rank" else remedy)

@@ -75,7 +75,7 @@ def marks_of(row: Array, column: Array, shape: tuple[int, int]) -> Array:
 def crossed(cases: Cases, segments: Segments) -> Crossed:
     """Cross-tabulate true classes and predictions in each segment."""
     rows, width = cases.rows, cases.found + 1
-    if segments.cells.placed is not None:  # rows of an unknown segment count in totals only
+    if segments.cells.segment_known is not None:  # rows of an unknown segment count in totals only
         rows = rows.filter(segments.of(rows) >= 0)
     shape, every = (len(segments), cases.k, cases.found), len(segments) * cases.k * width
     kind, narrow = (pl.Int32, np.int32) if every < 1 << 31 else (pl.Int64, np.int64)

@@ -30,8 +30,8 @@ class Sorter:
     conventions: Conventions
 
     @cached_property
-    def nulls(self) -> bool:
-        """True where any score or rank is null."""
+    def has_nulls(self) -> bool:
+        """True if any score or rank is null."""
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
         return place is not None and self.table.get_column(place).null_count() > 0
 
@@ -51,7 +51,7 @@ class Sorter:
         if score is None:
             return Sorted(cells, lengths, n_ret, None, at, None)
         score = score.astype(np.float64, copy=False)
-        if self.nulls and (absent := np.isnan(score)).any():
+        if self.has_nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
@@ -61,7 +61,7 @@ class Sorter:
         stop = lengths[lengths > 0].cumsum()
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         # With nulls, and with ranks, they were checked when the columns were read.
-        if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
+        if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT, infinite=FINITE)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
         return self._settled(sheet, bool(all_ties) and self.conventions.ties == "doc") if equal else sheet
@@ -71,10 +71,10 @@ class Sorter:
         tied = sheet.equal_to_next()
         if not tied.any():
             return sheet
-        if "rank" in sheet.cells:
+        if "rank" in sheet.values:
             raise self._repeated(sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1))
-        unknown, relevant, worth = self._worth(sheet)
-        mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
+        unjudged, relevant, worth = self._worth(sheet)
+        mixed = (worth[1:] != worth[:-1]) | (unjudged[1:] != unjudged[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
         differing = tied & self._differs_from_next(sheet)
         if not (mixed.any() or differing.any() or all_ties):
@@ -91,9 +91,9 @@ class Sorter:
         # By grade, then relevance, for "worst" the lowest first; of equal ones judged rows come before unjudged ones.
         if self.conventions.ties in ("worst", "best"):
             sign = 1.0 if self.conventions.ties == "worst" else -1.0
-            keys = [unknown[rows], sign * relevant[rows], sign * worth[rows]]
+            keys = [unjudged[rows], sign * relevant[rows], sign * worth[rows]]
         else:
-            keys = [self._by_document(sheet.frame_rows(self.rankings, rows))]
+            keys = [self._tie_keys(sheet.frame_rows(self.rankings, rows))]
         new = rows[np.lexsort((*keys, tie[rows]))]
         order = np.arange(len(tie)) if sheet.order is None else sheet.order
         settled = order.copy()
@@ -103,17 +103,17 @@ class Sorter:
     def _differs_from_next(self, sheet: Sorted) -> Array:
         """Mark each row that differs from the next one in a column that only some metrics read, shape (rows - 1,)."""
         out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
-        for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.cells)):
-            value = sheet.ordered(sheet.cells[name])
+        for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.values)):
+            value = sheet.ordered(sheet.values[name])
             out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
         return out
 
     def _worth(self, sheet: Sorted) -> tuple[Array, Array, Array]:
         """Return what the tie rules compare: whether a row is unjudged, whether relevant, its grade; (rows,) each."""
         grade, label = sheet.judgments()
-        unknown = np.isnan(grade if label is None else label)
+        unjudged = np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
-        return unknown, (worth >= self.conventions.rel) & ~unknown if label is None else label == 1, worth
+        return unjudged, (worth >= self.conventions.rel) & ~unjudged if label is None else label == 1, worth
 
     def _repeated(self, rows: Array) -> BadRowsError:
         columns, total = self.columns, len(self.rankings.values["rank"])
@@ -123,7 +123,7 @@ class Sorter:
         what = "repeat a rank of their query"
         return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")
 
-    def _by_document(self, rows: Array) -> Array:
+    def _tie_keys(self, rows: Array) -> Array:
         """Return sort keys of tied rows: the row number, or with ``ties="doc"`` the document id, descending."""
         if self.conventions.ties != "doc":
             return rows
@@ -141,7 +141,7 @@ class Sorter:
 class Sorted:
     """The rows of a block, and the order that puts each ranking in rank order."""
 
-    cells: dict[str, Array]  # columns of the rows by name, not yet ordered, shape (rows,) each
+    values: dict[str, Array]  # columns of the rows by name, not yet ordered, shape (rows,) each
     lengths: Array  # number of rows of each ranking, shape (rankings,)
     n_ret: Array  # number of retrieved rows of each ranking, shape (rankings,)
     order: Array | None  # positions of the rows in rank order; None if they already are in rank order
@@ -158,7 +158,7 @@ class Sorted:
 
     def column(self, name: str) -> Array | None:
         """Return a column in rank order; None if there is none of this name."""
-        return self.ordered(self.cells[name]) if name in self.cells else None
+        return self.ordered(self.values[name]) if name in self.values else None
 
     def equal_to_next(self) -> Array:
         """Mark each retrieved row that has the score of the next row of its ranking, shape (rows - 1,)."""

@@ -26,8 +26,8 @@ class Cells:
     values: pl.DataFrame  # the values of system and segment, by the caller's names, a row for each cell
     rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame that holds its value
     n: Array  # number of rows, or rankings, of each cell, shape (cells,)
-    unknown: Sequence[str] = ()  # key columns whose value is known for some cells only
-    placed: Array | None = None  # whether these values are known for a cell, shape (cells,); None: they are for all
+    unknown_keys: Sequence[str] = ()  # key columns whose value is known for some cells only
+    segment_known: Array | None = None  # whether a cell has these values, (cells,); None: all have
     key_table: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
 
     def sort_ranks(self) -> dict[str, Array]:
@@ -49,8 +49,8 @@ class Cells:
         order : the sort rank of each cell's value by key column, as from ``sort_ranks``.
         """
         some = np.arange(len(self.n))
-        if self.placed is not None and set(keys) & set(self.unknown):
-            some = np.flatnonzero(self.placed)
+        if self.segment_known is not None and set(keys) & set(self.unknown_keys):
+            some = np.flatnonzero(self.segment_known)
         first, mine = np.zeros(1, np.int64), np.zeros(len(some), np.int64)
         for key in keys:
             number = mine * (len(self.n) + 1) + order[key][some]
@@ -86,18 +86,17 @@ class Segments:
         """Return the number of each row's group, shape (rows,); ``rows`` have their cell in the column "cell"."""
         return self.place[rows["cell"].to_numpy()] if self.keys else np.zeros(len(rows), np.int64)
 
-    def key_rows(self, at: Array | slice = slice(None)) -> dict[str, Array]:
+    def key_rows(self, at: Array | slice = slice(None), *, totalled: bool = True) -> dict[str, Array]:
         """Return the key rows of an answer: for each key column a row of the frame that holds the value.
 
-        ``at``: the number of the group of each row of the answer. A totalled column has -1, so that its key is null.
+        Parameters
+        ----------
+        at : the number of the group of each row of the answer.
+        totalled : whether to include columns that are totalled; they have -1, so that their keys are null.
         """
         rows, nothing = self.cells.rows, np.full(len(self), NONE)
-        names = dict.fromkeys((*self.cells.columns.groups, *self.keys))
+        names = dict.fromkeys((*(self.cells.columns.groups if totalled else ()), *self.keys))
         return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
-
-    def rows_of_keys(self, at: Array | slice = slice(None)) -> dict[str, Array]:
-        """Return the key rows of an answer without the totalled columns; ``at``: as for ``key_rows``."""
-        return {name: rows for name, rows in self.key_rows(at).items() if name in self.keys}
 
     def values(self, key: str) -> pl.Series:
         """Return the value of a key column in each group."""
@@ -155,7 +154,7 @@ def named_as_text(keys: pl.DataFrame, row: int) -> str:
     return ", ".join(f"{name} = {cut(value_text(value))}" for name, value in held)
 
 
-def drawing_places(values: pl.DataFrame) -> list[Array]:
+def drawing_ranks(values: pl.DataFrame) -> list[Array]:
     """Return the sort rank of each value in its column, the order in which random draws are assigned.
 
     Null comes first; numbers are sorted by value, all else as text, byte by byte.

@@ -13,12 +13,19 @@ import polars as pl
 from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.keys.groups import Cells, drawing_places
+from frame_metrics.keys.groups import Cells, drawing_ranks
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import BLOCK
 
-OF_RANKINGS = ("of_log", "answered", "system", "segment", "query", "pair")  # fields with a value for each ranking
+OF_RANKINGS = (
+    "of_log",
+    "answered",
+    "system",
+    "segment",
+    "query",
+    "segment_query",
+)  # fields with a value for each ranking
 
 
 class KeySource(Protocol):
@@ -48,7 +55,7 @@ class KeptKeys:
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class KeyValues:
     """The systems, the segments or the queries, by their numbers; values are read when they are asked for."""
 
     columns: Sequence[str]  # the key columns, by the caller's names
@@ -62,7 +69,7 @@ class Names:
     def __reduce__(self) -> tuple[Any, ...]:
         """Take the values along, and not the rows of the log."""
         at = np.where(self.row == NONE, NONE, np.arange(len(self)))
-        return Names, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.rows))
+        return KeyValues, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.rows))
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -96,28 +103,28 @@ class Index:
     system: Array  # the number of each ranking's system, shape (rankings,)
     segment: Array  # the number of each ranking's segment, shape (rankings,)
     query: Array  # the number of each ranking's query, by first appearance, shape (rankings,)
-    pair: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
-    systems: Names
-    segments: Names
-    queries: Names
+    segment_query: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
+    systems: KeyValues
+    segments: KeyValues
+    queries: KeyValues
     # Whether the values of a segment are all known, shape (segments,), and the ``by`` columns whose value is unknown
     # for some queries: those that only log or only judgments have. None: all are known.
-    placed: Array | None = None
-    unknown: Sequence[str] = field(default=())
+    segment_known: Array | None = None
+    unknown_keys: Sequence[str] = field(default=())
     key_table: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
 
     def __len__(self) -> int:
-        return len(self.pair)
+        return len(self.segment_query)
 
     @cached_property
     def n_pairs(self) -> int:
         """Number of pairs of a segment and a query."""
-        return int(self.pair.max(initial=-1)) + 1
+        return int(self.segment_query.max(initial=-1)) + 1
 
     @cached_property
     def first_of_pairs(self) -> Array:
         """The first ranking of each pair of a segment and a query, shape (pairs,)."""
-        return np.unique(self.pair, return_index=True)[1]
+        return np.unique(self.segment_query, return_index=True)[1]
 
     @cached_property
     def cell(self) -> Array:
@@ -131,7 +138,7 @@ class Index:
 
     def known_at(self, segment: Array) -> Array:
         """Mark the segments whose values are all known; ``segment``: their numbers."""
-        return np.ones(len(segment), bool) if self.placed is None else self.placed[segment]
+        return np.ones(len(segment), bool) if self.segment_known is None else self.segment_known[segment]
 
     @property
     def system_names(self) -> pl.Series:
@@ -142,15 +149,16 @@ class Index:
     def rankings_of_systems(self) -> Array:
         """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
         own, n = self.of_log, len(self.systems)
-        several = np.bincount(self.pair[own], minlength=self.n_pairs) > 1
-        return np.array([np.bincount(self.system[some], minlength=n) for some in (own, own & several[self.pair])])
+        several = np.bincount(self.segment_query[own], minlength=self.n_pairs) > 1
+        shared = own & several[self.segment_query]
+        return np.array([np.bincount(self.system[some], minlength=n) for some in (own, shared)])
 
     @cached_property
     def common(self) -> Array:
         """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
         own, n = self.of_log, len(self.systems)
-        order = np.argsort(self.pair[own], kind="stable")
-        system, pair = self.system[own][order], self.pair[own][order]
+        order = np.argsort(self.segment_query[own], kind="stable")
+        system, pair = self.system[own][order], self.segment_query[own][order]
         out = np.zeros((n, n), np.int64)
         step = max(BLOCK // max(n, 1), 1)
         for first in range(0, self.n_pairs, step):
@@ -165,11 +173,15 @@ class Index:
         """Every segment of every system, also those without rankings."""
         columns = self.columns
         if not columns.groups:
-            return Cells(columns, NOTHING, {}, np.array([len(self.pair)]), key_table=self.key_table)
+            return Cells(columns, NOTHING, {}, np.array([len(self.segment_query)]), key_table=self.key_table)
         systems, segments = len(self.systems) if columns.system else 1, len(self.segments) if columns.by else 1
         system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(self.cell, minlength=len(system)))
-        return cells if self.placed is None else replace(cells, unknown=self.unknown, placed=self.placed[segment])
+        return (
+            cells
+            if self.segment_known is None
+            else replace(cells, unknown_keys=self.unknown_keys, segment_known=self.segment_known[segment])
+        )
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
         """Return cells; each argument has a value for each cell.
@@ -220,9 +232,9 @@ class Index:
         ----------
         some : marks of these rankings, shape (rankings,).
         """
-        places = [place[self.query[some]] for place in drawing_places(self.queries.values)]
+        places = [place[self.query[some]] for place in drawing_ranks(self.queries.values)]
         if self.segments.columns:
-            places += [place[self.segment[some]] for place in drawing_places(self.segments.values)]
+            places += [place[self.segment[some]] for place in drawing_ranks(self.segments.values)]
         return np.lexsort(places[::-1])
 
     def some(self, at: slice | Array) -> Index:
@@ -246,6 +258,6 @@ class Index:
             system=np.append(self.system, np.full(len(first), len(self.systems))),
             segment=np.append(self.segment, self.segment[first]),
             query=np.append(self.query, self.query[first]),
-            pair=np.append(self.pair, self.pair[first]),
+            segment_query=np.append(self.segment_query, self.segment_query[first]),
             systems=replace(self.systems, row=np.append(self.systems.row, NONE)),
         )

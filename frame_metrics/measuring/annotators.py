@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE, spans
-from frame_metrics.keys.groups import as_text, drawing_places
+from frame_metrics.keys.groups import as_text, drawing_ranks
 from frame_metrics.stats.agreement import Judgments, codes_of_values, kappa, weighted_kappa
 
 PAIR = ("annotator", "other")  # the columns that name a pair
@@ -58,7 +58,7 @@ def pair_annotators(each: pl.DataFrame, document: Array, value: str, references:
     value : the column of the judgments to compare, "grade" or "label".
     references : names of annotators; those who judged none of the documents are left out.
     """
-    who = drawing_places(each.select("annotator"))[0].astype(np.int32) - np.int32(1)
+    who = drawing_ranks(each.select("annotator"))[0].astype(np.int32) - np.int32(1)
     first = np.unique(who, return_index=True)[1]
     names = [as_text(each.select("annotator"), int(row)) for row in first]
     whose = [names.index(one) for one in references if one in names]

@@ -26,7 +26,7 @@ from frame_metrics.keys.groups import Segments, as_text
 from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
-from frame_metrics.measuring import saved_values as values
+from frame_metrics.measuring import saved_values
 from frame_metrics.measuring.pairs import Pairing, all_filled
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
@@ -90,7 +90,7 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
 def _check_asked(asked: Asked, columns: Columns) -> None:
     """Raise for a metric of which the baseline has no column."""
     try:
-        values.asked_of([name for name, _ in asked], columns)
+        saved_values.asked_of([name for name, _ in asked], columns)
     except UnknownNameError as error:
         alone = len(asked) == len(columns.value) == 1
         way = f"; if they are one metric, rename {columns.value[0]!r} to {asked[0][0]!r}" if alone else ""
@@ -176,12 +176,12 @@ def paired_with(here: Values, call: Call) -> Pairing:
     The saved numbers become one more system of ``here``, the last. Queries that only one side has are not compared, but
     counted. ``call``: the call of the saved numbers.
     """
-    there = read_saved(call, values.unfilled(here.asked))
+    there = read_saved(call, saved_values.unfilled(here.asked))
     index = here.index
     if index.columns.system and not len(index.systems):
         raise NotComputableError(f"{index.columns.system} has no systems to compare with a baseline")
     match = match_saved(index, there.index)
-    beyond, at, first = match.by_segment(), match.at, index.first_of_pairs
+    n_only_in_baseline, at, first = match.by_segment(), match.at, index.first_of_pairs
 
     # The rankings of ``both`` are those of the log, then one of the saved system for each (segment, query) pair of
     # the log: with its number, or NaN if there is none. Weights and clusters of the pair are those of the log.
@@ -215,14 +215,14 @@ def paired_with(here: Values, call: Call) -> Pairing:
         index.segments.by_value,
         [(int(system), len(index.systems)) for system in index.systems.by_value],
         name_of_saved(there.index),
-        beyond,
+        n_only_in_baseline,
     )
 
 
 def read_saved(call: Call, asked: Asked | None = None) -> Values:
     """Read the saved numbers, which must be of one system; ``asked=None``: of all metrics that it has."""
     with prefix_errors("baseline"):
-        there = values.saved_values_of(read_whole(call), asked)
+        there = saved_values.saved_values_of(read_whole(call), asked)
         check_one_system(there.index, call)
         return there
 

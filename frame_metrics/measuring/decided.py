@@ -12,12 +12,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
-from frame_metrics.data.log import Piece
+from frame_metrics.data.log import WholeLog
 from frame_metrics.data.misread import check_positive_in, check_relevant
 from frame_metrics.data.rank_scores import check_positions, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.fast.codes import codes
-from frame_metrics.hidden import ORDER, PLACED, SYSTEM, TIMES
+from frame_metrics.hidden import ORDER, SEGMENT_KNOWN, SYSTEM, TIMES
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Cells
 from frame_metrics.measuring.indexed import conventions_of, with_systems
@@ -31,7 +31,7 @@ from frame_metrics.measuring.pieces import (
     system_numbers,
     work_of,
 )
-from frame_metrics.measuring.work import Work
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source
 
@@ -40,7 +40,7 @@ CASE = ("actual", "predicted", "score")  # columns of a case; cases with equal v
 
 
 @dataclass(frozen=True, eq=False)
-class Counting(Work):
+class Counting(PieceWork):
     """The distinct cases of a piece, with their counts.
 
     There is also a row with the count 0 for each segment of a system (for each system, if queries are kept apart). It
@@ -51,8 +51,8 @@ class Counting(Work):
     ranks: bool = False  # whether the score is minus the rank
     unjudged: bool = False  # whether unjudged rows keep a null as their true class
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(single=True, totals=self.totals, piece=piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        log = source.log(single=True, totals=self.totals, whole_log=whole_log)
         grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
         ranking = rows["cell"].to_numpy()
         cell = ranking if self.queries else log.index.cell[ranking]
@@ -72,7 +72,7 @@ class Counting(Work):
         if ordered and query is not None:
             row = grid.query_row[query]
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
-        which = {SYSTEM: system_numbers(log.index, self.systems)[system], PLACED: log.index.known_at(segment)}
+        which = {SYSTEM: system_numbers(log.index, self.systems)[system], SEGMENT_KNOWN: log.index.known_at(segment)}
         out = {name: pl.Series(values) for name, values in which.items()} | counts_of_systems(log, system)
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows), self))
 
@@ -146,17 +146,17 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]
     # Add up equal cases of all pieces, and number the systems in the order of the rows.
-    table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
+    table = table.group_by(SYSTEM, SEGMENT_KNOWN, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
     place = [ORDER] if order else names[len(columns.by) :]
     table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
     # The cells, and the rows with their counts as weights.
-    cell, first = codes(table, [SYSTEM, PLACED, *names])
+    cell, first = codes(table, [SYSTEM, SEGMENT_KNOWN, *names])
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
     values = table[first].select(columns.groups)
-    placed = table[PLACED].to_numpy()[first]
+    segment_known = table[SEGMENT_KNOWN].to_numpy()[first]
     unknown = [name for name in columns.by if work.call.judgment_columns is None or name not in work.shared]
     keys = dict.fromkeys((*columns.groups, *names), first)
-    cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
+    cells = Cells(columns, values, keys, n, unknown, None if segment_known.all() else segment_known, table)
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
     return Cases(rows, cells, columns.changed(count=TIMES), conventions, UNNAMED, None, True)

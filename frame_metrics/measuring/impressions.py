@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log, Piece
+from frame_metrics.data.log import Block, Log, WholeLog
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_key_names, check_one_role_each, quote
 from frame_metrics.fast.codes import codes
@@ -18,7 +18,7 @@ from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.measuring.pieces import check_relevant_of_pieces, facts, gather, work_of
-from frame_metrics.measuring.work import Work
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.roles.columns import Columns
@@ -142,7 +142,7 @@ def _impressions(log: Log) -> pl.DataFrame:
             out[name][at] = value
         unknown[at] = (rank > 0) & ~run.judged
 
-    log.each_block(work)
+    log.for_each_sorted_block(work)
     _check_clicks(log, unknown, out[CLICKED] & (out[RANK] == 0))
     return pl.DataFrame(out).with_row_index(ROW)
 
@@ -150,7 +150,7 @@ def _impressions(log: Log) -> pl.DataFrame:
 def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
     """Raise for shown rows without a label (``unknown``), clicks on rows not shown (``nowhere``), negative grades."""
     name, rank = log.judgment_name, log.columns.rank
-    with log.rows_of_the_frame():
+    with log.errors_name_frame_rows():
         refuse(name, pl.Series(unknown), f"have a {rank} and are null", "write 0 where nobody clicked")
         way = "give each the position at which it was shown"
         refuse(name, pl.Series(nowhere), f"have a click and no {rank}", way)
@@ -163,18 +163,18 @@ def _check_constant(log: Log, table: pl.DataFrame) -> None:
     for name in log.columns.query_text:
         differs = table[name].ne_missing(table[name].gather(table[FIRST]))
         what = f"have another value than the first row of their {', '.join(log.columns.query)}"
-        with log.rows_of_the_frame():
+        with log.errors_name_frame_rows():
             refuse(name, differs, what, "query_text= names what is the same in an impression")
 
 
 @dataclass(frozen=True, eq=False)
-class ClickCounts(Work):
+class ClickCounts(PieceWork):
     """Counts of impressions and clicks of each query and document at each rank; they are added up over pieces."""
 
     named: tuple[str, ...]  # the columns of segment, system, query and document
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(piece=piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        log = source.log(whole_log=whole_log)
         rows = rows_of(log, source, self.named).group_by(*self.named, RANK, maintain_order=True)
         summed = [*SUMMED, *([CHANCE] if log.conventions.propensity is not None else [])]
         each = rows.agg(pl.sum(*summed), pl.min(ROW))

@@ -20,18 +20,18 @@ from frame_metrics.hidden import (
     NAMES,
     OF_LOG,
     ORDER,
-    PLACED,
+    SEGMENT_KNOWN,
     SYSTEM,
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.keys.index import Index, Names
-from frame_metrics.measuring.work import Work
+from frame_metrics.keys.index import Index, KeyValues
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.roles.columns import Columns, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
-def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
+def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
     """Return the index of the rankings of all pieces, in the order of a log that was read at once.
 
     Returns the index, and the sorted table, to which its key rows refer.
@@ -39,9 +39,9 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
     columns = work.call.columns
     table = with_systems(_sorted_as_read(table, columns), work)
     system, (_, by, query), key_source = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
-    placed = table[PLACED].to_numpy()
+    placed = table[SEGMENT_KNOWN].to_numpy()
     query_code, query_at = codes(table, columns.query)
-    segment_code, segment_at = codes(table, [*columns.by, PLACED] if by else [])
+    segment_code, segment_at = codes(table, [*columns.by, SEGMENT_KNOWN] if by else [])
     # The first row of each system: rows are written from the last to the first, so that the first one stays.
     system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
     system_row[system[::-1]] = np.arange(len(table))[::-1]
@@ -52,9 +52,9 @@ def indexed(table: pl.DataFrame, work: Work) -> tuple[Index, pl.DataFrame]:
         table[ANSWERED].to_numpy(),
         *(system, segment_code, query_code),
         np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
-        Names((columns.system,) if columns.system else (), columns.key_names[0], system_row, key_source),
-        Names(columns.by, by, segment_at, key_source),
-        Names(columns.query, query, query_at, key_source),
+        KeyValues((columns.system,) if columns.system else (), columns.key_names[0], system_row, key_source),
+        KeyValues(columns.by, by, segment_at, key_source),
+        KeyValues(columns.query, query, query_at, key_source),
         None if placed.all() else placed[segment_at],
         [name for name in columns.by if name not in work.shared],
         table,
@@ -124,12 +124,12 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     return table[at].with_columns(system, *once).drop(NAMES), replace(work, systems=systems)
 
 
-def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
+def with_systems(table: pl.DataFrame, work: PieceWork) -> pl.DataFrame:
     """Return the table with the column of systems, made from their numbers, if ``system=`` is named."""
     columns = work.call.columns
     if columns.system is None:
         return table
-    return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
+    return table.with_columns(work.system_names.gather(table[SYSTEM]).alias(columns.system))
 
 
 def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
@@ -141,12 +141,12 @@ def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     place = [SYSTEM, *place] if columns.shape.per_system else [*place, SYSTEM]
     own = table.filter(OF_LOG).sort(place, nulls_last=True, maintain_order=True)
     table, n = pl.concat([own, table.filter(pl.col(OF_LOG).not_())]), len(own)
-    numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]
+    numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, SEGMENT_KNOWN])]
     others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
     return table[np.append(np.arange(n), n + others)]
 
 
-def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
+def conventions_of(work: PieceWork, table: pl.DataFrame) -> Conventions:
     """Return the conventions, with ``threshold`` and ``rel`` rounded to the types of scores and grades."""
     columns = work.call.columns
     score = next((name for name in columns.shape.per_system), columns.score)

@@ -98,7 +98,7 @@ def results_of(block: Block, run: FullRanking, deep: int) -> Results:
     many = run.retrieved(deep)
     row = spans(run.starts, many)
     rank = row - np.repeat(run.starts, many) + 1 if run.logged_rank is None else run.logged_rank[row]
-    ranking = np.repeat(np.arange(len(block.log.grid.pair))[block.at], many)
+    ranking = np.repeat(np.arange(len(block.log.grid.segment_query))[block.at], many)
     return Results(ranking, rank, block.rows.frame_rows(block.log.grid.rankings, row))
 
 

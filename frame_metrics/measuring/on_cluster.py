@@ -8,7 +8,7 @@ from functools import partial
 
 import polars as pl
 
-from frame_metrics.answer import Answer, Spread
+from frame_metrics.answer import Answer, DistributedAnswer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.errors import BadValueError
 from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
@@ -22,8 +22,10 @@ from frame_metrics.plan.source import InPieces
 Finish = Callable[[Values], Answer]
 
 
-def spread_of(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answer:
-    """Return an answer with the functions that compute values of single queries where the rows are, see ``Spread``.
+def distributed_answer(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answer:
+    """Return an answer with the functions that compute values of single queries where the rows are.
+
+    See ``DistributedAnswer``.
 
     Parameters
     ----------
@@ -35,9 +37,8 @@ def spread_of(work: pieces.Measuring, source: InPieces, finish: Finish) -> Answe
     pieces.check_max_grade(work, source)
     alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``
     steps = _first_rows, partial(_known, alone), partial(_rows, alone, finish)
-    return Answer(
-        {}, {}, spread=Spread(work.call.columns.needed, work.keys, _queries(work), partial(_each, work), *steps)
-    )
+    given = work.call.columns.needed, work.keys, _queries(work), partial(_each, work)
+    return Answer({}, {}, distributed=DistributedAnswer(*given, *steps))
 
 
 def _queries(work: pieces.Measuring) -> pl.DataFrame | None:

@@ -29,7 +29,7 @@ ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
 class ByPeople:
     """The values of metrics by people's judgments of some queries, in addition to those by a machine (``proxy=``).
 
-    Every array has a number for each ranking, shape (..., rankings); after ``laid`` for each query and system of a
+    Every array has a number for each ranking, shape (..., rankings); after ``by_query`` for each query and system of a
     segment, shape (..., queries, systems).
     """
 
@@ -38,7 +38,7 @@ class ByPeople:
     judged: Array  # whether people judged a document of the query
     chance: Array | None  # the chance that the query was drawn for people (sampling=); None: all are equal
 
-    def laid(self, lay: Callable[[Array], Array]) -> ByPeople:
+    def by_query(self, lay: Callable[[Array], Array]) -> ByPeople:
         """Return these values by query and system; ``lay`` does so with the values of rankings."""
         values, undefined = (np.array([lay(own) for own in several]) for several in (self.values, self.undefined))
         return ByPeople(values, undefined, lay(self.judged), None if self.chance is None else lay(self.chance))
@@ -48,7 +48,7 @@ class ByPeople:
 class QueryValues:
     """The values of metrics on the queries of one segment, in the order in which random draws go to the queries."""
 
-    pair: Array  # the number of each query's (segment, query) pair, shape (queries,)
+    segment_query: Array  # the number of each query's (segment, query) pair, shape (queries,)
     query: Array  # the number of each query, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
@@ -57,7 +57,7 @@ class QueryValues:
     without_number: Array  # whether a system has no number for a query, which is then not compared, as ``answered``
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
-    beyond: int  # number of queries that only the saved baseline has
+    n_only_in_baseline: int  # number of queries that only the saved baseline has
     people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 
     @property
@@ -65,7 +65,7 @@ class QueryValues:
         """The number of the unit of each query, in all segments the same: its cluster, else the query itself."""
         return self.query if self.cluster is None else self.cluster
 
-    def alone(self, use: Array) -> bool:
+    def has_one_cluster(self, use: Array) -> bool:
         """Return True if the queries ``use`` have fewer than two clusters of positive weight: too few to resample."""
         use = use if self.weight is None else use & (self.weight > 0)
         return self.cluster is not None and all_equal(self.cluster[use])
@@ -105,7 +105,7 @@ class Pairing:
     segments: Array  # the numbers of the segments, in the order of the result
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
     saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
-    beyond: Array | None = None  # number of queries of each segment that only the saved baseline has, (segments,)
+    n_only_in_baseline: Array | None = None  # of each segment: the number of queries that only the saved one has
     people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 
     @property
@@ -116,30 +116,30 @@ class Pairing:
     def query_of(self, pair: Array) -> Array:
         """Return the number of the query of each (segment, query) pair."""
         index, query = self.all_values.index, np.zeros(self.n_queries, np.int64)
-        query[index.pair] = index.query
+        query[index.segment_query] = index.query
         return query[pair]
 
     @cached_property
-    def drawn(self) -> Array:
+    def pairs_in_drawing_order(self) -> Array:
         """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
         index = self.all_values.index
         first = np.zeros(len(index), bool)
         first[index.first_of_pairs] = True
-        return index.pair[first][index.drawing_order(first)]
+        return index.segment_query[first][index.drawing_order(first)]
 
     @cached_property
-    def _turn(self) -> Array:
+    def _position_of_pair(self) -> Array:
         """The position of each (segment, query) pair in that order."""
-        turn = np.empty(len(self.drawn), np.int64)
-        turn[self.drawn] = np.arange(len(turn))
+        turn = np.empty(len(self.pairs_in_drawing_order), np.int64)
+        turn[self.pairs_in_drawing_order] = np.arange(len(turn))
         return turn
 
-    def laid(self, segment: int) -> QueryValues:
+    def values_by_query(self, segment: int) -> QueryValues:
         """Lay out the values of a segment by query and system, for the queries that are evaluated for all systems."""
         all_values, index = self.all_values, self.all_values.index
         here = np.flatnonzero(index.segment == segment)
-        turn, place = np.unique(self._turn[index.pair[here]], return_inverse=True)
-        pair = self.drawn[turn]
+        turn, place = np.unique(self._position_of_pair[index.segment_query[here]], return_inverse=True)
+        pair = self.pairs_in_drawing_order[turn]
 
         def cells(values: Array, fill: Any) -> Array:
             out = np.full((len(pair), len(index.systems)), fill)
@@ -154,7 +154,9 @@ class Pairing:
             return out[some]
 
         some, unanswered = cells(all_values.evaluated, False).all(axis=1), cells(all_values.unanswered > 0, True)
-        beyond = 0 if self.beyond is None else int(self.beyond[segment] + (~unanswered)[~some, -1].sum())
+        unmatched = 0
+        if self.n_only_in_baseline is not None:
+            unmatched = int(self.n_only_in_baseline[segment] + (~unanswered)[~some, -1].sum())
         cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
         values = np.array([cells(of_metric, np.nan)[some] for of_metric in self.values])
         without = (
@@ -166,8 +168,8 @@ class Pairing:
         query = np.zeros(len(pair), np.int64)
         query[place] = index.query[here]
         marks = (undefined, ~(absent | unanswered), unanswered, absent)
-        people = self.people and self.people.laid(lambda values: cells(values, values.dtype.type(0))[some])
-        return QueryValues(pair[some], query[some], values, *marks, cluster, weight, beyond, people)
+        people = self.people and self.people.by_query(lambda values: cells(values, values.dtype.type(0))[some])
+        return QueryValues(pair[some], query[some], values, *marks, cluster, weight, unmatched, people)
 
     def each(self) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
         """Yield every comparison.
@@ -177,7 +179,7 @@ class Pairing:
         The values of the segment; the numbers of segment, metric and pair; and the marks of the compared queries.
         """
         for segment in self.segments:
-            here = self.laid(segment)
+            here = self.values_by_query(segment)
             for metric in range(len(self.all_values.asked)):
                 for i, use in enumerate(here.compared(metric, self.pairs)):
                     yield here, (int(segment), metric, i), use

@@ -15,7 +15,7 @@ from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
-from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.data.misread import check_positive_in, facts_of
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
@@ -35,14 +35,14 @@ from frame_metrics.hidden import (
     LABELLED,
     MATCHED,
     NAMES,
-    NEGATIVE,
+    NONPOSITIVE,
     OF_LOG,
     OF_SYSTEMS,
     ORDER,
-    PLACED,
     QUERY_VALUES,
     RESULTS,
     ROWS,
+    SEGMENT_KNOWN,
     SHARES,
     SYSTEM,
     UNANSWERED,
@@ -59,10 +59,10 @@ from frame_metrics.measuring.indexed import conventions_of, indexed, with_system
 from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.measuring.values import Values
-from frame_metrics.measuring.work import Work, in_first
+from frame_metrics.measuring.work import PieceWork, in_first
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces, Source, check_systems, shares_queries
-from frame_metrics.roles.columns import checked_columns, judging
+from frame_metrics.roles.columns import checked_columns, judgment_columns_in
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
@@ -86,15 +86,15 @@ def check_max_grade(work: Measuring, source: InPieces) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Measuring(Work):
+class Measuring(PieceWork):
     """The metrics of each ranking of a piece."""
 
     asked: Asked
     averages: Averages
     single: ClassVar[bool] = False  # whether single rows are needed, see ``read_log``
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(single=self.single, totals=self.totals, piece=piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        log = source.log(single=self.single, totals=self.totals, whole_log=whole_log)
         check_ideal(self.asked, log)
         return self.kept(log, self.measure(log), ordered=ordered)
 
@@ -132,7 +132,7 @@ class Measuring(Work):
             role: table.select(f"{name}{i}" for i in range(len(self.asked))).to_numpy().T
             for role, name in saved.items()
         }
-        fields["zeros"] = bool(table[NEGATIVE].any())
+        fields["has_nonpositive"] = bool(table[NONPOSITIVE].any())
         marks = table[EVALUATED].to_numpy(), table[UNANSWERED].to_numpy()
         return Values(index, self.asked, value, *marks, counts, rows, weights, **fields)
 
@@ -141,14 +141,14 @@ class Measuring(Work):
         return each_ranking(log, self.asked, self.averages)
 
 
-def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, **named: bool) -> Any:
+def work_of(kind: type[Any], source: InPieces, *fields: Any, totals: bool = False, **named: bool) -> Any:
     """Prepare the work for each piece of a frame.
 
     Parameters
     ----------
-    kind : a subclass of ``Work``.
+    kind : a subclass of ``PieceWork``.
     source : the frame.
-    asked, named : values of the fields that the subclass adds.
+    fields, named : values of the fields that the subclass adds.
     totals : see ``read_log``.
     """
     call, pieces = source.call, source.pieces
@@ -165,7 +165,7 @@ def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if call.judgment_columns is None else source.judgments.read(call.to_read)
     types = pieces.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
-    return kind(call.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *asked, **named)
+    return kind(call.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *fields, **named)
 
 
 def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.DataFrame, Any]:
@@ -183,9 +183,9 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     check_flags(table, work)
     if work.judgments is None:
         return with_systems_numbered(table, work)
-    beyond = np.ones(len(work.judgments), bool)
-    beyond[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
-    rest = work.run(work.empty, work.judgments.filter(pl.Series(beyond)))
+    unused = np.ones(len(work.judgments), bool)
+    unused[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
+    rest = work.run(work.empty, work.judgments.filter(pl.Series(unused)))
     both = pl.concat([table.drop(USED), rest.cast(nothing.drop(USED).schema)])
     if matched and not both[MATCHED].any():
         refuse_unmatched(work, source)
@@ -202,19 +202,19 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
     return dict(zip(OF_SYSTEMS, map(pl.Series, counts), strict=True))
 
 
-def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
+def check_shared_of_pieces(table: pl.DataFrame, work: PieceWork) -> None:
     """Raise for a system that shares no query with another one, by the counts of all pieces."""
     if work.columns.system and shares_queries(work.columns, work.call.conventions):
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
-        names = work.names.gather(number)
+        names = work.system_names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
 
-def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
+def check_relevant_of_pieces(table: pl.DataFrame, work: PieceWork) -> None:
     """Raise if the grades of all pieces do not say what is relevant."""
-    judging = work.call.judgment_columns or work.columns
-    if not judging.label:
-        check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
+    label_columns = work.call.judgment_columns or work.columns
+    if not label_columns.label:
+        check_relevance(table[GRADE], int(table[SHARES].sum()), str(label_columns.grade), conventions_of(work, table))
 
 
 def check_whole_frame(table: pl.DataFrame, work: Measuring) -> Facts:
@@ -227,21 +227,22 @@ def check_whole_frame(table: pl.DataFrame, work: Measuring) -> Facts:
     return facts
 
 
-def facts_of_pieces(table: pl.DataFrame, work: Work) -> Facts:
+def facts_of_pieces(table: pl.DataFrame, work: PieceWork) -> Facts:
     """Return the facts about all pieces; ``table``: the tables of these."""
-    judging, grades = work.call.judgment_columns or work.columns, {GRADE: "grade"}
+    label_columns, grades = work.call.judgment_columns or work.columns, {GRADE: "grade"}
     grades |= {LABELLED: "label"} if table[LABELLED].any() else {}
     facts = table.select(*(pl.col(name).alias(own) for name, own in grades.items()), *FACTS)
-    return FactsOfPieces(facts, work.columns, conventions_of(work, table), str(judging.grade or judging.label))
+    name = str(label_columns.grade or label_columns.label)
+    return FactsOfPieces(facts, work.columns, conventions_of(work, table), name)
 
 
-def check_flags(table: pl.DataFrame, work: Work) -> None:
+def check_flags(table: pl.DataFrame, work: PieceWork) -> None:
     """Raise if ``relevant=`` holds flags and not ids, by the facts of all pieces."""
     if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
         raise flags_for_ids(str(work.call.columns.relevant))
 
 
-def check_judgments(work: Work, source: Source) -> None:
+def check_judgments(work: PieceWork, source: Source) -> None:
     """Raise for bad judgments, once for all, so that errors name their own row numbers, not those within a piece."""
     qrels = source.read_judgments()
     if qrels is None or work.call.unfolds:
@@ -251,33 +252,33 @@ def check_judgments(work: Work, source: Source) -> None:
     read_judgments(*qrels, log, columns, conventions)
 
 
-def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
+def of_rankings(log: Log, work: PieceWork, columns: dict[str, Any], *, ordered: bool) -> Answer:
     """Return the answer for a piece: ``columns`` with a row for each ranking, the keys, and the facts of the piece."""
     grid, index, own = log.grid, log.index, len(log.grid.rankings.first_row)
     keys = key_rows(index, grid.segment, grid.query)
     if ordered:
-        keys[ORDER] = np.append(log.rows(grid.rankings.first_row), np.full(len(grid.pair) - own, NONE))
+        keys[ORDER] = np.append(log.rows(grid.rankings.first_row), np.full(len(grid.segment_query) - own, NONE))
     aliases = {}
     if log.columns.cluster:
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
     which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OF_LOG: index.of_log, ANSWERED: index.answered}
-    which |= {PLACED: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
+    which |= {SEGMENT_KNOWN: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}
     out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in arrays.items()} | lists
-    return Answer(keys, out | facts(log, len(grid.pair), work), aliases)
+    return Answer(keys, out | facts(log, len(grid.segment_query), work), aliases)
 
 
 def key_rows(index: Index, segment: Array, query: Array | None) -> dict[str, Any]:
     """Return the key rows of segments and queries, -1 for an unknown value; ``segment``, ``query``: their numbers."""
     keys: dict[str, Any] = index.key_rows(segment=segment, query=query)
     known = index.known_at(segment)
-    return keys | {name: np.where(known, keys[name], NONE) for name in index.unknown if not known.all()}
+    return keys | {name: np.where(known, keys[name], NONE) for name in index.unknown_keys if not known.all()}
 
 
-def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
+def facts(log: Log, n: int, work: PieceWork) -> dict[str, pl.Series]:
     """Return the facts about a piece as columns of ``n`` rows, with values in the first row only."""
-    table, names = log.judgments, judging(log.judgments)
+    table, names = log.judgments, judgment_columns_in(log.judgments)
     top = table["grade"].max() if "grade" in names else None
     kind = table.schema["grade"] if "grade" in names else pl.Float64()
     matched = log.separate_judgments is None or any(log.table[name].is_not_nan().any() for name in names)
@@ -313,11 +314,11 @@ def _cluster_rows(log: Log) -> Array:
 
     It is a row of the log, or else one of the judgments, counted on from the end of the log.
     """
-    grid, row = log.grid, np.full(len(log.grid.pair), NONE)
-    if log.separate_judgments is not None and "cluster" in log.separate_judgments.names.columns:
+    grid, row = log.grid, np.full(len(log.grid.segment_query), NONE)
+    if log.separate_judgments is not None and "cluster" in log.separate_judgments.queries.columns:
         keys = log.separate_judgments.keys
         at = log.index.joined(
-            log.separate_judgments.names.select(keys).with_columns(
+            log.separate_judgments.queries.select(keys).with_columns(
                 at=pl.Series(log.separate_judgments.row) + log.n_rows
             ),
             keys,
@@ -327,9 +328,9 @@ def _cluster_rows(log: Log) -> Array:
         return row
     # The log goes before the judgments: the first row of the first ranking of each (segment, query) pair.
     first = np.full(grid.n_pairs, NONE)
-    pair = grid.pair[grid.of_log]
+    pair = grid.segment_query[grid.of_log]
     first[pair[::-1]] = grid.rankings.first_row[::-1]
-    return np.where(first[grid.pair] == NONE, row, first[grid.pair])
+    return np.where(first[grid.segment_query] == NONE, row, first[grid.segment_query])
 
 
 def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:
@@ -338,14 +339,14 @@ def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array
     return {i: table.select(mine).to_numpy().T for i, mine in names.items() if mine}
 
 
-def refuse_unmatched(work: Work, source: InPieces) -> None:
+def refuse_unmatched(work: PieceWork, source: InPieces) -> None:
     """Raise if no id of the log is among those of the judgments."""
     for ids in ids_of(work, source.pieces.counted):
         check_id_overlap(*ids)
 
 
 def ids_of(
-    work: Work, distinct: Callable[[list[str]], pl.DataFrame]
+    work: PieceWork, distinct: Callable[[list[str]], pl.DataFrame]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, list[str], str]]:
     """Yield arguments of ``check_id_overlap``: first for queries, then for documents, of the log and the judgments.
 

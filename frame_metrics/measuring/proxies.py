@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.keys.groups import Segments, as_text, groups_of
@@ -153,7 +153,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
             None if chance is None else on_theirs(chance[None], np.nan)[0],
         ),
         on_theirs(fewer[None], 0)[0] > 0,
-        (len(np.unique(human.index.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
+        (len(np.unique(human.index.query[lost])), as_text(ours.drop("segment_known").filter(lost)) or None),
     )
 
 
@@ -183,7 +183,7 @@ def _check_query_values(human: Values, there: Values, at: Array, some: Array) ->
 
 def _keys(index: Index) -> pl.DataFrame:
     """Return the system, segment and query of every ranking, and whether its segment is known."""
-    return index.keys_of(index.columns.internal_keys).with_columns(placed=pl.Series(index.known))
+    return index.keys_of(index.columns.internal_keys).with_columns(segment_known=pl.Series(index.known))
 
 
 def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
@@ -217,7 +217,7 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
     call = source.call.without_frames()
     nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
     log = source_of(call, nothing, source.judgments, piece=True).log(
-        piece=Piece(None, more=call.columns.systems_have_rows)
+        whole_log=WholeLog(None, more=call.columns.systems_have_rows)
     )
     return values_of_source(source, asked, totals=totals), _judged(log)
 

@@ -28,7 +28,7 @@ from frame_metrics.measuring.lists import (
 from frame_metrics.measuring.values import Summed, Values, first_of_same_counts, summed_in_cells, with_sums
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages
@@ -53,7 +53,8 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
     ``some``: whether the log has only some of the grades, so that counts in errors say "at least".
     """
     grade, lost = log.judgment_name, set[float]()
-    if judging(log.judgments) == ["grade"]:  # the values of ``rel`` that no grade reaches, although one is positive
+    if judgment_columns_in(log.judgments) == ["grade"]:
+        # the values of ``rel`` that no grade reaches, although one is positive
         rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
         lost = {rel for rel in rels if out_of_reach(log.judgments["grade"], rel)}
     shares = undecided_shares(log) if any(_takes_level(metric) for _, metric in asked) else 0
@@ -147,20 +148,20 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     ``sums``: whether of each block only the sums over the rankings of each cell are kept, see ``Summed``.
     """
     grid, columns = log.grid, log.columns
-    evaluated, unanswered = np.zeros(len(grid.pair), bool), ~log.answered
+    evaluated, unanswered = np.zeros(len(grid.segment_query), bool), ~log.answered
     deep = depth_of_lists(asked)
     listed: dict[int, Results] = {}
     by_variant = _by_variant(log, asked)
     reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
     if "tn" in reads:
-        log.of_queries("collection_size")  # raises if it is unknown for a query
+        log.required_role_values("collection_size")  # raises if it is unknown for a query
     scored = "score" in reads or FullScores in [metric.input for _, metric in asked]
     if "probability" in reads and (name := of_probabilities(asked)):
         check_probability(name, log.table["score"], str(columns.score))
     cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    conventions, room = log.conventions, 0 if sums else len(grid.pair)
+    conventions, room = log.conventions, 0 if sums else len(grid.segment_query)
     arrays = _arrays_of(asked, averages, conventions, room) | role_values(log)
     values = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
     summed: dict[int, Summed] = {}
@@ -187,9 +188,9 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
 
     # Metrics of sets of whole lists do not need the order of results. But it is needed if some are not retrieved, or
     # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
-    ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
+    ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.has_nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
-    log.each_block(work, busy=True, all_ties=deep is not None if ordered else None)
+    log.for_each_sorted_block(work, busy=True, all_ties=deep is not None if ordered else None)
     results = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])
@@ -201,13 +202,13 @@ def role_values(log: Log) -> dict[str, Any]:
     columns, fields = log.columns, dict[str, Any]()
     for role in ROLES_OF_QUERIES:
         if role in columns.single:
-            fields[role] = log.of_queries(role)
+            fields[role] = log.required_role_values(role)
     if columns.team:
         fields["with_results"] = log.with_results
     if (columns.arm or columns.team) and log.judges_itself:
-        fields["zeros"] = log.has_negatives
-    if log.separate_judgments is not None and "sampling" in log.separate_judgments.names.columns:
-        fields["sampling"] = log.judgment_values("sampling")
+        fields["has_nonpositive"] = log.has_nonpositive
+    if log.separate_judgments is not None and "sampling" in log.separate_judgments.queries.columns:
+        fields["sampling"] = log.judgment_role_values("sampling")
     return fields
 
 

@@ -17,7 +17,7 @@ from frame_metrics.inputs.scores import DrawnRows, DrawnScores, FallingRows
 from frame_metrics.measuring.rows import Inputs, class_cells, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, ends_drawn, often_enough, units_of
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentile_interval, units_of
 from frame_metrics.stats.shares import kish_within
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
@@ -64,7 +64,7 @@ class RowDraws:
         out.
         """
         blocks: dict[tuple[int, int], list[Array]] = {}
-        for kind in MADE:
+        for kind in INPUT_OF_RESAMPLES:
             some = {i: of for i, of in wanted.items() if input_of(self.inputs.cases, of[1]) is kind}
             for segment, drawn in self._drawn(kind) if some else ():
                 inputs = self._inputs(segment, drawn, [metric for _, metric, _ in some.values()])
@@ -76,8 +76,8 @@ class RowDraws:
         """Return the ends of percentile intervals at the expanded level of so many rows, or clusters.
 
         Measures of the order of two classes' scores depend on the rows of the rarer class most, so these are their
-        number. Over several classes a draw has fewer classes than the data, and is lower where a measure is not linear:
-        draws are moved so that their mean is the value. Few rows are drawn more often.
+        number. Of several classes some are missing from a resample, and measures that are not linear are then too low
+        on average: resampled values are shifted, so that their mean is the value. Few rows are drawn more often.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class RowDraws:
             known = drawn[~np.isnan(drawn)]
             if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(estimate) and len(known):
                 known = np.clip(known + (estimate - known.mean()), *metric.range)
-            found[at] = ends_drawn(known, expanded_level(level, max(float(self.units(metric)[at[1]]), LEAST)))
+            found[at] = percentile_interval(known, expanded_level(level, max(float(self.units(metric)[at[1]]), LEAST)))
         return found
 
     def units(self, metric: Metric) -> Array:
@@ -117,7 +117,7 @@ class RowDraws:
         found: dict[tuple[int, int], Array] = {}
         for at, parts in blocks.items():
             expanded = expanded_level(level, max(float(self._sizes[at[1]]), LEAST))
-            found[at] = np.array([ends_drawn(one, expanded) for one in np.concatenate(parts, axis=1)]).T
+            found[at] = np.array([percentile_interval(one, expanded) for one in np.concatenate(parts, axis=1)]).T
         return found
 
     @cached_property
@@ -137,7 +137,10 @@ class RowDraws:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
         step = max(AT_ONCE // max(self.inputs.cases.k, 1), 1)
         for rows in self._merged_rows(kind):
-            made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
+            made = {
+                segment: INPUT_OF_RESAMPLES[kind](self.inputs, segment, *columns)
+                for segment, (_, columns) in rows.of.items()
+            }
             resamples = often_enough(self.resamples, rows.units.number) if self.for_ends else self.resamples
             with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, resamples, self.seed):
@@ -275,4 +278,9 @@ def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weigh
     return lambda often: DrawnScores(units, often)
 
 
-MADE: dict[type, Callable[..., Made]] = {Classes: _tables, FullScores: _scores, ClassScores: _class_scores}
+# For each kind of input: the function that makes this input of each resample.
+INPUT_OF_RESAMPLES: dict[type, Callable[..., Made]] = {
+    Classes: _tables,
+    FullScores: _scores,
+    ClassScores: _class_scores,
+}

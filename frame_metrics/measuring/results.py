@@ -15,7 +15,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import check_bool, check_choice, check_ci, check_whole
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import Groups, Segments, groups_of, segments_of
-from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies
+from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import IntervalMethod, Layout, check_averages
@@ -138,7 +138,7 @@ def averaged(
     options = options or EvaluateOptions()
     index, some = values.index, values.evaluated
     groups, cell = groups_of(index.cells, options.margins), index.cell[some]
-    of, sums = tallies(values, options.averages)
+    metric_of_tally, tallies = tallies_of(values, options.averages)
     cluster = None if values.cluster is None else values.cluster[some]
     order = None if options.ci is None else index.drawing_order(some)
     tables: list[dict[str, Array]] = []
@@ -147,19 +147,21 @@ def averaged(
         count = len(segments)
         # None where all rankings are in the one group: then nothing is counted by group, which a small call would
         # notice.
-        member = segments.place[cell] if count > 1 or index.placed is not None or values.many is not None else None
-        tables.append(_within(values, of, sums, segments, member, systems=systems))
+        several = count > 1 or index.segment_known is not None or values.many is not None
+        member = segments.place[cell] if several else None
+        tables.append(_within(values, metric_of_tally, tallies, segments, member, systems=systems))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
-            ends = intervals(sums, member, count, *given, cluster, order, formulas=formulas)
+            ends = intervals(tallies, member, count, *given, cluster, order, formulas=formulas)
             tables[-1] |= holding(ends, tables[-1]["value"])
         n = np.array([len(cell)]) if member is None else np.bincount(member + 1, values.many, count + 1)[1:]
         evaluated.append(n)
-    averages: list[str | None] = [tally.average for tally in sums]
+    averages: list[str | None] = [tally.average for tally in tallies]
     if values.list_results is not None:
-        place, lists = _order_of_metrics(values, of)
-        of, averages = ([values[i] for i in place] for values in ([*of, *lists], [*averages, *[None] * len(lists)]))
-    return tidied(Averaged(values.asked, of, averages, tables, evaluated), options, groups, wide)
+        place, lists = _order_of_metrics(values, metric_of_tally)
+        metric_of_tally = [[*metric_of_tally, *lists][i] for i in place]
+        averages = [[*averages, *[None] * len(lists)][i] for i in place]
+    return tidied(Averaged(values.asked, metric_of_tally, averages, tables, evaluated), options, groups, wide)
 
 
 def holding(ends: Array, value: Array) -> dict[str, Array]:
@@ -182,20 +184,26 @@ def _order_of_metrics(values: Values, of: Sequence[int]) -> tuple[Array, list[in
 
 
 def _within(
-    values: Values, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None, *, systems: bool
+    values: Values,
+    metric_of_tally: Sequence[int],
+    tallies: list[Tally],
+    segments: Segments,
+    member: Array | None,
+    *,
+    systems: bool,
 ) -> dict[str, Array]:
     """Return the columns of numbers for some groups, by name: "value", "n", "n_undefined" ...
 
     Parameters
     ----------
-    of, sums : as ``tallies`` returns them.
+    metric_of_tally, tallies : as ``tallies_of`` returns them.
     member : the group of each evaluated ranking; None for one group of all.
     systems : as for ``averaged``.
     """
     count = len(segments)
-    counted = averages_within(sums, member, count) if sums else np.zeros((4, 0, count))
+    counted = averages_within(tallies, member, count) if tallies else np.zeros((4, 0, count))
     if values.list_results is not None:
-        place, lists = _order_of_metrics(values, of)
+        place, lists = _order_of_metrics(values, metric_of_tally)
         found = values.list_results.within(values, lists, segments.place[values.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     *counts, effective = counted
@@ -203,11 +211,12 @@ def _within(
     if systems:
         table["n_unanswered"] = np.tile(n_unanswered(values, segments), (len(effective), 1))
     if values.weights:
-        table["n_effective"] = effective_sizes(values, of, sums, member, count)
+        table["n_effective"] = effective_sizes(values, metric_of_tally, tallies, member, count)
     elif values.index.columns.weight:
         table["n_effective"] = effective
     if values.unpaired is not None:
-        table["n_unpaired"] = np.tile(np.bincount(segments.place, values.unpaired, minlength=count), (len(of), 1))
+        unpaired = np.bincount(segments.place, values.unpaired, minlength=count)
+        table["n_unpaired"] = np.tile(unpaired, (len(metric_of_tally), 1))
     return table
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.values import read_values
+from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.saved_numbers import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
 from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.on_cluster import Finish, spread_of
+from frame_metrics.measuring.on_cluster import Finish, distributed_answer
 from frame_metrics.measuring.pieces import OF_SAVED, Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.sums import need_sums_alone, summed_rows, with_sums_of
@@ -135,8 +135,8 @@ def saved_values_of(
 
 
 def per_query_of(source: InPieces, asked: Asked | None, finish: Finish) -> Answer:
-    """Return an answer that is made of the numbers of single queries where the rows are; see ``spread_of``."""
-    return spread_of(_work(source, *_metrics_in(source), asked), source, finish)
+    """Return an answer that is made of the numbers of single queries where the rows are; see ``distributed_answer``."""
+    return distributed_answer(_work(source, *_metrics_in(source), asked), source, finish)
 
 
 def _where(columns: Columns) -> str:
@@ -162,7 +162,9 @@ def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
     return found
 
 
-def _read(source: Source, n: int, number: dict[str, int] | None, piece: Piece | None = None) -> tuple[Log, Values]:
+def _read(
+    source: Source, n: int, number: dict[str, int] | None, whole_log: WholeLog | None = None
+) -> tuple[Log, Values]:
     """Read the numbers of rows in memory, or of a piece.
 
     Parameters
@@ -170,12 +172,12 @@ def _read(source: Source, n: int, number: dict[str, int] | None, piece: Piece | 
     source : the rows.
     n : number of metrics.
     number : the number of the metric that each text means; None if each column of values is a metric.
-    piece : see ``read_log``.
+    whole_log : see ``read_log``.
     """
     columns, code = source.call.columns, None
     if number is not None:
         code = _texts(source.table, columns).replace_strict(number, return_dtype=pl.Int64).to_numpy()
-    log, values, absent, fills = read_values(source.table, columns, source.call.conventions, code, n, piece)
+    log, values, absent, fills = read_values(source.table, columns, source.call.conventions, code, n, whole_log)
     every = np.ones(values.shape[1], bool)
     marks: Any = {"without_number": absent, "fills": fills}
     return log, Values(log.index, [], values, every, ~log.answered, **marks, **role_values(log))
@@ -190,8 +192,8 @@ class Saved(Measuring):
     wanted: Sequence[str] | None  # those that are asked for; None for all
     sums: bool  # whether sums over rankings are enough
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log, found = _read(source, len(self.available), self.number, piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        log, found = _read(source, len(self.available), self.number, whole_log)
         if not self.sums:
             return self.kept(log, found, ordered=ordered)
         found = _of(found, _named(self.available), self._asked)

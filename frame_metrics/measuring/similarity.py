@@ -20,7 +20,7 @@ from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.compared import SIMILARITY
 from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.needs import Needs
@@ -62,7 +62,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
     if baseline is None and work.unnumbered:  # which systems there are is a question of its own to a cluster
         column = str(work.columns.system)
         work = replace(work, systems=source.pieces.counted([column])[column].sort(nulls_last=True))
-    bases = work.names.to_list() if baseline is None else bases_of(baseline, work.names)
+    bases = work.system_names.to_list() if baseline is None else bases_of(baseline, work.system_names)
     return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
 
 
@@ -84,7 +84,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     index, here, compared, unpaired = log.index, log.index.system_names, np.ones(len(log.index), bool), None
     if there is not None:
         match = match_saved(index, there.index)
-        unpaired, compared = match.unpaired(), match.at[index.pair] >= 0
+        unpaired, compared = match.unpaired(), match.at[index.segment_query] >= 0
         docs = in_common_types(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
         if lists.are_disjoint(len(compared)):
@@ -95,9 +95,9 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
             some = index.system != base if base is None or turn is None else turn[index.system] > turn[base]
             of_pair, mine = np.full(index.n_pairs, -1), np.flatnonzero(index.system == base)
-            of_pair[index.pair[mine]] = mine
+            of_pair[index.segment_query[mine]] = mine
             partners.append((some, of_pair))
-    values = [_values(lists, asked, some, of[index.pair], log.conventions.ties) for some, of in partners]
+    values = [_values(lists, asked, some, of[index.segment_query], log.conventions.ties) for some, of in partners]
     stacked = np.concatenate([np.zeros((0, len(compared))), *values])
     none = np.zeros(len(compared), bool)
     return Values(index, [*asked] * len(values), stacked, compared, none, unpaired=unpaired, **role_values(log))
@@ -159,7 +159,7 @@ def baseline_call(baseline: Any, call: Call) -> Call:
 def listed_call(given: Given) -> Call:
     """Return the call that reads rankings without judgments; raise without documents."""
     roles: Any = {**given.roles, **dict.fromkeys(OF_JUDGMENTS)}
-    call = bound(resolved(given.without_judgments(roles)), LISTED)
+    call = bind(resolved(given.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
         raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other

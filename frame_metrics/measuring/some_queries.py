@@ -14,7 +14,7 @@ from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import MATCHED, MINE, ORDER
 from frame_metrics.measuring.pieces import check_flags, refuse_unmatched
-from frame_metrics.measuring.work import Work
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.source import InPieces
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import grade_column, same_as
@@ -75,7 +75,7 @@ def _ends(values: pl.Series) -> pl.Series:
     return each.to_frame().select(pl.concat_list([pl.first()] * times).cast(values.dtype)).to_series()
 
 
-def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
     """Run work on the rows of some queries, with all judgments.
 
     Parameters

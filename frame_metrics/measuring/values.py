@@ -39,8 +39,8 @@ class Values:
     asked: Asked
     value: Array  # shape (metrics, rankings)
     evaluated: Array  # whether a ranking counts: its query is judged, see ``Block.evaluated``, shape (rankings,)
-    # How many rankings of judged queries each row stands for that have no row (1 or 0, unless rankings were summed),
-    # whether or not they are evaluated, shape (rankings,).
+    # The number of unanswered rankings of judged queries: 0 or 1, or more if a ranking stands for a sum of several. All
+    # are counted, also those that are not evaluated; shape (rankings,).
     unanswered: Array
     # By the position in ``asked`` of the first metric that has the same, see ``first_of_same_counts``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
@@ -59,12 +59,12 @@ class Values:
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
     unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
-    # Where a row stands for the summed rankings of a piece: what ``tallies`` returns, and the number of evaluated
+    # Where a row stands for the summed rankings of a piece: what ``tallies_of`` returns, and the number of evaluated
     # rankings that each evaluated row stands for.
     sums: tuple[list[int], list[Tally]] | None = None
     many: Array | None = None
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
-    zeros: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
+    has_nonpositive: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
 
     def some(self, at: slice | Array) -> Values:
         """Return what is known of some rankings, without values of metrics."""
@@ -129,7 +129,7 @@ def without(all_values: Values, without_number: Array) -> Values:
     return replace(all_values, value=values, evaluated=every, without_number=none)
 
 
-def tallies(all_values: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
+def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
     """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
 
     For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names
@@ -139,7 +139,8 @@ def tallies(all_values: Values, averages: Averages = (None,)) -> tuple[list[int]
         return all_values.sums
     some = slice(None) if all_values.evaluated.all() else all_values.evaluated
     weight = None if all_values.weight is None else all_values.weight[some]
-    of, sums = [], []
+    metric_of_tally: list[int] = []
+    tallies: list[Tally] = []
     # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
     defined = np.ones(np.count_nonzero(all_values.evaluated), bool)
     with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
@@ -156,16 +157,16 @@ def tallies(all_values: Values, averages: Averages = (None,)) -> tuple[list[int]
             values = filled(all_values, i)[some]
         ends = (-np.inf, np.inf) if all_values.weights else metric.range  # weighted results may exceed the range
         for average in averages_of(metric, averages, weighted=weight is not None):
-            of.append(i)
+            metric_of_tally.append(i)
             if average == "micro":
-                sums.append(
+                tallies.append(
                     pooled(metric, all_values.counts[first[i]][:, some], all_values.conventions.fill(metric), raw)
                 )
             else:
                 each = all_values.rows[first[i]][some] if average == "rows" else weight
                 square = squared if each is weight else None
-                sums.append(tally(undefined, values, average, each, shared, ends, square))
-    return of, sums
+                tallies.append(tally(undefined, values, average, each, shared, ends, square))
+    return metric_of_tally, tallies
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +175,13 @@ class Summed:
 
     at: Array  # a ranking that stands for each group, shape (groups,)
     numbers: Array  # the number of evaluated rankings, then what ``numbers_within`` returns, shape (numbers, groups)
-    of: list[int]  # the metric of each tally, see ``tallies``
+    of: list[int]  # the metric of each tally, see ``tallies_of``
     tallies: list[Tally]  # of the sums
 
 
 def summed_within(values: Values, averages: Averages, group: Array, n: int, at: Array) -> Summed:
     """Sum rankings within groups; ``group``: of each ranking, -1 for none; ``at``: as ``Summed`` has it."""
-    of, each = tallies(values, averages)
+    of, each = tallies_of(values, averages)
     group = group[values.evaluated]
     many = np.bincount(group + 1, minlength=n + 1)[1:]
     numbers = numbers_within(each, group, n)
@@ -206,7 +207,9 @@ def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     return replace(values, evaluated=stands, sums=sums, many=many)
 
 
-def effective_sizes(values: Values, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
+def effective_sizes(
+    values: Values, metric_of_tally: Sequence[int], tallies: Sequence[Tally], group: Array | None, n: int
+) -> Array:
     """Return the effective sample size of each average in each group, shape (averages, groups); NaN if no weight.
 
     It is (sum of weights)² / (sum of squared weights), after Kish; the weights are those of the results (propensity=),
@@ -214,13 +217,13 @@ def effective_sizes(values: Values, of: Sequence[int], sums: Sequence[Tally], gr
 
     Parameters
     ----------
-    of, sums : as ``tallies`` returns them.
+    metric_of_tally, tallies : as ``tallies_of`` returns them.
     group : the group of each evaluated ranking; None for one group.
     n : number of groups.
     """
     some = slice(None) if values.evaluated.all() else values.evaluated
     weights, squares = [], []
-    for i, average in zip(of, sums, strict=True):
+    for i, average in zip(metric_of_tally, tallies, strict=True):
         each = values.weight if average.average == "weighted" and values.weight is not None else np.ones(1)
         sum_of_weights, sum_of_squares = values.weights[i]
         weights.append((sum_of_weights * each)[some])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frame_metrics.data.log import Log
-from frame_metrics.measuring import pieces
-from frame_metrics.measuring import saved_values as values
+from frame_metrics.measuring import pieces, saved_values
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.sums import FEW, Summing, need_sums_alone
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.call import Call, bound, of_every_role
+from frame_metrics.plan.call import Call, bind, of_every_role
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
@@ -33,9 +32,9 @@ def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, 
         if more.verb is not None:
             check_roles(plan, more.verb)
         of_values = of_every_role(plan)
-        return of_values, values.asked_of(metrics, of_values.columns)
+        return of_values, saved_values.asked_of(metrics, of_values.columns)
     asked = read(metrics)
-    call = bound(plan, needs_of(plan, asked) | more)
+    call = bind(plan, needs_of(plan, asked) | more)
     if call.columns.query:
         check_asked(asked, call)
     return call, asked
@@ -62,7 +61,7 @@ def values_of_source(
     totals : see ``read_log``.
     """
     if asked is None or source.call.of_values:
-        return values.saved_values_of(source, asked, averages, queries=queries)
+        return saved_values.saved_values_of(source, asked, averages, queries=queries)
     large = isinstance(source, InPieces) or len(source.table) > BLOCK
     sums = large and not queries and need_sums_alone(source.call.conventions, asked, averages)
     if not isinstance(source, InPieces):
@@ -78,5 +77,5 @@ def _take_less_room(log: Log, n_metrics: int) -> bool:
 
     Values that fit are summed once, which is faster than block by block.
     """
-    rankings, cells = len(log.grid.pair), len(log.index.systems) * len(log.index.segments)
+    rankings, cells = len(log.grid.segment_query), len(log.index.systems) * len(log.index.segments)
     return rankings * n_metrics > SMALL_TABLE and rankings * BLOCK > FEW * cells * len(log.table)

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.backends.protocol import SeparateJudgments
-from frame_metrics.data.log import Piece
+from frame_metrics.data.log import WholeLog
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
     FLAGS,
@@ -25,7 +25,7 @@ from frame_metrics.roles.columns import Columns
 
 
 @dataclass(frozen=True, eq=False)
-class Work(ABC):
+class PieceWork(ABC):
     """The computation for each piece of a frame; it can be sent to other processes."""
 
     call: Call  # without its frames: pieces take their place
@@ -35,13 +35,13 @@ class Work(ABC):
     totals: bool  # see ``read_log``
 
     @abstractmethod
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
         """Reduce a piece to a small table.
 
         Parameters
         ----------
         source : the piece.
-        piece : facts about the whole log.
+        whole_log : facts about the whole log.
         ordered : whether the row numbers of the whole frame are known, so that the answer has them as ``ORDER``.
         """
 
@@ -86,8 +86,8 @@ class Work(ABC):
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else self.call.columns.shape.per_system
-        piece = Piece(len(every) or None, more=self.unnumbered)
-        answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
+        whole_log = WholeLog(len(every) or None, more=self.unnumbered)
+        answer = self.answer(source, whole_log, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.call.columns.relevant:
             return answer
         flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
@@ -99,7 +99,7 @@ class Work(ABC):
         return self.call.columns
 
     @property
-    def names(self) -> pl.Series:
+    def system_names(self) -> pl.Series:
         """The names of all systems, by their numbers."""
         return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
 

@@ -97,7 +97,7 @@ class Call:
         return replace(self, plan=plan, judgments_backend=None, proxy=None)
 
 
-def bound(plan: Plan, needs: Needs) -> Call:
+def bind(plan: Plan, needs: Needs) -> Call:
     """Return the call with these needs; raise for columns and conventions that do not go together.
 
     A plan keeps its calls. They hold a copy of it, so that no circle keeps the caller's frame alive.

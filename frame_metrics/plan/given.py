@@ -67,7 +67,7 @@ def given(
 ) -> Given:
     """Return what a caller gave, with the backends of the frames; raise for what is no frame.
 
-    ``backends``: that of the frame, if it is known.
+    ``backend``: that of the frame, if it is known.
     """
     backend, judgments_backend, proxy = backend or backend_of(frame), None, None
     if judgments is not None:

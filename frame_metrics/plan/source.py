@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.protocol import Gathering, Pieces, Request, Schema, SeparateJudgments
-from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
@@ -28,7 +28,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
-MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that are not in the frame, but made
+TYPES_OF_MADE_KEYS = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that are not in the frame, but made
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +42,12 @@ class Source:
     unfolded: Unfolded | None = None  # how the rows were made, if those of the frame are not single results
     proxy: Source | None = None  # the same rows with the judgments of a machine, if there are proxies
 
-    def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
+    def log(self, *, whole_log: WholeLog | None = None, **options: bool) -> Log:
         """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.call.columns, self.call.conventions
         judgments = None if self.judgment_columns is None else self.read_judgments()
-        log = read_log(self.table, columns, conventions, judgments, piece=piece, **asked)
-        if piece is None:
+        log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
+        if whole_log is None:
             if columns.system:
                 check_shared(log.index)
             if log.spelled:
@@ -85,12 +85,12 @@ class InPieces(Source):
     pieces: Pieces  # the backend's object that processes or counts the rows piece by piece
 
 
-Compute: TypeAlias = Callable[[Source], Answer]
+ComputeFromSource: TypeAlias = Callable[[Source], Answer]
 
 
 def answer_of(
     call: Call,
-    compute: Compute,
+    compute: ComputeFromSource,
     schema: Schema,
     *,
     keys: Sequence[str] = (),
@@ -128,10 +128,9 @@ def answer_of(
             nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
             source, other = InPieces(call.reading(), nothing, judgments, call.judgment_columns, pieces=rows), call.proxy
             if other is not None:
-                read, judged = other.read_judgments(), other.judgment_columns
-                source = replace(
-                    source, proxy=replace(source, call=other.reading(), judgments=read, judgment_columns=judged)
-                )
+                by_machine, roles = other.read_judgments(), other.judgment_columns
+                proxy = replace(source, call=other.reading(), judgments=by_machine, judgment_columns=roles)
+                source = replace(source, proxy=proxy)
             return compute(source).of_rows(source.table, source.keyed.judgments)
         table, columns = _counted(call, rows, documents=documents)
         table = call.plan.backend.as_enums(table, classes)
@@ -186,7 +185,7 @@ def judgments_alone(source: Source) -> Source:
 
 
 def answer_in_memory(
-    call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, compute: Compute, *, piece: bool = False
+    call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, compute: ComputeFromSource, *, piece: bool = False
 ) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
     source = source_of(call, rows, judgments, piece=piece)
@@ -204,7 +203,7 @@ def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
     """Return the types of all columns that may be keys of a result, from the types of the columns that are read."""
     columns = call.columns
     types = types | {name: types[name].inner for name in columns.shape.lists if name in types}
-    types |= {name: kind for name, kind in MADE.items() if name in columns.shape.made}
+    types |= {name: kind for name, kind in TYPES_OF_MADE_KEYS.items() if name in columns.shape.made}
     types |= {columns.shape.stacked_column: type_of_all([types[name] for name in columns.shape.per_system])}
     # A column that the log does not have, or in which it is all null, has the type of the judgments.
     from_judgments = {name: own for name, own in call.judgment_keys.items() if types.get(name, pl.Null) == pl.Null}

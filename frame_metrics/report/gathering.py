@@ -19,7 +19,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.declared import REPORT
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.report.cells import counted, plain_text
@@ -229,7 +229,7 @@ def _planned(plan: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list
     if plan.columns.value:
         return read_elsewhere(metrics) if metrics else [], None
     asked = read([*(metrics or default_metrics(plan, depth))])
-    return asked, bound(plan, needs_of(plan, asked) | Needs(verb=REPORT))
+    return asked, bind(plan, needs_of(plan, asked) | Needs(verb=REPORT))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:

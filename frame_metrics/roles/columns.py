@@ -291,7 +291,7 @@ PER_SYSTEM = roles_where(lambda role: role.several)
 IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
 
-def judging(table: pl.DataFrame) -> list[str]:
+def judgment_columns_in(table: pl.DataFrame) -> list[str]:
     """Return the internal names of a table's columns of judgments: "grade", "label" or both."""
     return [name for name in ("grade", "label") if name in table.columns]
 

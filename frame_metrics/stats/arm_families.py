@@ -87,13 +87,13 @@ def exchange_families(
     first = min(FIRST, permutations) if costly else permutations
     found = _maxima(each, families, range(first), tick)
     if first < permutations:
-        known = np.isfinite(found.wide(level)).all()
+        known = np.isfinite(found.n_errors(level)).all()
         if known and not any((one.adjusted(found) < LIKELY).any() for one in each):
             tick(permutations - first)
         else:
             rest = _maxima(each, families, range(first, permutations), tick)
             found = Maxima(np.hstack([found.u, rest.u]), np.hstack([found.t, rest.t]), [], every=False)
-    return ArmFamilyTests([one.adjusted(found) for one in each], found.wide(level))
+    return ArmFamilyTests([one.adjusted(found) for one in each], found.n_errors(level))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left, level_of_errors
 from frame_metrics.stats.shares import between, effective, hybrid
-from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
+from frame_metrics.stats.significance import CLOSE, Tick, interval_and_p_value_of_draws, scipy_stats
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 
@@ -73,7 +73,7 @@ def compared(
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
         draws = drawn_means(arms, drawn[1], drawn[2])
-        ends = drawn_ends(draws[0] - draws[1], difference, arms.scale, level)
+        ends = interval_and_p_value_of_draws(draws[0] - draws[1], difference, arms.scale, level)
         return out | ends | drawn_relative_ends([arm + arms.offset for arm in draws], arms.means, level)
     out |= _ends(arms, test, level, variances)
     variance = error**2

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, share_reached
+from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, p_value_of_count
 from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
 ROOM = 100_000_000  # bytes of flipped sums that are kept at a time
@@ -25,7 +25,7 @@ class OfSides:
     rows: Array  # sums of a unit's weighted values, less those of one side, shape (units, sides)
     pair: Array  # the side of each column, and the side that is taken from it, shape (2, columns)
 
-    def make(self, sums: Array) -> bool:
+    def reproduces(self, sums: Array) -> bool:
         """Return True if columns are the differences of two sides, and flipped sums of both are equal but for rounding.
 
         ``sums``: the columns, shape (units, columns).
@@ -109,8 +109,8 @@ class Maxima:
     against: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def share(self, far: Array) -> Array:
-        """Return the p-value of so many flips that are as extreme as what was seen."""
-        return share_reached(far, self.u.shape[1], every=self.every)
+        """Return the p-values from the number of flips at least as extreme as the data."""
+        return p_value_of_count(far, self.u.shape[1], every=self.every)
 
     def adjusted(self, block: Flipped) -> Array:
         """Return the share of flips whose greatest statistic is at least that of each column, shape (columns,)."""
@@ -121,7 +121,7 @@ class Maxima:
             far[own] = len(rising) - np.searchsorted(rising, least[own])
         return np.where(block.seen > 0, self.share(far), 1.0)
 
-    def wide(self, level: float) -> Array:
+    def n_errors(self, level: float) -> Array:
         """Return how many standard errors the ends of intervals that hold together are away, shape (families,)."""
         return quantile_of_flips(self.t, level, every=self.every)
 

@@ -31,9 +31,12 @@ def least_p(test: str, units: int, permutations: int) -> float:
     return 0.0
 
 
-def share_reached(reached: Array, flips: int, *, every: bool) -> Array:
-    """Return the p-values of so many flips that are as extreme as what was seen, which counts as one of random ones."""
-    return reached / flips if every else (reached + 1) / (flips + 1)
+def p_value_of_count(count: Array, flips: int, *, every: bool) -> Array:
+    """Return p-values from the number of flips at least as extreme as the data.
+
+    Unless ``every`` flip is counted, the data count as one more of the random flips.
+    """
+    return count / flips if every else (count + 1) / (flips + 1)
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
@@ -52,7 +55,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
     many = np.flatnonzero(np.isnan(p))
     if len(many):
         reached = np.abs(flipped(differences[:, many], permutations, seed, tick)) >= enough(differences[:, many])
-        p[many] = share_reached(reached.sum(axis=0), permutations, every=False)
+        p[many] = p_value_of_count(reached.sum(axis=0), permutations, every=False)
     return p
 
 
@@ -113,7 +116,7 @@ def exchanged(
         tick((begin + len(draws)) * units // n - begin * units // n)
 
     in_threads(range(0, n, step), work)
-    return share_reached(np.sum(reached, axis=0), n, every=every)
+    return p_value_of_count(np.sum(reached, axis=0), n, every=every)
 
 
 def flipped(

@@ -27,8 +27,8 @@ from frame_metrics.stats.resampling import (
     OFTEN,
     Units,
     draws,
-    ends_drawn,
     often_enough,
+    percentile_interval,
     percentiles,
     resampled,
     sums_drawn,
@@ -100,7 +100,8 @@ def intervals(
             sums = _draws([average for average, _ in shifted], members, of, often, seed)
             for (i, seen), (average, offset), each in zip(some, shifted, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    find = ends_drawn if average.level is None else percentiles  # many values may be the median
+                    # many values may be the median
+                    find = percentile_interval if average.level is None else percentiles
                     out[:, i, g] = find(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset
     return out
 
@@ -274,7 +275,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
         return by_tally(sums, edges)
     pieces = []
-    for often in draws(Units.alone(units.shape[1]), resamples, seed):
+    for often in draws(Units.without_values(units.shape[1]), resamples, seed):
         each = by_tally(sums_drawn(units, often), edges)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
@@ -285,7 +286,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
 @lru_cache(maxsize=FEW)
 def _often(n: int, resamples: int, seed: int) -> Array:
     """Return how often each of a few units is in each resample, (resamples, units): the same for all such groups."""
-    return np.concatenate([often.astype(np.float64) for often in draws(Units.alone(n), resamples, seed)])
+    return np.concatenate([often.astype(np.float64) for often in draws(Units.without_values(n), resamples, seed)])
 
 
 def _rising(average: Tally, members: Array) -> tuple[Array, Array]:

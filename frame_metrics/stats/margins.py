@@ -14,7 +14,7 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.arms import PLAIN, Drawn, by_looks, drawn_means, freedom, newcombe_intervals, surely_normal
 from frame_metrics.stats.exact import student
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
-from frame_metrics.stats.flips import every_flip, flipped, share_reached
+from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
 from frame_metrics.stats.paired_shares import newcombe
 from frame_metrics.stats.significance import CLOSE, LEAST, adjusted
 from frame_metrics.stats.strata import Strata
@@ -179,7 +179,7 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
         rounding = CLOSE * (np.abs(gains / scale).sum(axis=0) + extra)
         for side, sign in enumerate(SIDES):
             reached = (sign * sums + moved >= sign * whole + extra - rounding).sum(axis=0)
-            p[side, begin : begin + COLUMNS] = share_reached(reached, flips, every=every)
+            p[side, begin : begin + COLUMNS] = p_value_of_count(reached, flips, every=every)
     return p
 
 

@@ -12,7 +12,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import averages_within, tally, within
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.resampling import Units, draws, ends_drawn, often_enough, units_of
+from frame_metrics.stats.resampling import Units, draws, often_enough, percentile_interval, units_of
 from frame_metrics.stats.shares import kish_within
 from frame_metrics.stats.significance import CLOSE
 
@@ -155,7 +155,7 @@ class TwoMixes:
             drawn = np.concatenate([grouping.summed(drawn) for grouping in groupings], axis=2)
             for at, units in zip(some.tolist(), counts["n_units"][:, some].min(axis=0).tolist(), strict=True):
                 level = expanded_level(ci, units)
-                ends[:, :, at] = [ends_drawn(part, level) for part in drawn[:, :, at]]
+                ends[:, :, at] = [percentile_interval(part, level) for part in drawn[:, :, at]]
         out = {name: counts[name][0] for name in ("share", "value", "n")}
         out |= {f"baseline_{name}": counts[name][1] for name in out}
         for name, own, (low, high) in zip(PARTS, summed, ends, strict=True):

@@ -31,7 +31,7 @@ class Units:
         return int(self.times.sum()) if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
 
     @classmethod
-    def alone(cls, n: int) -> Units:
+    def without_values(cls, n: int) -> Units:
         """Return ``n`` units without values, each of which stands for one row."""
         return cls([], np.ones(n, np.int64))
 
@@ -200,7 +200,7 @@ def percentiles(values: Array, level: float) -> Array:
     return np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else np.full(2, np.nan)
 
 
-def ends_drawn(values: Array, level: float) -> Array:
+def percentile_interval(values: Array, level: float) -> Array:
     """Return the percentile interval of resampled values, NaN too where no resample differs, but for rounding.
 
     What never varies does not say how far it is from the truth: of rows that are all right each resample is all right.

@@ -122,10 +122,10 @@ def interval_and_p_value(
     scale = np.average(np.abs(differences), axis=0, weights=weight)
     if not len(means):
         return {"p_value": np.ones(len(mean))}
-    return drawn_ends(means, mean, scale, expanded_level(level, units))
+    return interval_and_p_value_of_draws(means, mean, scale, expanded_level(level, units))
 
 
-def drawn_ends(drawn: Array, seen: Array, scale: Array | float, level: float) -> dict[str, Array]:
+def interval_and_p_value_of_draws(drawn: Array, seen: Array, scale: Array | float, level: float) -> dict[str, Array]:
     """Return percentile intervals of resampled differences, and p-values.
 
     A p-value is the share of resamples whose distance from the observed difference is at least that of 0.

@@ -32,16 +32,16 @@ from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, pair_annotators
 from frame_metrics.measuring.results import IntervalOptions
-from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.declared import AGREEMENT
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of, judgments_alone
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, ends_drawn, often_enough
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentile_interval
 
 MeasurementLevel: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
@@ -183,7 +183,7 @@ def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: Interva
     for name, values in found.items():
         both = np.full((2, len(n)), np.nan)
         for at in np.flatnonzero(n > 1) if name in drawn else ():
-            low, high = ends_drawn(drawn[name][:, at], levels[at])
+            low, high = percentile_interval(drawn[name][:, at], levels[at])
             if low <= high:  # not null
                 both[:, at] = np.fmin(low, values[at]), np.fmax(high, values[at])
         ends |= {f"{name}_low": both[0], f"{name}_high": both[1]}
@@ -194,7 +194,7 @@ def _drawn(compared: AnnotatorPairs, options: IntervalOptions) -> dict[str, Arra
     """Return the measures in resamples of the queries, by name, shape (resamples, rows of the result) each."""
     resamples = often_enough(options.resamples, compared.queries)
     size, made, parts = max(1, AT_ONCE // compared.size), {1: compared}, []
-    for block in draws(Units.alone(compared.queries), resamples, options.seed):
+    for block in draws(Units.without_values(compared.queries), resamples, options.seed):
         for begin in range(0, len(block), size):
             often = block[begin : begin + size].astype(np.float64)
             m = len(often)
@@ -242,7 +242,7 @@ def _differing(each: pl.DataFrame, keys: Sequence[str], value: str) -> pl.DataFr
 
 def _annotated(plan: Plan) -> Call:
     """Return the call in which annotators may differ; raise if no column names them."""
-    call = bound(plan, Needs(judgments_optional=True, verb=AGREEMENT))
+    call = bind(plan, Needs(judgments_optional=True, verb=AGREEMENT))
     if call.judgment_columns is None or not call.judgment_columns.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
     # Differing judgments are no error, and their combination is not looked at.
@@ -252,7 +252,7 @@ def _annotated(plan: Plan) -> Call:
 def _each(log: Log) -> tuple[pl.DataFrame, str]:
     """Return the single judgments that are not null, and the name of their column: "grade", else "label"."""
     each: Any = log.separate_judgments and log.separate_judgments.each
-    value = judging(each)[0]
+    value = judgment_columns_in(each)[0]
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 
 

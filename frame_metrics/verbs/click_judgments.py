@@ -27,7 +27,7 @@ from frame_metrics.measuring.impressions import (
     impressions_call,
 )
 from frame_metrics.metrics.parameters import is_number, plain
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.declared import CLICK_JUDGMENTS
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
@@ -46,7 +46,7 @@ def click_judgments(
     smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={quote(smoothing)} is not a number from 0")
-    call = impressions_call(bound(plan, RANKED | Needs(verb=CLICK_JUDGMENTS)), "click_judgments", query_text, RESULT)
+    call = impressions_call(bind(plan, RANKED | Needs(verb=CLICK_JUDGMENTS)), "click_judgments", query_text, RESULT)
     columns, weighed = call.columns, call.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(

@@ -42,7 +42,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.ranking import iprec
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.checks import check_asked, single_metric
 from frame_metrics.plan.declared import CURVE_OF_CUTOFFS, CURVE_OF_SCORES
 from frame_metrics.plan.needs import Needs, needs_of
@@ -104,7 +104,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     # If only ranks are named, not scores, a point is a cutoff in ranks instead of a threshold.
     ranked = kind not in OF_SCORES and plan.columns.score is None and plan.columns.rank is not None
     query = per or ranked or plan.has_judgments
-    call = bound(plan, Needs(query=query, order=ranked, score=not ranked, verb=CURVE_OF_SCORES))
+    call = bind(plan, Needs(query=query, order=ranked, score=not ranked, verb=CURVE_OF_SCORES))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
     check_key_names(call.columns.keys, types)
     if kind in OF_SCORES and call.columns.weight:
@@ -140,7 +140,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
         mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         asked, of = asked + mine, of | {name: kind for name, _ in mine}
     check_once("cutoffs", cutoffs)
-    call = bound(plan, needs_of(plan, asked) | Needs(verb=CURVE_OF_CUTOFFS))
+    call = bind(plan, needs_of(plan, asked) | Needs(verb=CURVE_OF_CUTOFFS))
     check_asked(asked, call)
     # The columns of the result.
     columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}

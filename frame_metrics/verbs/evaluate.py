@@ -15,9 +15,9 @@ from frame_metrics.errors import NotComputableError, check_choice, check_key_nam
 from frame_metrics.inputs import Array, FullConfusion, Lists
 from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring import rows as pooled
-from frame_metrics.measuring import saved_values as values
+from frame_metrics.measuring import saved_values
 from frame_metrics.measuring.decided import cases_read
-from frame_metrics.measuring.on_cluster import spread_of
+from frame_metrics.measuring.on_cluster import distributed_answer
 from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.proxies import check_means, ppi_means
 from frame_metrics.measuring.results import (
@@ -38,7 +38,7 @@ from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
 from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.shares import of_all_rows
-from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
 from frame_metrics.plan.declared import EVALUATE, PER_QUERY
 from frame_metrics.plan.needs import Needs, needs_of
@@ -77,7 +77,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, Wide | None]:
     """Return the call for some metrics, and the columns of a wide result; raise for what cannot be computed."""
     check_options(EVALUATE, options, plan)
-    call = bound(plan, needs_of(plan, asked) | Needs(verb=EVALUATE))
+    call = bind(plan, needs_of(plan, asked) | Needs(verb=EVALUATE))
     _check_intervals(asked, options)
     if call.columns.query:
         check_asked(asked, call, options.averages)
@@ -101,7 +101,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
     check_margins(options.margins, call)
 
     def wide_of(asked: Asked) -> Wide | None:
-        values.check_averages_of_saved(asked, options.averages, call.columns)
+        saved_values.check_averages_of_saved(asked, options.averages, call.columns)
         wide = _wide(asked, options, call) if options.layout == "wide" else None
         if wide is not None:
             check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], call.columns, OTHER_COLUMNS)
@@ -115,7 +115,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
         return averaged(measured, options, wanted, systems=counts_answers(call))
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
-        values.check_layout(named, options.layout)
+        saved_values.check_layout(named, options.layout)
         return schema(named or (), options, wide, call)
 
     return answer_of(call, compute, types, keys=call.columns.groups, in_pieces=True)
@@ -188,18 +188,18 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
         check_wide([*(name for name, _ in asked or ()), *ANSWERED], call.columns)
 
     def compute(source: Source) -> Answer:
-        if isinstance(source, InPieces) and source.pieces.spreads:
+        if isinstance(source, InPieces) and source.pieces.distributes:
             finish = partial(query_rows, layout=layout, answers=True)
             if call.of_values:
-                return values.per_query_of(source, asked, finish)
-            return spread_of(work_of(Measuring, source, asked or (), (None,)), source, finish)
+                return saved_values.per_query_of(source, asked, finish)
+            return distributed_answer(work_of(Measuring, source, asked or (), (None,)), source, finish)
         measured = values_of_source(source, asked)
         if layout == "wide" and call.of_values:
             check_wide([*(name for name, _ in measured.asked), *ANSWERED], call.columns, ())
         return query_rows(measured, layout, answers=True)
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
-        values.check_layout(asked, layout)
+        saved_values.check_layout(asked, layout)
         columns = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
         return columns | ANSWERED
 

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.judgments import JudgmentTable
-from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_key_names, closest, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
@@ -20,10 +20,10 @@ from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.pieces import facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
-from frame_metrics.measuring.work import Work
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.checks import check_asked, single_metric
 from frame_metrics.plan.declared import EXPLAIN
 from frame_metrics.plan.needs import Needs, needs_of
@@ -46,7 +46,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     """Implement ``irm.explain``, whose docstring has the parameters."""
     asked = single_metric(read([metric]))
     ((name, wanted),) = asked
-    call = bound(plan, needs_of(plan, asked) | Needs(order=True, verb=EXPLAIN))
+    call = bind(plan, needs_of(plan, asked) | Needs(order=True, verb=EXPLAIN))
     columns, conventions = call.columns, call.conventions
     check_asked(asked, call)
     if wanted.input not in (FullRanking, FullConfusion) or columns.predicted:
@@ -74,20 +74,20 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Explaining(Work):
+class Explaining(PieceWork):
     """The explanation of some queries of a frame in pieces; their rows are the whole piece."""
 
     asked: Asked
     queries: Sequence[tuple[Any, ...]]  # each as a value for each query column
     grades: pl.Series | None = None  # grades of the whole frame that checks need, see ``_ends`` in some_queries.py
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(piece=piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        log = source.log(whole_log=whole_log)
         table = _explained(log, self.asked, self.queries, source.type_of_docs, self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
         if system:  # named by value, because the rows here may have no row of a system
             numbers = system_numbers(log.index, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
-            named[system] = self.names.gather(numbers)
+            named[system] = self.system_names.gather(numbers)
         return Answer({**answer.keys} | named, answer.columns | facts(log, len(table), self))
 
 
@@ -132,7 +132,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
         block = log.block(found)
         judged = block.evaluated(block.ranking())
     except BadRowsError:
-        log.each_block(lambda block: None)  # raises for the rows of other queries too
+        log.for_each_sorted_block(lambda block: None)  # raises for the rows of other queries too
         raise
     if not judged.any():
         raise BadValueError(f"query={cut(repr(query))}: none of its documents is judged")

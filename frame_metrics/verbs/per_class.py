@@ -30,7 +30,7 @@ from frame_metrics.measuring.results import (
 from frame_metrics.measuring.row_ends import ends_of_rows
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
 from frame_metrics.plan.declared import PER_CLASS
 from frame_metrics.plan.needs import Needs, needs_of
@@ -62,7 +62,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
     decides = plan.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
-    call = bound(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
+    call = bind(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
     pooled.check_pooled(asked)
     # The columns of the result, in the long and in the wide layout.
     amount = pl.Float64 if call.columns.weight else pl.Int64

@@ -14,7 +14,7 @@ from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import BELOW, OTHER, RATE
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.keys.groups import drawing_places
+from frame_metrics.keys.groups import drawing_ranks
 from frame_metrics.measuring.impressions import (
     CLICKED,
     RANK,
@@ -25,7 +25,7 @@ from frame_metrics.measuring.impressions import (
     impressions_call,
 )
 from frame_metrics.measuring.results import IntervalOptions, float_column, integer_column
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.declared import PROPENSITIES
 from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
@@ -47,7 +47,7 @@ def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, 
     if k is not None:
         check_whole("k", k, 1)
     call = impressions_call(
-        bound(plan, RANKED | Needs(verb=PROPENSITIES)), "propensities", query_text, RESULT, doc=False
+        bind(plan, RANKED | Needs(verb=PROPENSITIES)), "propensities", query_text, RESULT, doc=False
     )
     by, queries = call.columns.by, call.columns.query_text or call.columns.query
 
@@ -101,7 +101,7 @@ def _of_segment(
     if depth > DEEPEST:
         raise NotComputableError(f"propensities(): a result stood at rank {depth:,}; pass k=, at most {DEEPEST:,}")
     unit, first = codes(pairs, keys[:-1])
-    order = np.lexsort(drawing_places(pairs.select(keys[:-1])[first])[::-1])
+    order = np.lexsort(drawing_ranks(pairs.select(keys[:-1])[first])[::-1])
     edge, edges = codes(pairs, [RANK, BELOW])
     compared = [pairs[name].gather(edges).to_numpy() - 1 for name in (RANK, BELOW)]
     rates = np.stack([pairs[RATE].to_numpy(), pairs[OTHER].to_numpy(), np.ones(len(pairs))])

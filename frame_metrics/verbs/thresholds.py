@@ -21,7 +21,7 @@ from frame_metrics.measuring.results import float_column, integer_column
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import is_number, plain
-from frame_metrics.plan.call import bound
+from frame_metrics.plan.call import bind
 from frame_metrics.plan.checks import check_parameters, check_wide, single_metric
 from frame_metrics.plan.declared import THRESHOLDS
 from frame_metrics.plan.needs import Needs
@@ -64,7 +64,7 @@ def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | M
 
 def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
-    call = bound(plan, Needs(score=True, query=plan.has_judgments, verb=THRESHOLDS))
+    call = bind(plan, Needs(score=True, query=plan.has_judgments, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
     check_key_names(call.columns.keys, ("threshold", *COUNTS))
     for name, _ in asked:

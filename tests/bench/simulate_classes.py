@@ -25,7 +25,7 @@ from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.intervals import FEW, OFTEN
-from frame_metrics.stats.resampling import Units, draws, ends_drawn, resampled
+from frame_metrics.stats.resampling import Units, draws, percentile_interval, resampled
 
 AGREE = 3  # trials of each kind that are done a second way
 RESAMPLES = 1000
@@ -110,7 +110,7 @@ def moved(values: Any, n: int) -> tuple[float, float]:
 
 def holding(drawn: Any, value: float, n: float) -> tuple[float, float]:
     """Return the percentiles of draws at the level of n units, with the value between them; NaN if all are alike."""
-    low, high = ends_drawn(drawn, expanded_level(0.95, n))
+    low, high = percentile_interval(drawn, expanded_level(0.95, n))
     return (float(np.fmin(low, value)), float(np.fmax(high, value))) if low <= high else (np.nan, np.nan)
 
 
@@ -221,7 +221,7 @@ def precision_ends(scores: tuple[Any, Any], seed: int) -> tuple[float, float]:
     """Return the interval of average precision of scores that all differ."""
     good, others = (np.sort(side) for side in scores)
     score, label = np.concatenate([others, good]), np.repeat([0, 1], [len(others), len(good)])
-    often = np.concatenate([np.ones((1, len(score))), *draws(Units.alone(len(score)), RESAMPLES, seed)])
+    often = np.concatenate([np.ones((1, len(score))), *draws(Units.without_values(len(score)), RESAMPLES, seed)])
     order = np.argsort(-score)
     often, relevant = often[:, order], label[order]
     hits = often * relevant
@@ -335,7 +335,7 @@ def agreements(_: pl.DataFrame, trials: int) -> Iterator[Line]:
 def kappa_ends(one: Any, other: Any, seed: int) -> tuple[float, float]:
     """Return the interval of kappa of two annotators, from the counts of each query."""
     n = len(one)
-    often = np.concatenate([np.ones((1, n)), *draws(Units.alone(n), OFTEN if n < FEW else RESAMPLES, seed)])
+    often = np.concatenate([np.ones((1, n)), *draws(Units.without_values(n), OFTEN if n < FEW else RESAMPLES, seed)])
     counts = np.array([(one == other).sum(axis=1), one.sum(axis=1), other.sum(axis=1)])
     equal, mine, theirs = np.einsum("du,cu->cd", often, counts) / (n * DOCUMENTS)
     chance = mine * theirs + (1 - mine) * (1 - theirs)

@@ -295,7 +295,7 @@ def test_ends_are_those_of_queries_drawn_one_by_one(value: str, level: Any, refe
 
     found = measured(qrels, ci=0.9, resamples=resamples, seed=4)
     drawn = []
-    for often in (one for block in draws(Units.alone(queries), resamples, 4) for one in block):
+    for often in (one for block in draws(Units.without_values(queries), resamples, 4) for one in block):
         parts = [
             qrels.filter(query=query).with_columns(query=query * 100 + time)
             for query, n in enumerate(often.tolist())

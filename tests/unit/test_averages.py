@@ -1103,7 +1103,7 @@ def test_totals_name_no_segment_where_repeated_documents_are_left_out() -> None:
 
 def test_blocks_of_resamples_are_drawn_apart() -> None:
     """Each block has draws of its own, of as many units as there are, and the first is what the seed alone gives."""
-    blocks = list(draws(Units.alone(3000), 1000, 5))
+    blocks = list(draws(Units.without_values(3000), 1000, 5))
     often = np.concatenate(blocks)
     assert len(blocks) > 1
     assert len(np.unique(often, axis=0)) == 1000
@@ -1116,7 +1116,7 @@ def test_many_units_are_drawn_block_by_block() -> None:
     """Sums over resamples of many units are those of the counts that are drawn, in any number of threads."""
     n = 70_001
     values = np.random.default_rng(1).normal(size=(2, n))
-    often = np.concatenate(list(draws(Units.alone(n), 40, 5)))
+    often = np.concatenate(list(draws(Units.without_values(n), 40, 5)))
     assert (often.sum(axis=1) == n).all()
     for units in np.split(often, [1 << 15, 1 << 16], axis=1):  # the draws of a block are not always as many
         expected = (units.shape[1] * (1 - units.shape[1] / n)) ** 0.5

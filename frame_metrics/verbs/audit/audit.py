@@ -30,7 +30,7 @@ from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.saved_values import asked_of, named_in, saved_values_of
 from frame_metrics.measuring.split import Shares, check_split
 from frame_metrics.measuring.values import as_saved
-from frame_metrics.plan.call import Call, bound, of_every_role
+from frame_metrics.plan.call import Call, bind, of_every_role
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import audited
 from frame_metrics.plan.plan import resolved, unused_judgments
@@ -65,7 +65,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         gate_of(fail_on)
     try:
         plan = resolved(given)
-        call = of_every_role(plan) if plan.of_values else bound(plan, audited(plan))
+        call = of_every_role(plan) if plan.of_values else bind(plan, audited(plan))
     except ReportedError as error:  # checks would not know what to look at
         return _alone(given, fail_on, of_error(error))
     if split is not None:

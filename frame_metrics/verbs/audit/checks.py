@@ -210,7 +210,7 @@ class RankedBlock:
         ----------
         compare : a function of the scores, and of the scores above them, that returns marks.
         """
-        score = self.rows.cells.get("score") if "rank" in self.rows.cells else self.rows.score
+        score = self.rows.values.get("score") if "rank" in self.rows.values else self.rows.score
         if score is None:
             return None
         score = self.rows.ordered(score)
@@ -225,9 +225,9 @@ class RankedBlock:
 
         None without scores.
         """
-        if "score" not in self.rows.cells:
+        if "score" not in self.rows.values:
             return None
-        run, score = self.run, self.rows.ordered(self.rows.cells["score"]).astype(np.float64)
+        run, score = self.run, self.rows.ordered(self.rows.values["score"]).astype(np.float64)
         there = ~np.isnan(score)
         judged = run.judged & there & ~run.good
         alone = run.count_of(judged, None, retrieved=False) == 0
@@ -249,7 +249,7 @@ class RankedBlock:
     def numbered(self) -> Array:
         """Return whether the scores that order each ranking are 1, 2, 3 ... in some order."""
         run, score = self.run, self.rows.score
-        if score is None or "rank" in self.rows.cells:
+        if score is None or "rank" in self.rows.values:
             return np.zeros(run.n_queries, bool)
         from_below = np.repeat(run.starts + run.n_ret, run.lengths) - np.arange(len(score))
         return run.count_of(self.rows.ordered(score) != from_below, None) == 0
@@ -320,7 +320,7 @@ def in_unit(index: Index, unit: str, values: Array) -> int:
         return int(np.count_nonzero(mark_codes(index.query[values > 0], len(index.queries))))
     if unit == "documents":
         most = np.zeros(index.n_pairs, np.int64)
-        np.maximum.at(most, index.pair, values)
+        np.maximum.at(most, index.segment_query, values)
         return int(most.sum())
     return int(values.sum(dtype=np.int64))
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from frame_metrics.data.log import Block, Log
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.verbs.audit import (
     checks,
     facts,
@@ -73,14 +73,14 @@ def run_checks(log: Log) -> Counted:
         Rows have an error that shows only in rank order, or beside other rows of their query. It names rows of the
         frame that the log was read from.
     """
-    n, looks = len(log.grid.pair), [check for check in CHECKS if RankedBlock in check.reads]
+    n, looks = len(log.grid.segment_query), [check for check in CHECKS if RankedBlock in check.reads]
     amounts: dict[str, Array] = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {
         check.name: np.zeros(n, np.int32) for check in looks
     }
 
     def work(block: Block) -> None:
         rows = block.rows
-        run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
+        run = block.ranking(scored="score" in rows.values and "rank" not in rows.values)
         mine = {role: values[block.at] for role, values in of_queries.items()}
         ranked = RankedBlock(log, rows, run, mine, block.evaluated(run), log.answered[block.at])
         for name, amount in AMOUNTS.items():
@@ -94,11 +94,11 @@ def run_checks(log: Log) -> Counted:
     if log.conventions.propensity is not None:
         amounts |= {name: np.zeros(n) for name in of_weights.MASSES}
 
-    with log.rows_of_the_frame():
+    with log.errors_name_frame_rows():
         known = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
-    known |= {role: log.known_values(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
+    known |= {role: log.known_role_values(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     of_queries = {role: values for role, values in known.items() if values is not None}
-    log.each_block(work)
+    log.for_each_sorted_block(work)
     of_units = {name: values for name, values in of_queries.items() if name in ("size", "weight", "cluster")}
     of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
     return Counted(
@@ -118,7 +118,7 @@ def _beyond(log: Log) -> Array | None:
     keys = [*by, *query]
     rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
     found = rows.filter(pl.col(place).is_not_null())
-    judgment = judging(log.judgments)
+    judgment = judgment_columns_in(log.judgments)
     judged = log.judgments.filter(pl.any_horizontal(pl.col(judgment).cast(pl.Float64).fill_nan(None).is_not_null()))
     unfound = judged.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
     beyond = log.index.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]

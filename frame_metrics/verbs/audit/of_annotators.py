@@ -14,7 +14,7 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text
 from frame_metrics.measuring.annotators import pair_annotators
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.stats.agreement import kappa, weighted_kappa
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
@@ -119,7 +119,7 @@ def about_annotators(log: Log | None, rule: str | None) -> Iterator[About]:
 
 def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documents:
     """Summarise the judgments of each document: the grades, or the labels if there are no grades."""
-    value = pl.col(judging(each)[0]).drop_nulls()
+    value = pl.col(judgment_columns_in(each)[0]).drop_nulls()
     seen = [pl.len().alias("times"), (value.n_unique() > 1).alias("differ")]
     seen += [(value.mode().len() > 1).alias("tied")] if rule == "majority" else []
     return Documents(each.group_by(keys, maintain_order=True).agg(seen), keys, rule)
@@ -127,7 +127,7 @@ def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documen
 
 def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
     """Compute the agreement of each pair of annotators; pairs with the most common documents come first."""
-    value = judging(each)[0]
+    value = judgment_columns_in(each)[0]
     pairs = pair_annotators(each, codes(each, keys)[0], value)
     size = np.bincount(pairs.pair, minlength=pairs.n)
     order = np.argsort(-size, kind="stable")

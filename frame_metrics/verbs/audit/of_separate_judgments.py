@@ -9,7 +9,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted_values
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.other_spellings import Otherwise, most_otherwise, written_otherwise
 
@@ -33,7 +33,7 @@ def queries_without_a_grade(log: Log) -> Seen:
     query = log.columns.key_names[2]
     every = log.separate_judgments.listed.select(query).unique(maintain_order=True)
     lost = every.join(
-        log.separate_judgments.names.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
+        log.separate_judgments.queries.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
     )
     return Seen(len(lost), len(every), as_text(lost[:1]))
 
@@ -50,7 +50,7 @@ def judgments_without_a_segment(log: Log) -> Seen:
         return Seen(0)
     keys, pairs = log.separate_judgments.keys, log.separate_judgments.pairs
     null = pairs.filter(pl.any_horizontal(pl.col(by).is_null()))
-    ours = log.key_rows.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
+    ours = log.key_source.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
     known = null.join(ours, on=log.columns.key_names[2], how="semi", nulls_equal=True, maintain_order="left")
     lost = known.join(ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
     return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
@@ -93,7 +93,7 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     table, place = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
     there = None if place is None else table[place].is_not_null()
     of = len(table) if there is None else int(there.sum())
-    matched = pl.any_horizontal(pl.col(judging(table)).cast(pl.Float64).fill_nan(None).is_not_null())
+    matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
     lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
     at = (lost if there is None else lost & there).arg_true().to_numpy()
     at = at[

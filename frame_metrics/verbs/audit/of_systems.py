@@ -30,8 +30,8 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     judged = log.separate_judgments
     if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
         return Seen(0)
-    names = judged.names.select(judged.keys)
-    known = log.key_rows.keys_at(judged.keys, log.grid.rankings.first_row)
+    names = judged.queries.select(judged.keys)
+    known = log.key_source.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
     n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
@@ -46,8 +46,8 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     judged, (_, by, query) = log.separate_judgments, log.columns.key_names
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
         return Seen(0)
-    theirs = judged.names.select(judged.keys)
-    ours = log.key_rows.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
+    theirs = judged.queries.select(judged.keys)
+    ours = log.key_source.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
     ours = ours.join(theirs, on=query, how="semi", nulls_equal=True, maintain_order="left")
     agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
     each = ours.select(query).unique(maintain_order=True)
@@ -214,8 +214,8 @@ def _in_another_segment(index: Index) -> Array:
     if not index.columns.by:
         return np.zeros(len(index), bool)
     search = index.query * max(len(index.systems), 1) + index.system
-    by_some, by_this = (np.bincount(key, index.answered) > 0 for key in (index.pair, search))
-    marked: Array = ~by_some[index.pair] & by_this[search]
+    by_some, by_this = (np.bincount(key, index.answered) > 0 for key in (index.segment_query, search))
+    marked: Array = ~by_some[index.segment_query] & by_this[search]
     return marked
 
 

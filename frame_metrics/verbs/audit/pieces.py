@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.fast.codes import numbers
@@ -20,7 +20,7 @@ from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.indexed import indexed
 from frame_metrics.measuring.pieces import facts_of_pieces, gather, of_rankings, refuse_unmatched, work_of
-from frame_metrics.measuring.work import Work
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS
@@ -55,11 +55,11 @@ def decided(call: Call) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Auditing(Work):
+class Auditing(PieceWork):
     """The work on each piece of an audit: a row of counts for each ranking, then rows with the notes of the piece."""
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        readable = _readable_rows(self, source, piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        readable = _readable_rows(self, source, whole_log)
         counts: Counted = readable.seen
         amounts = {
             name: values for name, values in counts.amounts.items() if name != "cluster"
@@ -81,14 +81,14 @@ class Auditing(Work):
         return some.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
 
-def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
+def _readable_rows(work: PieceWork, source: Source, whole_log: WholeLog) -> Readable:
     """Leave out the rows of a piece that have errors, and count in the rankings of the others.
 
     An error that is not about single rows is raised.
     """
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
-        log = replace(source, table=rows).log(single=decided(work.call), piece=piece)
+        log = replace(source, table=rows).log(single=decided(work.call), whole_log=whole_log)
         return run_checks(log)
 
     readable = skip_bad_rows(source, look)
@@ -114,9 +114,9 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
 class CountingReadable(Counting):
     """The work on each piece that counts equal rows, among those that have no errors."""
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        readable = _readable_rows(self, source, piece)
-        answer = super().answer(replace(source, table=readable.rows), piece, ordered=ordered)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        readable = _readable_rows(self, source, whole_log)
+        answer = super().answer(replace(source, table=readable.rows), whole_log, ordered=ordered)
         return Origin(readable.at, len(source.table)).answer(answer)
 
 
@@ -176,12 +176,12 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
     systems = table.filter(OF_LOG).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
     number = pl.DataFrame({SYSTEM: systems, NOTE: np.arange(len(systems))})
     table = table.drop(NOTE).join(number, on=SYSTEM, maintain_order="left").with_columns(pl.col(NOTE).alias(SYSTEM))
-    return table, replace(work, systems=work.names.gather(systems))
+    return table, replace(work, systems=work.system_names.gather(systems))
 
 
-def _with_all_judgments(work: Work) -> Log | None:
+def _with_all_judgments(work: PieceWork) -> Log | None:
     """Return a log without rows, with all judgments beside the frame, if several are about one document."""
     judged, options = work.call.judgment_columns, work.call.plan.given.judgments
     if judged is None or options is None or not (judged.annotator or work.call.conventions.several):
         return None
-    return source_of(work.call, work.empty, work.as_separate(work.judgments), piece=True).log(piece=Piece(None))
+    return source_of(work.call, work.empty, work.as_separate(work.judgments), piece=True).log(whole_log=WholeLog(None))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.inputs import Array
-from frame_metrics.keys.groups import as_text, drawing_places
+from frame_metrics.keys.groups import as_text, drawing_ranks
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_queries, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
@@ -196,7 +196,7 @@ def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:
     by = [name for name in table.columns if name.startswith("by:")]
     each = table.group_by(*by, "arm", maintain_order=True).agg(pl.col("times").sum())
     keys = each.select(by)
-    _, first, segment = np.unique(np.array(drawing_places(keys)), axis=1, return_index=True, return_inverse=True)
+    _, first, segment = np.unique(np.array(drawing_ranks(keys)), axis=1, return_index=True, return_inverse=True)
     if len(first) < 2:
         return []
     units = np.zeros((len(first), len(whole.arms)), np.int64)

@@ -20,13 +20,13 @@ from frame_metrics.measuring.results import averaged, query_rows
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.declared import BOUNDS
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.verbs.bounds.differences import (
     OF_PAIRS,
     check_baseline,
@@ -52,7 +52,7 @@ def bounds(
     check_choice("of", of, get_args(BoundsOf))
     check_bool("per_query", per_query)
     asked, max_grade = read(metrics), plain(max_grade)
-    call = bound(plan, needs_of(plan, asked) | Needs(verb=BOUNDS))
+    call = bind(plan, needs_of(plan, asked) | Needs(verb=BOUNDS))
     check_asked(asked, call)
     result = _schema(of, per_query=per_query, differences=baseline is not None)
     check_key_names(call.columns.keys, ["baseline", *result] if baseline is not None else result)
@@ -129,7 +129,7 @@ def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
 
 def _ordered(log: Log, asked: Asked) -> Array:
     """Return values with ``ties="worst"`` or "best"; ties are ordered by what a metric reads, grades or labels."""
-    values = np.empty((len(asked), len(log.grid.pair)))
+    values = np.empty((len(asked), len(log.grid.segment_query)))
     graded = np.array([metric.graded for _, metric in asked], bool)
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
@@ -149,18 +149,18 @@ def _labelled(log: Log) -> Log:
 
 def _tied(log: Log, asked: Asked) -> Array:
     """Return 1 where a tie lies across a metric's cutoff (without a cutoff: where there is any tie), else 0."""
-    out = np.zeros((len(asked), len(log.grid.pair)))
+    out = np.zeros((len(asked), len(log.grid.segment_query)))
     condensed = [log.conventions.variant(metric)[1] for _, metric in asked]
 
     def work(block: Block) -> None:
-        if block.rows.score is None or "rank" in block.rows.cells:
+        if block.rows.score is None or "rank" in block.rows.values:
             return
         run = block.ranking(scored=True)
         runs = {kind: run.variant(run.rel, kind) for kind in set(condensed)}
         for i, (_, metric) in enumerate(asked):
             out[i, block.at] = runs[condensed[i]].tied_at(metric.k)
 
-    log.each_block(work)
+    log.for_each_sorted_block(work)
     return out
 
 
@@ -195,7 +195,7 @@ def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
 
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
     """Return the least and greatest values over all judgments of unjudged rows, and the share of judged results."""
-    lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
+    lower, upper, seen = np.zeros((3, len(asked), len(log.grid.segment_query)))
     n_elsewhere, rels = n_unjudged_elsewhere(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
 
@@ -213,13 +213,13 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
 
     # With labels and grades, a row without a grade looks like one of grade 0 to the tie rule. But its bounds differ, so
     # that such tied rows are ordered too.
-    log.each_block(work, all_ties=len(judging(log.table)) > 1)
+    log.for_each_sorted_block(work, all_ties=len(judgment_columns_in(log.table)) > 1)
     return lower, upper, seen
 
 
 def check_open_ties(sheet: Sorted, log: Log) -> None:
     """Raise if the rank of an unjudged row depends on the judgment that it will get: a tie that judgments order."""
-    if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
+    if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.values:
         return
     grade, label = sheet.judgments()
     unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))

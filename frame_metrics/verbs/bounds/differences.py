@@ -29,7 +29,7 @@ from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
-from frame_metrics.roles.columns import Columns, judging
+from frame_metrics.roles.columns import Columns, judgment_columns_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.unjudged import Gains, Given, Pair, best_alone, fitted, open_in, ratio_of
@@ -92,8 +92,8 @@ def of_base(index: Index, baseline: Any) -> Array:
         np.flatnonzero(index.system == number_of_baseline(index, baseline)),
         np.zeros(index.n_pairs, np.int64),
     )
-    of_pair[index.pair[mine]] = mine
-    return of_pair[index.pair]
+    of_pair[index.segment_query[mine]] = mine
+    return of_pair[index.segment_query]
 
 
 def rows_of_pairs(
@@ -230,7 +230,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     take : a function of ``Shared``.
     """
     grid, doc, n_elsewhere = log.grid, number_documents(log), n_unjudged_elsewhere(log)
-    by_pair = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
+    by_pair = np.lexsort((grid.system, grid.segment_query)).reshape(-1, max(len(grid.system_row), 1))
 
     def work(some: slice | Array) -> None:
         at = by_pair[some].ravel()
@@ -283,8 +283,8 @@ def n_unjudged_elsewhere(log: Log) -> Array:
     """Count, for each ranking, the unjudged documents that only other systems list for its query."""
     grid = log.grid
     if log.separate_judgments is None:
-        return np.zeros(len(grid.pair), np.int64)
-    judgments = judging(log.table)
+        return np.zeros(len(grid.segment_query), np.int64)
+    judgments = judgment_columns_in(log.table)
     rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
     count = rows.group_by(log.separate_judgments.keys).agg(pl.col("doc").n_unique().alias("open"))
     every = log.index.joined(count, log.separate_judgments.keys)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log, Piece
+from frame_metrics.data.log import Block, Log, WholeLog
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -26,17 +26,17 @@ from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.pieces import facts, gather, work_of
 from frame_metrics.measuring.queries import check_grades, each_ranking
-from frame_metrics.measuring.work import Work
+from frame_metrics.measuring.work import PieceWork
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.checks import check_asked, single_metric
 from frame_metrics.plan.declared import TO_JUDGE
 from frame_metrics.plan.needs import RANKED, Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
 from frame_metrics.verbs.bounds.choices import Part, Summed, best_choice
@@ -75,7 +75,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
     needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, judgments_optional=True)
-    call = bound(plan, needs | Needs(verb=TO_JUDGE))
+    call = bind(plan, needs | Needs(verb=TO_JUDGE))
     max_grade = plain(max_grade)
     _check(asked, call, baseline, max_grade)
     asked, columns = scaled(asked, max_grade), call.columns
@@ -120,14 +120,14 @@ def _keys(table: pl.DataFrame, log: Log, keys: Sequence[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Unjudged(Work):
+class Unjudged(PieceWork):
     """The unjudged documents of a piece that rank highest."""
 
     named: Sequence[str]  # the key columns of the result
     n: int
 
-    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(single=True, piece=piece)
+    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+        log = source.log(single=True, whole_log=whole_log)
         table = _first(_unjudged(log, []), "depth", self.n)
         keys = _keys(table, log, self.named)
         keys |= {ORDER: keys[self.named[-1]]} if ordered else {}
@@ -179,7 +179,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
 
 def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     """Return a row for each unjudged document of a query (and of its segment, see ``keys_of_judgments``)."""
-    grid, n, names = log.grid, len(log.table), judging(log.table)
+    grid, n, names = log.grid, len(log.table), judgment_columns_in(log.table)
     ranking, rank = np.zeros(n, np.int64), np.full(n, np.nan)
 
     def work(block: Block) -> None:
@@ -192,7 +192,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank
 
-    log.each_block(work, all_ties=True)  # the rank of each document matters here, also of unjudged ones
+    log.for_each_sorted_block(work, all_ties=True)  # the rank of each document matters here, also of unjudged ones
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)

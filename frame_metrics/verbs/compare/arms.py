@@ -40,10 +40,10 @@ from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
-from frame_metrics.verbs.compare.groups import range_of_metric
 from frame_metrics.verbs.compare.joint_arms import ArmsJoint, BlockOfArms, families_of_arms, permute_families
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns, margins_of
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
+from frame_metrics.verbs.compare.pair_groups import range_of_metric
 from frame_metrics.verbs.compare.splits import splits_of_queries, splits_with_saved
 from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged
 
@@ -118,7 +118,7 @@ class ArmValues:
 
         Parameters
         ----------
-        saved : as ``baseline.call_of`` returns it.
+        saved : as ``saved_call`` returns it.
         gone : whether there may be segments that only the saved numbers have; they are then the last.
         """
         there = read_saved(saved, unfilled(self.asked))

@@ -20,7 +20,7 @@ from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of_comparison
-from frame_metrics.verbs.compare.paired import paired_by, pairs_tested, query_differences
+from frame_metrics.verbs.compare.paired import pairing_function, pairs_tested, query_differences
 from frame_metrics.verbs.compare.proxied import proxied
 from frame_metrics.verbs.compare.rows import rows_compared
 
@@ -31,7 +31,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     """Implement ``irm.compare``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=COMPARE))
     kind = kind_of_comparison(call, arms=False)
-    call = paired_by_row(call) if kind == "rows" and options.against is None else call
+    call = with_row_as_document(call) if kind == "rows" and options.against is None else call
     check_compared(kind, call, asked or (), options)
     options = replace(options, of=kind)
     if kind == "proxies" and options.test != "z":
@@ -39,7 +39,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
-    paired = paired_by(call, asked, options)
+    paired = pairing_function(call, asked, options)
 
     def compute(source: Source) -> Answer:
         if kind in OF_SOURCE:
@@ -52,7 +52,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     return answer_of(call, compute, schema, in_pieces=True, documents=by_document)
 
 
-def paired_by_row(call: Call) -> Call:
+def with_row_as_document(call: Call) -> Call:
     """Return a call in which each row is a document, if systems are columns of the same rows and no column says it."""
     columns = call.columns
     if not columns.shape.per_system or columns.doc or columns.query:

@@ -23,7 +23,7 @@ from frame_metrics.stats.exact import detectable, expanded_level, normal
 from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import normally_above, of_candidates, of_draws
 from frame_metrics.stats.resampling import vary
-from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
+from frame_metrics.stats.significance import CLOSE, adjusted, interval_and_p_value_of_draws
 from frame_metrics.verbs.compare.margins import OF_MARGIN, margin_columns, margin_columns_of_error
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
@@ -33,10 +33,10 @@ Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 LEAST = 2  # units for which a level is expanded: with one it would have no ends
 WIDE = 1000  # units of each arm from which on a p-value may be as small as floats are
 EACH = ("value", "baseline_value", "difference")
-SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
+INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 RELATIVE = ("relative", "relative_low", "relative_high")
-OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *SURE), pl.Float64)
+OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
 OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
 OF_QUERIES = OF_PAIRS | UNANSWERED | TESTED
 OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
@@ -44,7 +44,7 @@ OF_TEAMS |= {"n_unjudged": pl.Int64} | TESTED
 for name in RELATIVE:
     del OF_TEAMS[name]
 OF_PAIRS |= TESTED
-OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *SURE), pl.Float64)
+OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
 UNITS = ("n_units", "baseline_n_units", "n_shared")
 OF_ARMS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64)
 UNJUDGED = ("n_unjudged", "baseline_n_unjudged")
@@ -52,7 +52,7 @@ OF_ARMS |= dict.fromkeys(UNJUDGED, pl.Int64) | TESTED
 UNIT_SHARES = ("unit_share", "baseline_unit_share")
 SPLIT: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
 NOTE: dict[str, Any] = {"split_note": pl.String}
-OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE[:-1]), pl.Float64)
+OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *INFERENCE[:-1]), pl.Float64)
 OF_PROXIES |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
 OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
@@ -64,7 +64,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
         return {name: OF_PAIRS[name] for name in EACH}
     if options.of_wins:
         return OF_TEAMS
-    arms = OF_ARMS | (SPLIT if options.shares else {}) | NOTE
+    arms = OF_ARMS | (SPLIT if options.shows_unit_shares else {}) | NOTE
     each = {"queries": OF_QUERIES, "proxies": OF_PROXIES, "rows": OF_PAIRS}
     return _with_margin(each.get(options.of, arms), options)
 
@@ -178,11 +178,11 @@ def by_draws(
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
         if not drawn.shape[1] or np.isnan(values[0] - values[1]):
             return {}
-        n, df = _few(drawn, units)
+        n, df = _effective_n(drawn, units)
         level = expanded_level(options.ci, n, df)
         means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
         differences = drawn[0] - drawn[1]
-        ends = drawn_ends(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), level)
+        ends = interval_and_p_value_of_draws(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), level)
         ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float(differences.std())
@@ -198,10 +198,11 @@ def by_draws(
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
 
 
-def _few(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
+def _effective_n(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
     """Return the number of units by which the level of draws is expanded, and the degrees of freedom.
 
-    They are those of pairs; of two arms, of the units that would lose as much variance, and Welch's.
+    Of pairs: the number of units n, and n - 1. Of two arms: the number of units of one sample whose draws would lose as
+    much variance, and Welch's degrees of freedom.
     """
     n = np.asarray(units, np.float64)
     if len(n) == 1:
@@ -276,7 +277,7 @@ def answer_with(
     """
     at, metric, pair = places
     mine, base = np.array(pairs).T
-    keys = segments.rows_of_keys(at) | systems.rows_of_keys(mine[pair])
+    keys = segments.key_rows(at, totalled=False) | systems.key_rows(mine[pair], totalled=False)
     if saved is not None:
         name = pl.Series([saved], dtype=pl.String).new_from_index(0, len(pair))
         return Answer(keys, {"baseline": name} | labels(asked, metric) | dict(columns), {}, segments.cells.key_table)
@@ -288,9 +289,9 @@ def answer_with(
 def corrected_for_candidates(
     columns: Mapping[str, pl.Series] | pl.DataFrame, family: Array, correction: str
 ) -> dict[str, pl.Series]:
-    """Return the p-values of differences compared with a margin, corrected for several candidates.
+    """Return the p-values of differences compared with a margin, corrected for the number of candidates.
 
-    All metrics have to pass, so none is corrected for others.
+    They are not corrected for the number of metrics: a candidate has to pass on each metric anyway.
 
     Parameters
     ----------

@@ -23,9 +23,9 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import tally
 from frame_metrics.stats.intervals import intervals
 from frame_metrics.stats.outstanding import ALPHA, outstanding
-from frame_metrics.verbs.compare.groups import range_of_metric
 from frame_metrics.verbs.compare.options import CompareOptions
-from frame_metrics.verbs.compare.paired import paired_by
+from frame_metrics.verbs.compare.pair_groups import range_of_metric
+from frame_metrics.verbs.compare.paired import pairing_function
 
 FIGURES = ("value", "whole", "ci_low", "ci_high", "p_value")
 COUNTS = ("n", "n_segments")
@@ -53,7 +53,7 @@ def farthest(
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
     """
     call, asked = planned(plan, metrics, Needs(verb=EVALUATE))
-    paired = None if options is None else paired_by(call, asked, options)
+    paired = None if options is None else pairing_function(call, asked, options)
 
     def compute(source: Source) -> Answer:
         all_values = values_of_source(source, asked)
@@ -124,7 +124,7 @@ def _of_differences(pairing: Pairing, at: int, system: Any) -> tuple[Array, Arra
         one = number_of_system(system, index.system_names, name, "system=")
     pair = next(two for two in pairing.pairs if two[0] == one)
     for segment in pairing.segments.tolist():
-        here = pairing.laid(segment)
+        here = pairing.values_by_query(segment)
         (use,) = here.compared(at, [pair])
         both = here.values[at, use]
         values.append(both[:, pair[0]] - both[:, pair[1]])

@@ -23,25 +23,27 @@ from frame_metrics.stats.significance import (
     interval_and_p_value,
     times,
 )
-from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import flip_families
+from frame_metrics.verbs.compare.pair_groups import PairDifferences, PairGroup
 
 BOUNDS = "bounds"  # where a row has those of one side, which are no column of a result
 POWER = 0.8  # with which mde is detected
-DRAWN = 10  # units from which on they are drawn for intervals: means of fewer never leave the few values
+# With fewer units intervals are not made by resampling: resampled means never leave the few observed values.
+MIN_UNITS_TO_RESAMPLE = 10
 
 
-def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, others: int = 0) -> None:
+def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, n_tested_elsewhere: int = 0) -> None:
     """Fill in the intervals and p-values of groups, of one segment or, with ``over="all"``, of all.
 
-    ``others``: how many rows of the family are tested in another way, with ``over="all"``; then each is tested alone.
+    ``n_tested_elsewhere``: with ``over="all"``, the number of rows of the family that have another test. If there
+    are such rows, each pair is tested by itself.
     """
     families = [[column.at if options.over == "metric" else 0 for column in one.columns] for one in groups]
     counts: Counter[int] = Counter()
     for group, own in zip(groups, families, strict=True):
         counts.update(own if group.tested else ())
-    joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not others}
+    joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not n_tested_elsewhere}
     # Families of the same queries are flipped at once: the result of a family does not depend on others.
     same_groups: dict[tuple[int, ...], set[int]] = {}
     for family in joint:
@@ -49,71 +51,75 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, o
     for group, own in zip(groups, families, strict=True):
         alone = [not (family in joint and group.tested) for family in own]
         if any(alone):
-            pairs = [counts[family] + others for family, one in zip(own, alone, strict=True) if one]
-            _alone(group.only(alone), pairs, options, tick)
+            sizes = [counts[family] + n_tested_elsewhere for family, one in zip(own, alone, strict=True) if one]
+            _infer_single(group.only(alone), sizes, options, tick)
     for at, several in same_groups.items():
         some = [groups[i].only([family in several for family in families[i]]) for i in at if groups[i].tested]
         _infer_families(some, options, tick)
 
 
-def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick: Tick) -> None:
-    """Fill in what is inferred of pairs by themselves; ``pairs``: of how many p-values the family of each is."""
+def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: CompareOptions, tick: Tick) -> None:
+    """Fill in what is inferred of pairs by themselves.
+
+    ``family_sizes``: the number of p-values in the family of each column.
+    """
     by_draws, spread = options.test == "bootstrap", group.spread
-    wide, p_value = np.full(len(group.columns), np.nan), None
-    ends = np.full((2, len(wide)), np.nan)
+    n_errors, p_value = np.full(len(group.columns), np.nan), None
+    ends = np.full((2, len(n_errors)), np.nan)
     if spread is not None:
-        wide[:] = errors_away(options.ci, spread.units)
+        n_errors[:] = errors_away(options.ci, spread.units)
     if group.tested:
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
-        known = np.where(group.shares, normal_quantile(options.ci), wide)
+        known = np.where(group.zero_one, normal_quantile(options.ci), n_errors)
         ends = ends_around(group, spread, known)
         vary = (spread.error > 0) | (np.array([column.mean for column in group.columns]) == 0)
-        some = np.flatnonzero(by_draws | (~group.shares & vary & (spread.units >= DRAWN)))
+        some = np.flatnonzero(by_draws | (~group.zero_one & vary & (spread.units >= MIN_UNITS_TO_RESAMPLE)))
         if len(some):
             given = options.ci, options.resamples, options.seed, tick, group.size[some]
             found = interval_and_p_value(group.differences[:, some], group.weight, group.cluster, *given)
             ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
             p_value = found["p_value"] if by_draws else p_value
-    _fill(group, p_value, ends, wide, pairs if options.multiplied else [1] * len(pairs), options)
+    times_p = family_sizes if options.multiplied else [1] * len(family_sizes)
+    _fill(group, p_value, ends, n_errors, times_p, options)
 
 
 def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of families of pairs."""
     found = flip_families(groups, options, tick)
-    for group, adjusted, wide, bounds in zip(groups, found.adjusted, found.wide, found.bounds, strict=True):
+    for group, adjusted, n_errors, bounds in zip(groups, found.adjusted, found.n_errors, found.bounds, strict=True):
         p_value = _p_values(group, options, tick, found.p_value)
-        ends = np.full((2, len(wide)), np.nan)
+        ends = np.full((2, len(n_errors)), np.nan)
         if group.spread is not None:  # no interval of a family is shorter than that of one pair
             single = errors_away(options.ci, group.spread.units)
-            wide = np.maximum(wide, np.where(group.shares, normal_quantile(options.ci), single))
-            ends = ends_around(group, group.spread, wide)
-        _fill(group, p_value, ends, wide, [1] * len(wide), options)
+            n_errors = np.maximum(n_errors, np.where(group.zero_one, normal_quantile(options.ci), single))
+            ends = ends_around(group, group.spread, n_errors)
+        _fill(group, p_value, ends, n_errors, [1] * len(n_errors), options)
         for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
         for column, bound in zip(group.columns, bounds.T, strict=False):  # of a verb that needs them
             column.row[BOUNDS] = bound
 
 
-def ends_around(group: PairGroup, spread: SpreadOfPairs, wide: Array) -> Array:
+def ends_around(group: PairGroup, spread: SpreadOfPairs, n_errors: Array) -> Array:
     """Return the ends of intervals within what means may be, shape (2, columns).
 
     Differences that are all equal, and not 0, show no variance: null.
 
     Parameters
     ----------
-    wide : how many standard errors the ends are away, shape (columns,).
+    n_errors : how many standard errors the ends are away, shape (columns,).
     """
-    ends = np.empty((2, len(wide)))
+    ends = np.empty((2, len(n_errors)))
     for i, column in enumerate(group.columns):
-        if column.share is not None:
-            ends[:, i] = newcombe(column.share, float(wide[i]))
+        if column.win_table is not None:
+            ends[:, i] = newcombe(column.win_table, float(n_errors[i]))
             continue
         mean, error, (least, most) = column.mean, float(spread.error[i]), column.ends
         if not error and mean:
             ends[:, i] = np.nan
             continue
-        far = float(wide[i]) * error if error else 0.0
+        far = float(n_errors[i]) * error if error else 0.0
         ends[:, i] = np.clip([mean - far, mean + far], min(least, mean), max(most, mean))
     return np.where(np.isinf(ends), np.nan, ends)
 
@@ -127,7 +133,7 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
         return np.ones(len(group.columns))
     if options.test not in ("randomization", MID_P):
         return classical(group.differences, str(options.test))
-    of_shares = ((column.share, _test(column, options) == MID_P) for column in group.columns)
+    of_shares = ((column.win_table, _test(column, options) == MID_P) for column in group.columns)
     out = np.array([mid_p(int(one[1]), int(one[2])) if one is not None and mid else np.nan for one, mid in of_shares])
     rest = np.isnan(out)
     if rest.any() and drawn is not None:
@@ -139,7 +145,12 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
 
 
 def _fill(
-    group: PairGroup, p_value: Array | None, ends: Array, wide: Array, pairs: Sequence[int], options: CompareOptions
+    group: PairGroup,
+    p_value: Array | None,
+    ends: Array,
+    n_errors: Array,
+    times_p: Sequence[int],
+    options: CompareOptions,
 ) -> None:
     """Put what is inferred of each column into its row.
 
@@ -147,12 +158,12 @@ def _fill(
     ----------
     p_value : of each column; None if nothing can be tested.
     ends : of the intervals, shape (2, columns).
-    wide : how many standard errors the ends of other intervals are away, shape (columns,).
-    pairs : by how many p-values the least one is multiplied before it is compared with 1 - ``ci``.
+    n_errors : how many standard errors the ends of other intervals are away, shape (columns,).
+    times_p : by what the least possible p-value of each column is multiplied before it is compared with 1 - ``ci``.
     """
     spread = group.spread
     more = np.nan if spread is None else t_quantile(POWER, spread.units - 1)
-    relative = None if spread is None or options.of_wins else _relative(group, wide)
+    relative = None if spread is None or options.of_wins else _relative(group, n_errors)
     for i, column in enumerate(group.columns):
         row, test = column.row, _test(column, options)
         row |= {"test": test} if p_value is None else {"test": test, "p_value": float(p_value[i])}
@@ -160,21 +171,21 @@ def _fill(
             continue
         row["effect_size"] = float(spread.effect_size[i])
         row["ci_low"], row["ci_high"] = ends[:, i].tolist()
-        far, error = float(wide[i]) + more, float(spread.error[i])
-        reached = least_p(test, group.units, options.permutations) * pairs[i] <= 1 - options.ci + CLOSE
+        far, error = float(n_errors[i]) + more, float(spread.error[i])
+        reached = least_p(test, group.units, options.permutations) * times_p[i] <= 1 - options.ci + CLOSE
         known = reached and np.isfinite(far) and (error or not column.mean) and far * error <= column.ends[1]
         row["mde"] = far * error if known else np.nan
         if relative is not None:
             row["relative_low"], row["relative_high"] = relative[:, i].tolist()
 
 
-def _test(column: Column, options: CompareOptions) -> str:
+def _test(column: PairDifferences, options: CompareOptions) -> str:
     """Return the test of a column: of values of 0 and 1 by default McNemar's mid-p."""
-    return MID_P if options.by_default and column.share is not None else str(options.test)
+    return MID_P if options.by_default and column.win_table is not None else str(options.test)
 
 
-def _relative(group: PairGroup, wide: Array) -> Array:
+def _relative(group: PairGroup, n_errors: Array) -> Array:
     """Return the ends of relative differences, shape (2, columns)."""
     means = np.array([[column.row["value"], column.row["baseline_value"]] for column in group.columns]).T
-    known = np.where(np.isfinite(wide), wide, 0)
-    return np.where(np.isfinite(wide), relative_ends(means, group.relative_error() ** 2, known), np.nan)
+    known = np.where(np.isfinite(n_errors), n_errors, 0)
+    return np.where(np.isfinite(n_errors), relative_ends(means, group.relative_error() ** 2, known), np.nan)

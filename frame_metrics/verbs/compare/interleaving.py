@@ -82,9 +82,9 @@ def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
     """Return the answer with the numbers of lists of both teams whose rows have no judgment; ``unjudged``: marks."""
     index, columns = pairing.all_values.index, answer.columns
     of_pair = np.zeros((index.n_pairs, len(index.systems)), bool)
-    of_pair[index.pair[unjudged], index.system[unjudged]] = True
+    of_pair[index.segment_query[unjudged], index.system[unjudged]] = True
     segment = np.zeros(index.n_pairs, np.int64)
-    segment[index.pair] = index.segment
+    segment[index.segment_query] = index.segment
     n = max(len(index.segments), 1)
     each = [np.bincount(segment[of_pair[:, pair].all(axis=1)], minlength=n) for pair in pairing.pairs]
     at, _, pair = numbers_of_rows(len(columns["n"]), len(pairing.all_values.asked), len(pairing.pairs))

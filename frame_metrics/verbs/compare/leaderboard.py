@@ -28,11 +28,11 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import t_quantile
 from frame_metrics.stats.reliability import reliability
 from frame_metrics.verbs.compare.differences import Row
-from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import flip_families
-from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of_flips
+from frame_metrics.verbs.compare.pair_groups import PairGroup
+from frame_metrics.verbs.compare.paired import are_zero_one, described_pairs, pairing_function, work_of_flips
 
 ENDS = ("value", "ci_low", "ci_high")
 RANKS = ("rank", "rank_low", "rank_high")
@@ -60,7 +60,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
     call, asked = planned(plan, metrics, Needs(verb=LEADERBOARD))
     _check(call, asked or ())
     check_key_names(call.columns.keys, COLUMNS)
-    paired = paired_by(call, asked, options)
+    paired = pairing_function(call, asked, options)
 
     def compute(source: Source) -> Answer:
         values = values_of_source(source, asked)
@@ -150,10 +150,10 @@ def _ranks(value: Array, board: Array) -> tuple[Array, Array]:
 def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Standing]:
     """Return what all pairs say of the systems, for each segment."""
     asked, pairs = pairing.all_values.asked, pairing.pairs
-    shares, found = values_of_shares(pairing, options), {}
+    shares, found = are_zero_one(pairing, options), {}
     with progress(*work_of_flips(pairing, options, 0)) as tick:
         for segment in pairing.segments.tolist():
-            here = pairing.laid(segment)
+            here = pairing.values_by_query(segment)
             rows, groups = described_pairs(here, asked, pairs, shares, options)
             infer(groups, options, tick)
             better, worse, beaten = np.zeros((3, len(asked), here.values.shape[2]), np.int64)
@@ -187,7 +187,7 @@ def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterato
     bounds = iter(flip_families(alone, options, lambda done: None).bounds if alone else ())
     for group, spread in known:
         wide = next(bounds) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
-        single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
+        single = np.where(group.zero_one, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
         low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
         for column, above, below in zip(group.columns, low > 0, high < 0, strict=True):
             if above or below:

@@ -43,12 +43,12 @@ def lists_compared(
     side = np.select([index.system == system for system in pair], [0, 1], -1)
     there, drops = (side >= 0) & (index.segment == segment), measured.conventions.unanswered == "drop"
     here = there & (np.bincount(results.ranking, minlength=len(side)) > 0)
-    lists = np.bincount(index.pair[here], minlength=n_queries)  # of each query, 2 where both have one
-    answers = np.bincount(index.pair[there & index.answered], minlength=n_queries)
+    lists = np.bincount(index.segment_query[here], minlength=n_queries)  # of each query, 2 where both have one
+    answers = np.bincount(index.segment_query[there & index.answered], minlength=n_queries)
     used = answers == 2 if drops else lists > 0
-    some = np.flatnonzero((here & used[index.pair])[results.ranking] & (results.rank <= (asked[0].k or EVERY)))
+    some = np.flatnonzero((here & used[index.segment_query])[results.ranking] & (results.rank <= (asked[0].k or EVERY)))
     of_query, ranking, doc = _units(pairing, used), results.ranking[some], results.doc[some]
-    unit, units, mine = of_query[index.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
+    unit, units, mine = of_query[index.segment_query[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
     weight = None if measured.weight is None else measured.weight[ranking]
 
     def values(exchange: Array) -> Array:
@@ -61,7 +61,7 @@ def lists_compared(
 
     # The rows, without a test.
     value, base = values(np.zeros((1, units), np.int64))[0].T
-    lacking = np.unique(index.pair[there & (measured.unanswered > 0)])
+    lacking = np.unique(index.segment_query[there & (measured.unanswered > 0)])
     known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
     known |= {"n_unanswered": len(lacking)}
     each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
@@ -78,10 +78,11 @@ def lists_compared(
 
 def _units(pairing: Pairing, used: Array) -> Array:
     """Return the number of each query's unit, a query or a cluster, in the order of random draws."""
-    drawn, cluster, unit = pairing.drawn[used[pairing.drawn]], pairing.all_values.cluster, np.zeros(len(used), np.int64)
+    order, cluster = pairing.pairs_in_drawing_order, pairing.all_values.cluster
+    drawn, unit = order[used[order]], np.zeros(len(used), np.int64)
     of_query = np.zeros(len(used))
     if cluster is not None:
-        of_query[pairing.all_values.index.pair] = cluster
+        of_query[pairing.all_values.index.segment_query] = cluster
     own = None if cluster is None else cluster_numbers(of_query[drawn])
     unit[drawn] = np.arange(len(drawn)) if own is None else own
     return unit

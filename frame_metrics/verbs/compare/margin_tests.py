@@ -12,9 +12,9 @@ from frame_metrics.stats.averages import resampled_means
 from frame_metrics.stats.margins import Shifted, of_draws, of_pairs, of_shares
 from frame_metrics.stats.resampling import often_enough
 from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
-from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns
 from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.pair_groups import PairGroup
 
 
 def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
@@ -39,10 +39,10 @@ def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: Com
 def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: CompareOptions) -> Array:
     """Return the p-values that losses, and that gains, are less than the margins, shape (2, columns)."""
     sign = np.array([column.metric.sign for column in group.columns])
-    by_table = group.shares & (options.test in ("randomization", MID_P))
+    by_table = group.zero_one & (options.test in ("randomization", MID_P))
     p = np.full((2, len(sign)), np.nan)
     for i in np.flatnonzero(by_table).tolist():
-        table = group.columns[i].share
+        table = group.columns[i].win_table
         if table is not None:
             p[:, i] = of_shares(table, float(margin[i]))[:: int(sign[i])]
     rest = np.flatnonzero(~by_table)

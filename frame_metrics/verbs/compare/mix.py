@@ -154,7 +154,7 @@ def _answer(
 def _of_pairs(arms: ArmValues, pairs: Array) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the keys of arms and of their baselines, and the column that these are taken from."""
     systems, (mine, base) = arms.systems, pairs.T
-    keys: dict[str, Any] = dict(systems.rows_of_keys(mine))
+    keys: dict[str, Any] = dict(systems.key_rows(mine, totalled=False))
     if arms.saved is not None:
         return keys | {"baseline": pl.Series([arms.saved], dtype=pl.String).new_from_index(0, len(pairs))}, {}
     (column,) = systems.keys

@@ -57,7 +57,7 @@ MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip 
 CALLED = dict.fromkeys(("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student"), "t")
 CALLED |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
 CALLED |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
-OF_ARMS: tuple[Compared, ...] = ("arms", "rows of arms")
+ARM_KINDS: tuple[Compared, ...] = ("arms", "rows of arms")
 
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together.
@@ -113,15 +113,15 @@ class CompareOptions(IntervalOptions):
             object.__setattr__(self, "strata", strata_read(self.strata))
 
     @property
-    def adjusts(self) -> dict[str, str]:
+    def adjustments(self) -> dict[str, str]:
         """The options by which the means of arms are adjusted, and what each was given as, in words."""
         given = {} if self.covariate is None else {"covariate": quote(self.covariate)}
         return given if self.strata is None else given | {"strata": as_given(self.strata)}
 
     @property
     def flips(self) -> bool:
-        """True if the test flips signs or exchanges units, so that families can be tested together; it is known."""
-        return self.test in FLIPS.get(self.of, ()) and not self.adjusts
+        """True if the test, once it is set, flips signs or exchanges units, so that families can be tested together."""
+        return self.test in FLIPS.get(self.of, ()) and not self.adjustments
 
     @property
     def tests_families(self) -> bool:
@@ -146,7 +146,7 @@ class CompareOptions(IntervalOptions):
     @property
     def paired(self) -> bool:
         """True if each query, or row, is of both sides of a comparison; False for arms."""
-        return self.of not in OF_ARMS
+        return self.of not in ARM_KINDS
 
     @property
     def one(self) -> str:
@@ -164,7 +164,7 @@ class CompareOptions(IntervalOptions):
         return False
 
     @property
-    def shares(self) -> bool:
+    def shows_unit_shares(self) -> bool:
         """True if the verb shows how the units are split between arms."""
         return False
 
@@ -176,7 +176,7 @@ class ArmOptions(CompareOptions):
     verb: ClassVar[str] = "ab_test"
 
     @property
-    def shares(self) -> bool:
+    def shows_unit_shares(self) -> bool:
         return True
 
 
@@ -207,7 +207,7 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
         return
     tests = FLIPS.get(kind, ())
     if options.looks is not None or (options.test not in tests and not (options.test is None and tests)):
-        does = "exchanges" if kind in OF_ARMS else "flips"
+        does = "exchanges" if kind in ARM_KINDS else "flips"
         what = f"{options.verb}() {does} none here" if options.test is None else f"test={options.test!r} {does} none"
         what = "looks='any' exchanges none" if options.looks is not None else what
         way = "pass test='randomization', or " if tests and options.looks is None else ""
@@ -215,7 +215,7 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
             "correction='max_t' applies to tests that flip the signs of differences of queries, or exchange the units "
             f"of arms, and {what}; {way}pass correction='holm'"
         )
-    for name, given in options.adjusts.items():
+    for name, given in options.adjustments.items():
         raise NotComputableError(
             f"correction='max_t' permutes units over all {options.one}s, which {name}={given} cannot be used with; "
             f"pass correction='holm', or {name}=None"
@@ -225,7 +225,7 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
 def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOptions) -> None:
     """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
     check_options(VERBS[options.verb], options, call.plan)
-    if kind in OF_ARMS:
+    if kind in ARM_KINDS:
         _check_arms(call.columns, options)
     elif kind == "rows":
         _check_rows(call, options)

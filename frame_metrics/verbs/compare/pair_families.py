@@ -14,8 +14,8 @@ from frame_metrics.stats.families import Flipped, OfSides, maxima, quantile_of_f
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
-from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.pair_groups import PairGroup
 
 FEWER = 2  # times as many pairs as systems, from which on the values of systems are flipped
 
@@ -25,11 +25,11 @@ class FamilyTests:
     """The p-values and quantiles of the families of some groups."""
 
     adjusted: list[Array]  # the corrected p-value of each column, for each group
-    wide: list[Array]  # how many standard errors the ends of its interval are away, for each group
+    n_errors: list[Array]  # how many standard errors the ends of its interval are away, for each group
     p_value: Array | None  # of each column by itself, if all are of one group: of the same flips
-    # For each group, if the verb needs them, how many standard errors away a bound is that holds for all pairs with the
-    # same system at once, shape (2, columns): with the one that is surely worse if a difference is above the bound, and
-    # with the one that is if it is below its negative.
+    # For each group, if the verb needs them: bounds of one side, in standard errors, shape (2, columns). Each holds for
+    # all pairs with one of the two systems. Row 0: with the system that is worse if the difference is above 0 (the
+    # baseline, if greater values are better); row 1: with the other one.
     bounds: list[Array]
 
 
@@ -44,14 +44,14 @@ def flip_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Ti
     given = options.permutations, options.seed, tick
     found = maxima(blocks, units, int(number.max()) + 1, *given, against)
     adjusted = np.concatenate([found.adjusted(block) for block in blocks])
-    wide, p_value = found.wide(options.ci), None
+    n_errors, p_value = found.n_errors(options.ci), None
     if len(groups) == 1:
         exact = np.full(len(adjusted), np.nan) if found.every else counted_all(blocks[0].whole, options.permutations)
         p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     bounds = np.split(quantile_of_flips(found.against, options.ci, every=found.every)[sides], ends, axis=1)
     return FamilyTests(
-        np.split(adjusted, ends), [wide[families_of_group] for families_of_group in of_group], p_value, bounds
+        np.split(adjusted, ends), [n_errors[families_of_group] for families_of_group in of_group], p_value, bounds
     )
 
 
@@ -95,7 +95,7 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
             place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families, weighted
         )
         sides = _sides_of(groups[groups_of_segment[0]], unit, len(place)) if len(groups_of_segment) == 1 else None
-        made = sides is not None and sides.make(block.sums)
+        made = sides is not None and sides.reproduces(block.sums)
         blocks.append(replace(block, sides=sides) if made else block)
     return blocks, int(number.max()) + 1
 

@@ -25,28 +25,29 @@ from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.paired_shares import table_of_pairs
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, numbers_of_rows, tabled
-from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of_metric
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.margin_tests import add_margin_columns
 from frame_metrics.verbs.compare.margins import margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.pair_groups import PairDifferences, PairGroup, range_of_metric
 
 WINS = ("wins", "ties", "losses")
 ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 
-def paired_by(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Values], Pairing]:
+def pairing_function(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Values], Pairing]:
     """Return a function that pairs the values of systems; a saved baseline is checked before anything is read."""
-    beside = saved_call(options.baseline, call, asked) if options.saved and asked else None
+    baseline_call = saved_call(options.baseline, call, asked) if options.saved and asked else None
 
     def paired(values: Values) -> Pairing:
         if values.conventions.unanswered == "drop":
             judged = values.evaluated | (values.unanswered > 0)
             check_shared(values.index, paired=not options.saved)
+            # Judged queries that a system did not answer stay, without a number, so that n_unanswered counts them.
             values = replace(without(values, ~values.evaluated), evaluated=judged)
         if options.saved:
-            return paired_with(values, beside or saved_call(options.baseline, call, values.asked))
+            return paired_with(values, baseline_call or saved_call(options.baseline, call, values.asked))
         return paired_systems(values, options.baseline)
 
     return paired
@@ -57,16 +58,14 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     m, segments, pairs = len(pairing.all_values.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
     groups: list[PairGroup] = []
-    of_lists, shares = (
-        [*product(by_cutoff(pairing.all_values.asked), enumerate(pairs))],
-        values_of_shares(pairing, options),
-    )
+    of_lists = [*product(by_cutoff(pairing.all_values.asked), enumerate(pairs))]
+    zero_one = are_zero_one(pairing, options)
     margins = margins_of(options.margin, pairing.all_values.asked)
     others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
     with progress(*work_of_flips(pairing, options, len(of_lists))) as tick:
         for segment in segments:
             described, new_groups = described_pairs(
-                pairing.laid(segment), pairing.all_values.asked, pairs, shares, options
+                pairing.values_by_query(segment), pairing.all_values.asked, pairs, zero_one, options
             )
             tested = dict(enumerate(described))
             for metrics, (at, two) in of_lists:
@@ -78,7 +77,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
             if options.over == "metric":
                 infer(groups, options, tick)
                 groups = []
-        infer(groups, options, tick, others=others)
+        infer(groups, options, tick, n_tested_elsewhere=others)
     if pairing.all_values.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: value for name, value in row.items() if name not in WINS} for row in rows]
     # The rows by segment, metric and pair, with corrected p-values.
@@ -86,18 +85,18 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
-def values_of_shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
+def are_zero_one(pairing: Pairing, options: CompareOptions) -> list[bool]:
     """Return for each metric whether all its values are 0 or 1, of queries that are independent and weigh alike."""
     values = pairing.all_values
     if options.of_wins or values.weight is not None or values.cluster is not None:
         return [False] * len(values.asked)
-    shares = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.values]
-    others = [name for (name, _), share in zip(values.asked, shares, strict=True) if not share]
+    zero_one = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.values]
+    others = [name for (name, _), share in zip(values.asked, zero_one, strict=True) if not share]
     if options.test == MID_P and others:
         raise NotComputableError(
             f"test={MID_P!r} applies to values of 0 and 1, and {others[0]} has others; pass test='randomization'"
         )
-    return shares
+    return zero_one
 
 
 def work_of_flips(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
@@ -115,27 +114,27 @@ def work_of_flips(pairing: Pairing, options: CompareOptions, exchanges: int) -> 
 
 
 def described_pairs(
-    values: QueryValues, asked: Asked, pairs: list[Pair], shares: Sequence[bool], options: CompareOptions
+    values: QueryValues, asked: Asked, pairs: list[Pair], zero_one: Sequence[bool], options: CompareOptions
 ) -> tuple[list[Row], list[PairGroup]]:
     """Describe all pairs of systems on every metric in one segment, and group those on the same queries.
 
-    ``shares``: whether the values of each metric are 0 and 1.
+    ``zero_one``: whether the values of each metric are 0 and 1.
     """
     rows: list[Row] = []
-    groups: dict[bytes, list[Column]] = {}
+    groups: dict[bytes, list[PairDifferences]] = {}
     for i, (_, metric) in enumerate(asked):
         for pair, use in zip(pairs, values.compared(i, pairs), strict=True):
             value, base = values.values[i, use][:, pair].T
             weight = None if values.weight is None else values.weight[use]
             difference = _rounded_difference(value, base)
             row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
-            row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
+            row["n_unpaired"] = values.unpaired(i, pair).sum() + values.n_only_in_baseline
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
             counted = ~values.not_compared(i, pair)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
             rows.append(row)
             if use.any() and (weight is None or weight.any()):
-                column = _column(row, metric, i, pair, (value, base, difference), options, share=shares[i])
+                column = _column(row, metric, i, pair, (value, base, difference), options, zero_one=zero_one[i])
                 groups.setdefault(use.tobytes(), []).append(column)
     return rows, [PairGroup(values, np.frombuffer(used, bool), columns) for used, columns in groups.items()]
 
@@ -148,18 +147,18 @@ def _column(
     values: tuple[Array, Array, Array],
     options: CompareOptions,
     *,
-    share: bool,
-) -> Column:
+    zero_one: bool,
+) -> PairDifferences:
     """Return the column of a pair of systems; ``values``: those of both systems on each query, and their difference."""
     value, base, difference = values
     if options.of_wins:
         moved = np.sign(difference) * metric.sign / 2
-        return Column(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
+        return PairDifferences(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
     least, most = range_of_metric(metric, np.concatenate([value, base]))
     wide = np.inf if np.isnan(most - least) else most - least
-    table = table_of_pairs(value, base) if share else None
+    table = table_of_pairs(value, base) if zero_one else None
     size = float(np.abs(value).max(initial=0))
-    return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
+    return PairDifferences(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
 
 
 def _rounded_difference(value: Array, base: Array) -> Array:
@@ -186,7 +185,7 @@ def query_differences(pairing: Pairing) -> Answer:
     labels: list[Array] = []
     values: list[Array] = []
     for here, (segment, metric, i), use in pairing.each():
-        both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
+        both, query = here.values[metric, use][:, pairing.pairs[i]], here.segment_query[use]
         first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
         of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))
         labels.append(np.vstack([of, query[first]]))

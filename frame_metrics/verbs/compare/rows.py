@@ -63,7 +63,9 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, unpaired = by_document.rows(segment, pair)
-        found = RowComparison(_stacked(cases, rows, asked), options, first=int(pair[0] > pair[1])).rows(asked)
+        found = RowComparison(_stacked(cases, rows, asked), options, system_segment=int(pair[0] > pair[1])).result_rows(
+            asked
+        )
         return [row | {"n_unpaired": unpaired} for row in found]
 
     return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
@@ -80,13 +82,13 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
 
     def compared(segment: int, system: int) -> list[Row]:
         mine = cases.rows.filter(pl.Series((segments.place[cell] == segment) & (systems.place[cell] == system)))
-        return RowComparison(_opposed(cases, mine, asked, options), options).rows(asked)
+        return RowComparison(_opposed(cases, mine, asked, options), options).result_rows(asked)
 
     rows = sorted_rows(len(segments), range(len(systems)), compared)
     at, metric, system = numbers_of_rows(len(rows), len(asked), len(systems))
     baseline = {"baseline": pl.Series([options.against], dtype=pl.String).new_from_index(0, len(rows))}
     columns_of_rows = baseline | labels(asked, metric) | tabled(rows, len(asked), len(systems), options)
-    keys = segments.rows_of_keys(at) | systems.rows_of_keys(system)
+    keys = segments.key_rows(at, totalled=False) | systems.key_rows(system, totalled=False)
     return Answer(keys, columns_of_rows, table=cases.cells.key_table)
 
 
@@ -114,7 +116,7 @@ class RowComparison:
 
     inputs: Inputs  # a segment for each system; all have the same rows in the same order
     options: CompareOptions
-    first: int = 0  # the segment of the system; the other one is its baseline
+    system_segment: int = 0  # the segment of the system; the other one is its baseline
 
     @property
     def cases(self) -> Cases:
@@ -124,7 +126,7 @@ class RowComparison:
     @property
     def order(self) -> list[int]:
         """The segments of the system and, if it is a system, of the baseline."""
-        return [self.first, 1 - self.first][: len(self.inputs.segments)]
+        return [self.system_segment, 1 - self.system_segment][: len(self.inputs.segments)]
 
     @property
     def n(self) -> int:
@@ -140,7 +142,7 @@ class RowComparison:
         actual, values = columns_read(self.cases, kind)
         return self._once(actual), values.reshape(len(self.order), -1)[self.order]
 
-    def rows(self, asked: Asked) -> list[Row]:
+    def result_rows(self, asked: Asked) -> list[Row]:
         """Return the row of each metric."""
         found = [self._described(name, metric) for name, metric in asked]
         if not self.n:
@@ -154,7 +156,7 @@ class RowComparison:
             elif row["test"] not in ("bootstrap", "fisher"):
                 row |= {} if np.isnan(row["difference"]) else self._by_counts(row, metric, margin)
             else:
-                units = float(draws.units(metric)[self.first])
+                units = float(draws.units(metric)[self.system_segment])
                 row |= self._by_draws(row, values, i, units, (metric, margin))
             if row["test"] == "fisher" and not np.isnan(row["difference"]):
                 row["p_value"] = fisher(self._decided())
@@ -285,9 +287,9 @@ class RowComparison:
         self, row: Row, draws: dict[tuple[int, int], Array], i: int, units: float, margin: tuple[Metric, float]
     ) -> Row:
         """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
-        if (i, self.first) not in draws:
+        if (i, self.system_segment) not in draws:
             return {}
-        level = np.full(len(draws[i, self.first]), row["baseline_value"])
+        level = np.full(len(draws[i, self.system_segment]), row["baseline_value"])
         drawn = [*(draws[i, at] for at in self.order), level][:2]
         known = margin if margin[1] == margin[1] and self._moved(margin[0]) else None
         return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [units], known)

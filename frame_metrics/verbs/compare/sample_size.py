@@ -49,7 +49,7 @@ from frame_metrics.verbs.compare.differences import (
     sorted_rows,
 )
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared, kind_of_comparison
-from frame_metrics.verbs.compare.paired import paired_by
+from frame_metrics.verbs.compare.paired import pairing_function
 from frame_metrics.verbs.compare.proxied import paired_both
 from frame_metrics.verbs.compare.splits import splits_of_queries
 
@@ -212,7 +212,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
     schema |= {"reason": pl.String} if kind == "proxies" else {}
     schema |= {BASE: pl.Int64} | OF_SHARES | NOTE if kind == "arms" else {}
     check_key_names(call.columns.keys, ("baseline", "metric", "k", *schema))
-    paired = paired_by(call, asked, options)
+    paired = pairing_function(call, asked, options)
 
     def compute(source: Source) -> Answer:
         if kind == "proxies":

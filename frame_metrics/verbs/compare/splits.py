@@ -53,7 +53,7 @@ class Splits:
         """
         units, several = counted
         p_value = np.full(len(units), np.nan)
-        if options.split is not None and options.shares:
+        if options.split is not None and options.shows_unit_shares:
             asked, shares = shares_of(options.split, arms.values(str(columns.arm)), columns)
             test = split_exactly if columns.segments else chi_square
             p_value = np.array([test(here[asked], shares) for here in units])
@@ -148,7 +148,7 @@ def without_judgment(values: Values) -> Array:
     """
     index, columns = values.index, values.columns
     marked = index.answered & ~values.evaluated
-    if marked.any() and (columns.grade or columns.label) and not values.zeros:
+    if marked.any() and (columns.grade or columns.label) and not values.has_nonpositive:
         n, of = (len(np.unique(index.query[some])) for some in (marked, index.answered))
         raise BadValueError(
             f"{columns.grade or columns.label}: no row has a 0, and in {n:,} of {of:,} queries every row is null, "

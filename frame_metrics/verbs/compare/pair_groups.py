@@ -25,7 +25,7 @@ def range_of_metric(metric: Metric, values: Array) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class PairDifferences:
     """The differences of a pair of systems on one metric, and the row of the result that they belong to."""
 
     row: Row
@@ -34,7 +34,7 @@ class Column:
     pair: Pair
     differences: Array  # of each query, or who won it, shape (queries,)
     size: float  # of the values that differ, for rounding
-    share: Array | None  # of values of 0 and 1: how many queries both have, only the system, only the baseline, neither
+    win_table: Array | None  # of values 0 and 1: number of queries with 1 of both, the system, the baseline, neither
     mean: float  # of the differences
     ends: tuple[float, float]  # the least and the greatest possible mean
 
@@ -45,7 +45,7 @@ class PairGroup:
 
     values: QueryValues
     use: Array  # whether each query of the segment is used, shape (queries,)
-    columns: Sequence[Column]
+    columns: Sequence[PairDifferences]
 
     def only(self, some: Sequence[bool]) -> PairGroup:
         """Return the group with some of its columns."""
@@ -88,12 +88,12 @@ class PairGroup:
     @cached_property
     def tested(self) -> bool:
         """True if there is something to test: queries with weights, and not of one cluster alone."""
-        return self.n > 0 and not self.values.alone(self.use)
+        return self.n > 0 and not self.values.has_one_cluster(self.use)
 
     @cached_property
-    def shares(self) -> Array:
+    def zero_one(self) -> Array:
         """True where the values of a column are 0 and 1, shape (columns,)."""
-        return np.array([column.share is not None for column in self.columns])
+        return np.array([column.win_table is not None for column in self.columns])
 
     @cached_property
     def spread(self) -> SpreadOfPairs | None:
