@@ -26,7 +26,7 @@ from frame_metrics.keys.ids import in_common_type, in_type_of
 from frame_metrics.roles.columns import (
     IN_JUDGMENTS,
     OF_JUDGMENTS,
-    OF_QUERIES,
+    QUERY_ROLES,
     Columns,
     judgment_columns_in,
     role_columns,
@@ -39,7 +39,7 @@ TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or use judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 ONE_EACH = {"annotator": "the one who gave it", "subtopic": "its subtopic"}
 VALUES_OF_QUERIES = [
-    role for role in IN_JUDGMENTS if role in OF_QUERIES
+    role for role in IN_JUDGMENTS if role in QUERY_ROLES
 ]  # roles with one value per query that judgments may have
 
 

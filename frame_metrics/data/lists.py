@@ -98,5 +98,5 @@ def _fill(listed: Array, n_ret: Array, log: Log, doc: Array) -> bool:
             row[1:] = np.maximum.accumulate(np.where(equal, 0, row[1:]))
         listed[:, at] = docs, row - np.repeat(np.cumsum(sheet.lengths) - sheet.lengths, sheet.lengths) + 1
 
-    log.for_each_sorted_block(work, all_ties=True)
+    log.for_each_sorted_block(work, order="documents")
     return bool(tied)

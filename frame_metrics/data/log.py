@@ -17,7 +17,7 @@ from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.rank_scores import called_positions, split_by_looks
 from frame_metrics.data.row_map import Origin
-from frame_metrics.data.sorting import Sorted, Sorter
+from frame_metrics.data.sorting import RankOrder, Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
@@ -229,15 +229,15 @@ class Log(Facts):
         """The sorter of the log's rows."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def block(self, at: slice | Array, *, all_ties: bool | None = False) -> Block:
+    def block(self, at: slice | Array, *, order: RankOrder = "judgments") -> Block:
         """Return some rankings, by their numbers, in rank order; raise for scores and ranks that have no order.
 
-        ``all_ties``: see ``Sorter.sort``.
+        ``order``: see ``Sorter.sort``.
         """
-        return Block(self, at, self.sorter.sort(at, all_ties=all_ties))
+        return Block(self, at, self.sorter.sort(at, order=order))
 
     def for_each_sorted_block(
-        self, work: Callable[[Block], None], *, busy: bool = False, all_ties: bool | None = False
+        self, work: Callable[[Block], None], *, busy: bool = False, order: RankOrder = "judgments"
     ) -> None:
         """Call ``work`` with all rankings, block by block, in threads.
 
@@ -245,7 +245,7 @@ class Log(Facts):
         ----------
         work : a function of a block.
         busy : whether ``work`` takes longer for relevant rows, so that blocks are cut by estimated time.
-        all_ties : see ``Sorter.sort``.
+        order : see ``Sorter.sort``.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class Log(Facts):
             # that the error is that of the first ranking, whichever thread came first.
             first = at.start if isinstance(at, slice) else int(at[0])
             try:
-                block = self.block(at, all_ties=all_ties)
+                block = self.block(at, order=order)
                 if not broken and first < min(other, default=len(self.grid.segment_query)):
                     work(block)
             except BadRowsError as error:

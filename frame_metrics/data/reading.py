@@ -24,7 +24,14 @@ from frame_metrics.fast.join_ids import are_few, id_hash
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
-from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns, checked_keys, judgment_columns_in, type_of
+from frame_metrics.roles.columns import (
+    QUERY_ROLES,
+    Columns,
+    checked_columns,
+    checked_keys,
+    judgment_columns_in,
+    type_of,
+)
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import refuse
 
@@ -242,7 +249,7 @@ def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRows:
     """Find the rankings of the log, and lay out the columns that kernels, sorting and checks read."""
-    named_rows = ("rank", *OF_QUERIES)  # errors name their rows
+    named_rows = ("rank", *QUERY_ROLES)  # errors name their rows
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]

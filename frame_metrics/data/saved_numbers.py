@@ -13,7 +13,7 @@ from frame_metrics.errors import bad_rows, listed
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
-from frame_metrics.roles.columns import OF_QUERIES, Columns, checked_columns
+from frame_metrics.roles.columns import QUERY_ROLES, Columns, checked_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import answered_column, undefined_column, value_column
 
@@ -66,7 +66,7 @@ def read_values(
     if columns.was_undefined:
         marks = undefined_column(frame[columns.was_undefined], columns.was_undefined)
         table = table.with_columns(marks.alias("was_undefined"))
-    laid = [name for name in (*OF_QUERIES, "metric", "answered", "was_undefined", *names) if name in table.columns]
+    laid = [name for name in (*QUERY_ROLES, "metric", "answered", "was_undefined", *names) if name in table.columns]
     rankings, of = RankingRows(*group_rows(table, columns.internal_keys, laid, rows=True)), whole_log or WholeLog(None)
     grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
     each = _by_metric(grid.rankings, columns, names, n)  # first, as numbers of several systems are repeated ones

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,8 @@ from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import ABSENT, FINITE, refuse_infinite
+
+RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # what the order of rows is made for, see ``Sorter``
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +38,15 @@ class Sorter:
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
         return place is not None and self.table.get_column(place).null_count() > 0
 
-    def sort(self, block: slice | Array, *, all_ties: bool | None = False) -> Sorted:
+    def sort(self, block: slice | Array, *, order: RankOrder = "judgments") -> Sorted:
         """Sort the rows of some rankings.
 
         Parameters
         ----------
         block : the numbers of the rankings.
-        all_ties : with ``ties="doc"``, whether tied rows with equal judgments are ordered by document too, which only
-            metrics of documents need. None if no metric looks at the order: then nothing is sorted, and scores, none of
-            which may be null, are only checked.
+        order : "judgments" leaves tied rows with equal judgments as they are. "documents" orders them too with
+            ``ties="doc"``, which only metrics of documents need. "none", if no metric looks at the order: nothing is
+            sorted, and scores, none of which may be null, are only checked.
         """
         lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
@@ -55,18 +58,19 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        order, equal = (None, False) if all_ties is None else rank_order(score, lengths)
-        every = order is not None or all_ties is None or len(score) <= threads.SMALL
+        places, equal = (None, False) if order == "none" else rank_order(score, lengths)
+        every = places is not None or order == "none" or len(score) <= threads.SMALL
         # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
         stop = lengths[lengths > 0].cumsum()
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT, infinite=FINITE)
-        sheet = Sorted(cells, lengths, n_ret, order, at, score)
-        return self._settled(sheet, bool(all_ties) and self.conventions.ties == "doc") if equal else sheet
+        sheet = Sorted(cells, lengths, n_ret, places, at, score)
+        by_document = order == "documents" and self.conventions.ties == "doc"
+        return self._settled(sheet, all_ties=by_document) if equal else sheet
 
-    def _settled(self, sheet: Sorted, all_ties: bool) -> Sorted:
+    def _settled(self, sheet: Sorted, *, all_ties: bool) -> Sorted:
         """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``all_ties``."""
         tied = sheet.equal_to_next()
         if not tied.any():

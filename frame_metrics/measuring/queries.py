@@ -13,6 +13,7 @@ from frame_metrics.data.classes import check_level, out_of_reach
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.misread import undecided_shares
+from frame_metrics.data.sorting import RankOrder
 from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
@@ -190,7 +191,10 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.has_nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
-    log.for_each_sorted_block(work, busy=True, all_ties=deep is not None if ordered else None)
+    order: RankOrder = "none"
+    if ordered:
+        order = "judgments" if deep is None else "documents"
+    log.for_each_sorted_block(work, busy=True, order=order)
     results = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])

@@ -23,7 +23,7 @@ from frame_metrics.stats.averages import Averages, Tally, averages_within
 from frame_metrics.stats.intervals import intervals
 
 # The columns of per_query() besides the keys.
-OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
+PER_QUERY_COLUMNS = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
 ANSWERED = {"answered": pl.Boolean}  # the last column of per_query()
 UNANSWERED = {"n_unanswered": pl.Int64}  # the column that counts queries without a row of the system
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means

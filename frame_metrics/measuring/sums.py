@@ -20,7 +20,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.quantiles import quantile_level
 
-FEW = 6  # with fewer rankings than this, their values take less room than their sums
+MIN_TO_SUM = 6  # with fewer rankings than this, their values take less room than their sums
 
 
 def need_sums_alone(conventions: Conventions, asked: Asked, averages: Averages) -> bool:
@@ -43,7 +43,7 @@ def summed_rows(each: Answer, values: Values, averages: Averages) -> Answer:
     averages : those that will be needed.
     """
     cell = values.index.cell
-    many = np.bincount(cell) >= FEW
+    many = np.bincount(cell) >= MIN_TO_SUM
     group, n = np.where(many, np.cumsum(many) - 1, NONE)[cell], int(many.sum())
     here, first = np.unique(group, return_index=True)
     sums = summed_within(values, averages, group, n, first[here >= 0]).numbers.T.tolist()

@@ -8,7 +8,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.measuring import pieces, saved_values
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.queries import measure
-from frame_metrics.measuring.sums import FEW, Summing, need_sums_alone
+from frame_metrics.measuring.sums import MIN_TO_SUM, Summing, need_sums_alone
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call, bind, of_every_role
@@ -78,4 +78,4 @@ def _take_less_room(log: Log, n_metrics: int) -> bool:
     Values that fit are summed once, which is faster than block by block.
     """
     rankings, cells = len(log.grid.segment_query), len(log.index.systems) * len(log.index.segments)
-    return rankings * n_metrics > SMALL_TABLE and rankings * BLOCK > FEW * cells * len(log.table)
+    return rankings * n_metrics > SMALL_TABLE and rankings * BLOCK > MIN_TO_SUM * cells * len(log.table)

@@ -23,12 +23,12 @@ POOLED = (
 SAVED = f"{KEYS} {UNITS} {FILLED} value"
 OF_ROWS = "count classes abstain match"
 PROXIED = f"{KEYS} {UNITS} doc score rank ties label grade rel scale positive predicted threshold"
-OF_QUERIES = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
+ROLES_OF_RANKINGS = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
 # Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
 CANNOT: dict[Of, str] = {
     "queries": f"value {OF_ROWS}",
     "proxies": f"value {OF_ROWS} relevant n_relevant target_propensity clip",
-    "rows": f"value {OF_QUERIES}",
+    "rows": f"value {ROLES_OF_RANKINGS}",
     "numbers": " ".join(role for role in ROLES if role not in WITH_VALUE),
 }
 _TEAM = Refused(

@@ -19,7 +19,7 @@ from frame_metrics.report.words import (
     range_of,
     signed_text,
 )
-from frame_metrics.verbs.audit.of_weights import FEW
+from frame_metrics.verbs.audit.of_weights import MIN_RESULTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,8 @@ def _value(figures: Figures) -> str:
 
 def _weighted(figures: Figures) -> str:
     of = of_system(figures)
-    few = "" if figures.value is None or figures.value >= FEW else f"; fewer than {FEW} are too few for an interval"
+    few = f"; fewer than {MIN_RESULTS} are too few for an interval"
+    few = "" if figures.value is None or figures.value >= MIN_RESULTS else few
     return (
         f"Values are weighted by propensity=: the {figures.of} behind {figures.metric}{of} are as informative as "
         f"{number_text(figures.value, 1)} of equal weight{few}."

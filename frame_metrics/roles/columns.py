@@ -284,7 +284,7 @@ def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
 
 FOUND = roles_where(lambda role: role.found)
 OF_RESULTS = roles_where(lambda role: "result" in role.of)  # a value for each result, or a list for each query
-OF_QUERIES = roles_where(lambda role: "query" in role.of)  # a value for each query, the same in all of its rows
+QUERY_ROLES = roles_where(lambda role: "query" in role.of)  # a value for each query, the same in all of its rows
 OF_ROWS = roles_where(lambda role: "row" in role.of)
 OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.of)
 PER_SYSTEM = roles_where(lambda role: role.several)
@@ -334,7 +334,7 @@ def checked_columns(
 
 def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     """Return the checked columns of keys and of roles of queries, under their internal names."""
-    return frame_of(_known_keys(frame, columns) | role_columns(frame, columns, OF_QUERIES))
+    return frame_of(_known_keys(frame, columns) | role_columns(frame, columns, QUERY_ROLES))
 
 
 def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:

@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import quantile_level, quantile_within
 from frame_metrics.stats.resampling import resampled
-from frame_metrics.stats.sums import FEW, sum_of, sums_and_rests, sums_of
+from frame_metrics.stats.sums import ADDED_SINGLY, sum_of, sums_and_rests, sums_of
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -305,7 +305,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     """
     columns = list(columns)
     added, n_rows = ufunc is np.add, len(columns[0]) if columns else 0
-    if group is None and added and 0 < n_rows <= FEW:  # then calls take most of the time
+    if group is None and added and 0 < n_rows <= ADDED_SINGLY:  # then calls take most of the time
         return np.array([sum_of(column.tolist()) for column in columns])[:, None]
     few = not added and 0 < n_rows <= threads.SMALL
     if few and group is None:

@@ -23,7 +23,7 @@ from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import order_statistics, quantile_drawn
 from frame_metrics.stats.resampling import (
-    FEW,
+    MIN_UNITS_FOR_DRAWS,
     OFTEN,
     Units,
     draws,
@@ -271,7 +271,8 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     if not rising:
-        few = units.shape[1] < FEW and resamples <= OFTEN  # more draws would take too much memory to be kept
+        # with more draws they would take too much memory to be kept
+        few = units.shape[1] < MIN_UNITS_FOR_DRAWS and resamples <= OFTEN
         sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
         return by_tally(sums, edges)
     pieces = []
@@ -283,7 +284,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 
 
-@lru_cache(maxsize=FEW)
+@lru_cache(maxsize=MIN_UNITS_FOR_DRAWS)
 def _often(n: int, resamples: int, seed: int) -> Array:
     """Return how often each of a few units is in each resample, (resamples, units): the same for all such groups."""
     return np.concatenate([often.astype(np.float64) for often in draws(Units.without_values(n), resamples, seed)])

@@ -16,9 +16,9 @@ from frame_metrics.stats.exact import student
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
 from frame_metrics.stats.paired_shares import newcombe
-from frame_metrics.stats.significance import CLOSE, LEAST, adjusted
+from frame_metrics.stats.significance import CLOSE, MIN_UNITS, adjusted
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.units import FEW, Arms
+from frame_metrics.stats.units import MIN_DIFFERING, Arms
 
 SIDES = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
 FARTHEST = 6.0  # standard errors beyond which a bound is not searched: p-values below 1e-9 are all alike
@@ -54,7 +54,7 @@ class Shifted:
     @property
     def known(self) -> Array:
         """True where the differences say how they vary, and a margin is given, shape (columns,)."""
-        return (self.moved >= FEW) & (self.errors > 0) & ~np.isnan(self.margin) & (self.count > LEAST - 1)
+        return (self.moved >= MIN_DIFFERING) & (self.errors > 0) & ~np.isnan(self.margin) & (self.count > MIN_UNITS - 1)
 
     @property
     def unmoved(self) -> Array:
@@ -138,8 +138,8 @@ def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "random
     By "t" they are Student's, of differences to which the margin was added. By "randomization" they are the greatest of
     three: of flipping the signs of these sums, of Student's t, and of Student's t less the skewness of the differences
     (``straightened``). Flips alone pass a loss where few units lose much, and t where losses are skewed. NaN where
-    fewer than ``FEW`` units moved: a sample without those that lose much would pass. So where all differ alike. Where
-    none moved it is ``unmoved``.
+    fewer than ``MIN_DIFFERING`` units moved: a sample without those that lose much would pass. So where all differ
+    alike. Where none moved it is ``unmoved``.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
 def of_shares(table: Array, margin: float) -> tuple[float, float]:
     """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, one-sided.
 
-    They are those at which the bound of Newcombe's interval reaches the margin. NaN where fewer than ``FEW`` rows have
-    different values; where none has, (1 - margin)^n.
+    They are those at which the bound of Newcombe's interval reaches the margin. NaN where fewer than ``MIN_DIFFERING``
+    rows have different values; where none has, (1 - margin)^n.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def of_shares(table: Array, margin: float) -> tuple[float, float]:
     """
     if table[1] + table[2] == 0:
         return (none_moved(margin, float(np.sum(table))),) * 2
-    if not table[1] + table[2] >= FEW or np.isnan(margin):
+    if not table[1] + table[2] >= MIN_DIFFERING or np.isnan(margin):
         return np.nan, np.nan
     turned = np.asarray(table)[list(SWAPPED)]
     of_both, of_turned = (lambda z: newcombe(table, z)), (lambda z: newcombe(turned, z))
@@ -270,8 +270,8 @@ def of_arms(
 
     By "randomization" they are the greatest of three: of exchanging units, after the margin was added to those of the
     arm (half the two-sided one), of Welch's t, and of Welch's t less the skewness; for shares they are those of the
-    bound of Newcombe's interval. NaN where fewer than ``FEW`` units of an arm do not have its commonest value, but for
-    shares.
+    bound of Newcombe's interval. NaN where fewer than ``MIN_DIFFERING`` units of an arm do not have its
+    commonest value, but for shares.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from frame_metrics.stats.resampling import Units, draws, often_enough, percentil
 from frame_metrics.stats.shares import kish_within
 from frame_metrics.stats.significance import CLOSE
 
-LEAST = 20  # queries of each arm below which a part has no interval
+MIN_PER_ARM = 20  # queries of each arm below which a part has no interval
 LEAST_UNITS = 2  # the same of units
 PARTS = ("change", "from_mix", "from_within")
 
@@ -149,7 +149,7 @@ class TwoMixes:
         counts = {name: np.concatenate([one[name] for one in each], axis=1) for name in each[0]}
         summed = np.concatenate([grouping.summed(self.parts) for grouping in groupings], axis=1)
         summed[np.abs(summed) < CLOSE * np.abs(self.values).max(initial=0)] = 0  # what is only rounding
-        some = np.flatnonzero((counts["n"] >= LEAST).all(axis=0) & (counts["n_units"] >= LEAST_UNITS).all(axis=0))
+        some = np.flatnonzero((counts["n"] >= MIN_PER_ARM).all(axis=0) & (counts["n_units"] >= LEAST_UNITS).all(axis=0))
         if len(some):
             drawn = self.drawn(often_enough(resamples, self._fewest_units), seed)
             drawn = np.concatenate([grouping.summed(drawn) for grouping in groupings], axis=2)

@@ -14,7 +14,7 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.resampling import AT_ONCE, units_of
 from frame_metrics.threads import in_threads
 
-LEAST = 5  # units of a segment, and of the rest, that are compared
+MIN_COMPARED = 5  # units of a segment, and of the rest, that are compared
 FLIPPED = 30  # clusters in several segments, whose contributions are flipped
 ALPHA = 0.05  # p-values below which a segment stands out
 # Permutations that are drawn first; in all where these may be significant; and where they are near the level.
@@ -148,7 +148,7 @@ class LabelledUnits:
         others = len(self.place) - self.n
         if self.across and self.units < FLIPPED:
             return np.zeros(0, np.int64)
-        return np.flatnonzero((self.n >= LEAST) & (others >= LEAST))
+        return np.flatnonzero((self.n >= MIN_COMPARED) & (others >= MIN_COMPARED))
 
     def counted(self, seed: int) -> tuple[Array, Draw, int]:
         """Return the distance of each segment's share, a function that draws the greatest, and numbers of a draw."""

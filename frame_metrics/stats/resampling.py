@@ -12,7 +12,7 @@ from frame_metrics.threads import in_threads
 
 AT_ONCE = 1 << 20  # random numbers that are drawn together
 CACHED = 1 << 15  # units whose counts stay in the cache; more units are drawn in blocks of this size
-FEW, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
+MIN_UNITS_FOR_DRAWS, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
 ROUNDED = 1e-12  # relative differences between resamples that rounding makes
 MANY = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
 
@@ -91,7 +91,7 @@ def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> 
 
 def often_enough(resamples: int, units: float) -> int:
     """Return how many resamples are drawn of some units: of few, whose ends are far out, more."""
-    return max(resamples, OFTEN) if units < FEW else resamples
+    return max(resamples, OFTEN) if units < MIN_UNITS_FOR_DRAWS else resamples
 
 
 def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:

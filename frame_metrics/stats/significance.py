@@ -18,7 +18,7 @@ from frame_metrics.stats.resampling import often_enough
 from frame_metrics.stats.shares import kish
 
 CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
-LEAST = 2  # units, by Kish if they have weights, of which fewer say nothing of a variance
+MIN_UNITS = 2  # units, by Kish if they have weights, of which fewer say nothing of a variance
 Tick = Callable[[int], None]
 
 
@@ -181,7 +181,7 @@ def left_of(size: Array) -> Array:
 
 def errors_away(level: float, units: float) -> float:
     """Return how many standard errors the ends of a t interval are away; infinite for fewer than two units."""
-    return t_quantile((1 + level) / 2, units - 1) if units >= LEAST else np.inf
+    return t_quantile((1 + level) / 2, units - 1) if units >= MIN_UNITS else np.inf
 
 
 def _robust_error(deviations: Array, weight: Array, cluster: Array | None, *, weighted: bool) -> Array:

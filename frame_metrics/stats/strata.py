@@ -10,8 +10,8 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import CLOSE, LEAST
-from frame_metrics.stats.units import FEW, SKEWED, Arms, few_differ
+from frame_metrics.stats.significance import CLOSE, MIN_UNITS
+from frame_metrics.stats.units import MIN_DIFFERING, SKEWED, Arms, few_differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Strata:
         found = tuple(n for part in self.parts for n in part.n_effective)
         size, mine = np.concatenate([part.size for part in self.parts]), self.mine
         weighted = any(part.weighted for part in self.parts)
-        few = weighted and min(kish(size[mine]), kish(size[~mine])) < LEAST
+        few = weighted and min(kish(size[mine]), kish(size[~mine])) < MIN_UNITS
         return (np.nan,) * len(found) if few else found
 
     @property
@@ -149,7 +149,7 @@ class Strata:
     def few_at_looks(self) -> Array:
         """True for columns of which an arm has so few at many looks, as in ``Arms``, shape (columns,)."""
         two = np.all([part.of_two for part in self.parts], axis=0)
-        few = few_differ(np.array(self.n)[:, None], self._most, np.where(two, FEW, SKEWED))
+        few = few_differ(np.array(self.n)[:, None], self._most, np.where(two, MIN_DIFFERING, SKEWED))
         return np.asarray(few.any(axis=0))
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array
 
-FEW = 512  # so many numbers are added one by one, which is faster
+ADDED_SINGLY = 512  # so many numbers are added one by one, which is faster
 DIGITS = 53  # binary ones of a float
 PARTS = 3  # of the digits of numbers, which are added apart; digits beyond these are seldom
 CHUNK = 1 << 14  # numbers that are worked on at a time, so that they stay in the cache
@@ -42,7 +42,7 @@ def sums_and_rests(values: Array, starts: Array, *, rests: bool = True) -> tuple
     Nothing is lost where the sums are those of floats. Without ``rests`` what is lost is not computed.
     """
     none = np.zeros(len(starts))
-    if len(values) <= FEW:
+    if len(values) <= ADDED_SINGLY:
         listed, edges = values.tolist(), [*starts.tolist(), len(values)]
         groups = [listed[begin:end] for begin, end in pairwise(edges)]
         sums = np.array([*map(sum_of, groups)])

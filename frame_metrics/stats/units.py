@@ -12,10 +12,11 @@ from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import CLOSE, LEAST, left_of
+from frame_metrics.stats.significance import CLOSE, MIN_UNITS, left_of
 
 KINDS = 3  # kinds of values, whose variance does not follow from their mean, as that of two kinds does
-FEW = 10  # units that do not have the commonest value, below which an arm's variance is far too small by chance
+# Units that do not have the commonest value: with fewer an arm's variance is far too small by chance.
+MIN_DIFFERING = 10
 SKEWED = 20  # the same at many looks, of values of more than two kinds, whose size adds to the chance
 
 
@@ -88,7 +89,7 @@ class Arms:
     @cached_property
     def n_free(self) -> tuple[float, ...]:
         """The numbers of ``n_parts`` for degrees of freedom: Kish's if weights differ, NaN if an arm has too few."""
-        return (np.nan,) * 3 if self.weighted and (self.kish < LEAST).any() else self.n_effective
+        return (np.nan,) * 3 if self.weighted and (self.kish < MIN_UNITS).any() else self.n_effective
 
     @cached_property
     def n_effective(self) -> tuple[float, ...]:
@@ -251,7 +252,7 @@ class Arms:
     def few(self) -> Array:
         """True for arms and columns whose variance is not known, as few units do not have the arm's commonest value.
 
-        These are fewer than ``FEW``, and fewer than half of the arm. Shape (2, columns).
+        These are fewer than ``MIN_DIFFERING``, and fewer than half of the arm. Shape (2, columns).
         """
         return few_differ(np.array(self.n)[:, None], self.most)
 
@@ -259,7 +260,7 @@ class Arms:
     def few_at_looks(self) -> Array:
         """True for columns in which an arm has so few units that its variance may be wrong at some look, (columns,)."""
         n = np.array(self.n)[:, None]
-        return np.asarray(few_differ(n, self.most, np.where(self.of_two, FEW, SKEWED)).any(axis=0))
+        return np.asarray(few_differ(n, self.most, np.where(self.of_two, MIN_DIFFERING, SKEWED)).any(axis=0))
 
     @cached_property
     def kish(self) -> Array:
@@ -344,7 +345,7 @@ def commonest(values: Array) -> tuple[int, float]:
     return int(kinds[most]), float(np.sort(values)[int(kinds[:most].sum())])
 
 
-def few_differ(n: Array, most: Array, few: Array | int = FEW) -> Array:
+def few_differ(n: Array, most: Array, few: Array | int = MIN_DIFFERING) -> Array:
     """Return whether fewer than ``few`` of ``n`` units do not have the commonest value, which ``most`` of them have.
 
     Shapes are those of the numbers that are given.

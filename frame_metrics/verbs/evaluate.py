@@ -22,7 +22,7 @@ from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.proxies import check_means, ppi_means
 from frame_metrics.measuring.results import (
     ANSWERED,
-    OF_QUERIES,
+    PER_QUERY_COLUMNS,
     Averaged,
     EvaluateOptions,
     Wide,
@@ -183,7 +183,7 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     check_choice("layout", layout, get_args(Layout))
     call, asked = planned(plan, metrics, Needs(verb=PER_QUERY))
     if layout == "long":
-        check_key_names(call.columns.keys, (*OF_QUERIES, *ANSWERED))
+        check_key_names(call.columns.keys, (*PER_QUERY_COLUMNS, *ANSWERED))
     elif not call.of_values:
         check_wide([*(name for name, _ in asked or ()), *ANSWERED], call.columns)
 
@@ -200,7 +200,7 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         saved_values.check_layout(asked, layout)
-        columns = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
+        columns = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else PER_QUERY_COLUMNS
         return columns | ANSWERED
 
     return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=True)

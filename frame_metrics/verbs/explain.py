@@ -157,7 +157,7 @@ def _explained(
     """
     own, ((name, metric),) = _rankings_of(log, queries), asked
     check_grades(asked, with_grades(log, grades), some=grades is not None)
-    grid, document, block = log.grid, log.columns.doc, log.block(own, all_ties=True)
+    grid, document, block = log.grid, log.columns.doc, log.block(own, order="documents")
     rel, condensed = log.conventions.variant(metric)
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
     if block.rows.extras_differ:

@@ -14,7 +14,7 @@ from frame_metrics.errors import ColumnError, NotComputableError, check_bool, ch
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
 from frame_metrics.measuring.pairs import number_of_system, pair_systems
-from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, query_rows, schema
+from frame_metrics.measuring.results import PER_QUERY_COLUMNS, EvaluateOptions, averaged, query_rows, schema
 from frame_metrics.measuring.similarity import baseline_call, listed_call, of_pair, read_lists, similar
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
@@ -46,7 +46,7 @@ def similarity(given: Given, metrics: Sequence[Metrics], options: SimilarityOpti
     call, asked, baseline = listed_call(given), _measures(metrics), options.baseline
     columns, of_frame = call.columns, is_frame(baseline)
     result = (
-        OF_QUERIES
+        PER_QUERY_COLUMNS
         if options.per_query
         else schema(asked, options, None, paired=of_frame, weighted=columns.weight is not None)
     )

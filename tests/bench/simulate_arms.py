@@ -16,8 +16,7 @@ from scipy.stats import chi2
 from trials import Line, agree
 
 from frame_metrics.stats.arms import compared
-from frame_metrics.stats.units import FEW as FEW_DIFFER
-from frame_metrics.stats.units import KINDS, SKEWED, Arms, few_differ
+from frame_metrics.stats.units import KINDS, MIN_DIFFERING, SKEWED, Arms, few_differ
 
 AGREE = 3  # trials of each kind that are done a second way
 LEVEL = 0.05
@@ -244,7 +243,7 @@ def said_at(looks: int, new: Any, old: Any, trial: int) -> bool:
         common = np.sort(old)[len(old) // 2]
         most = np.array([np.cumsum(values == common)[at - 1] for values, at in zip((new, old), many, strict=True)])
         kinds = len(np.unique(np.concatenate([new, old])))
-        far &= ~few_differ(many, most, FEW_DIFFER if kinds < KINDS else SKEWED).any(axis=0)
+        far &= ~few_differ(many, most, MIN_DIFFERING if kinds < KINDS else SKEWED).any(axis=0)
     for look, more in zip(n[far].tolist(), grown[far].tolist(), strict=True):
         found = compared(arms_of(new[:look], old[: 9 * look]), "None", 0.95, (1, 1, 0), lambda done: None, more)
         if found["p_value"][0] <= LEVEL:

@@ -24,7 +24,7 @@ from trials import Line, agree, ends
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.intervals import FEW, OFTEN
+from frame_metrics.stats.intervals import MIN_UNITS_FOR_DRAWS, OFTEN
 from frame_metrics.stats.resampling import Units, draws, percentile_interval, resampled
 
 AGREE = 3  # trials of each kind that are done a second way
@@ -335,7 +335,9 @@ def agreements(_: pl.DataFrame, trials: int) -> Iterator[Line]:
 def kappa_ends(one: Any, other: Any, seed: int) -> tuple[float, float]:
     """Return the interval of kappa of two annotators, from the counts of each query."""
     n = len(one)
-    often = np.concatenate([np.ones((1, n)), *draws(Units.without_values(n), OFTEN if n < FEW else RESAMPLES, seed)])
+    often = np.concatenate(
+        [np.ones((1, n)), *draws(Units.without_values(n), OFTEN if n < MIN_UNITS_FOR_DRAWS else RESAMPLES, seed)]
+    )
     counts = np.array([(one == other).sum(axis=1), one.sum(axis=1), other.sum(axis=1)])
     equal, mine, theirs = np.einsum("du,cu->cd", often, counts) / (n * DOCUMENTS)
     chance = mine * theirs + (1 - mine) * (1 - theirs)

@@ -101,7 +101,7 @@ def _by_key(table: pl.DataFrame) -> pl.DataFrame:
 def _codes(values: Values) -> dict[str, list[Any]]:
     """Return the numbers of the table, and the values of those that some ranking has."""
     index = values.index
-    codes = {name: getattr(index, name) for name in ("system", "segment", "query", "pair")}
+    codes = {name: getattr(index, name) for name in ("system", "segment", "query", "segment_query")}
     parts = (index.systems, index.segments, index.queries)
     names = {
         name: part.values[np.unique(codes[name])].rows() if part.internal_keys else []

@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM
-from frame_metrics.stats.mix import LEAST, PARTS
+from frame_metrics.stats.mix import MIN_PER_ARM, PARTS
 from helpers import KINDS, as_kind, as_polars, error
 from refusals import check
 
@@ -103,7 +103,7 @@ def test_parts_add_up_to_the_difference(roles: Any) -> None:
 def test_a_part_holds_its_estimate_and_has_an_interval_from_20_queries_on() -> None:
     """On both sides; a segment of one week has none."""
     found = apart(made(), ["device", "country"])
-    few = (pl.col("n") < LEAST) | (pl.col("baseline_n") < LEAST)
+    few = (pl.col("n") < MIN_PER_ARM) | (pl.col("baseline_n") < MIN_PER_ARM)
     assert found.filter(few).height
     for part in PARTS:
         low, high, own = pl.col(f"{part}_low"), pl.col(f"{part}_high"), pl.col(part)

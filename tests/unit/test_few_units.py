@@ -15,7 +15,7 @@ from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.stats.exact import expanded_level, normal_quantile, t_quantile
 from frame_metrics.stats.quantiles import order_statistics
 from frame_metrics.stats.shares import between, hybrid
-from frame_metrics.verbs.compare.differences import _few
+from frame_metrics.verbs.compare.differences import _effective_n
 from helpers import as_polars
 from inside import in_pieces
 
@@ -179,9 +179,9 @@ def test_few_rows_of_arms_have_longer_intervals() -> None:
     assert few == many
     uneven = pl.concat([rows, rows.filter(arm="b"), rows.filter(arm="b")]).irm(arm="arm", query=None, doc=None)
     assert uneven.ab_test("kappa", resamples=100)["ci_low"].item() < 1
-    assert _few(np.array([[0.1, 0.3], [0.5, 0.5]]), [10, 50]) == (pytest.approx(10), pytest.approx(9))
+    assert _effective_n(np.array([[0.1, 0.3], [0.5, 0.5]]), [10, 50]) == (pytest.approx(10), pytest.approx(9))
     evenly = np.array([[0.1, 0.3], [0.7, 0.5]])
-    assert _few(evenly, [10, 10]) == (pytest.approx(10), pytest.approx(18))
+    assert _effective_n(evenly, [10, 10]) == (pytest.approx(10), pytest.approx(18))
 
 
 def test_averages_of_classes_that_are_accuracy_have_its_interval() -> None:

@@ -131,7 +131,7 @@ def _words(log: Facts) -> dict[str, Any]:
         **grades_in_words(log),
         "top": TOP,
         "below": TOP + 1,
-        "few": of_few.FEW,
+        "few": of_few.MIN_QUERIES,
         "few_clusters": of_few.CLUSTERS,
         "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",
         "place": "rank" if columns.rank else "score",

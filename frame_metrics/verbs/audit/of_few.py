@@ -12,32 +12,32 @@ from frame_metrics.measuring.values import Values
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
-FEW = 10  # with fewer queries a mean is uncertain
+MIN_QUERIES = 10  # with fewer queries a mean is uncertain
 CLUSTERS = 30  # with fewer clusters so are intervals and tests
 
 
 @check("warning", "segments")
 def segments_of_few_queries(counts: Counted) -> Seen:
     """fewer than {few} evaluated queries: their mean is uncertain, and skewed values keep its interval too narrow"""
-    return _small_segments(counts.index, _queries_of(counts.index, counts.evaluated), FEW)
+    return _small_segments(counts.index, _queries_of(counts.index, counts.evaluated), MIN_QUERIES)
 
 
 @check("warning", "queries")
 def few_queries(counts: Counted) -> Seen:
     """fewer than {few} evaluated queries: their mean is uncertain, and skewed values keep its interval too narrow"""
-    return _few(counts.index, _queries_of(counts.index, counts.evaluated), FEW)
+    return _few(counts.index, _queries_of(counts.index, counts.evaluated), MIN_QUERIES)
 
 
 @check("warning", "segments", name="segments of few queries")
 def small_segments(numbers: Values) -> Seen:
     """fewer than {few} queries: their mean is uncertain, and skewed values keep its interval too narrow"""
-    return _small_segments(numbers.index, _queries_of(numbers.index, _every(numbers)), FEW)
+    return _small_segments(numbers.index, _queries_of(numbers.index, _every(numbers)), MIN_QUERIES)
 
 
 @check("warning", "queries", name="few queries")
 def few_numbers(numbers: Values) -> Seen:
     """fewer than {few} queries: their mean is uncertain, and skewed values keep its interval too narrow"""
-    return _few(numbers.index, _queries_of(numbers.index, _every(numbers)), FEW)
+    return _few(numbers.index, _queries_of(numbers.index, _every(numbers)), MIN_QUERIES)
 
 
 @check("warning", "segments")

@@ -11,7 +11,7 @@ from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import segments_of
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, seen_in, seen_of
-from frame_metrics.verbs.audit.of_few import FEW
+from frame_metrics.verbs.audit.of_few import MIN_QUERIES
 
 APART = 0.1  # averages that differ by more are not taken for one another
 SHORT = 5  # lists of fewer results are not taken for cut
@@ -112,7 +112,7 @@ def averages_that_part_by_queries_with_one_relevant_document(counts: Counted) ->
     n, few = (summed(np.ones(len(place)), marks) for marks in (some, some & single))
     apart, rest = np.abs(macro - micro), np.abs(macro_without - micro_without)
     values = {"macro": macro, "micro": micro, "macro_without": macro_without, "micro_without": micro_without}
-    marked = (n >= FEW) & (apart > APART) & (rest < apart / 2)
+    marked = (n >= MIN_QUERIES) & (apart > APART) & (rest < apart / 2)
     return seen_in(segments, marked, n > 0, values | {"few": ratio(few, n)})
 
 

@@ -12,7 +12,7 @@ from frame_metrics.inputs.weighted import of_the_list
 from frame_metrics.keys.groups import as_text
 from frame_metrics.verbs.audit.checks import SURE, Counted, RankedBlock, Seen, check
 
-FEW = 30  # the fewest results, or lists, of equal weight that an interval rests on
+MIN_RESULTS = 30  # the fewest results, or lists, of equal weight that an interval rests on
 
 # What is added up in each ranking of a block whose results have chances.
 MASSES: dict[str, Callable[[RankedBlock], Array]] = {
@@ -127,7 +127,7 @@ def few_effective_lists(counts: Counted) -> Seen | None:
     too few for an interval of sips (n_effective)
     """
     every = _weighed(counts, by_list=True)
-    return _seen(every, [one for one in every if one.effective < FEW])
+    return _seen(every, [one for one in every if one.effective < MIN_RESULTS])
 
 
 @check("warning", "results")
@@ -139,4 +139,4 @@ def few_effective_results(counts: Counted) -> Seen | None:
     if "weights of hits" not in counts.amounts or log.conventions.target_propensity is not None or not hits.any():
         return None
     effective = float(ratio(counts["weights of hits"].sum() ** 2, counts["squares of hits"].sum()))
-    return Seen(int(hits.sum()) if effective < FEW else 0, int(hits.sum()), None, {"effective": effective})
+    return Seen(int(hits.sum()) if effective < MIN_RESULTS else 0, int(hits.sum()), None, {"effective": effective})

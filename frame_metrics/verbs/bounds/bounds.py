@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.sorting import Sorted
+from frame_metrics.data.sorting import RankOrder, Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check_choice, check_key_names
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
@@ -213,7 +213,8 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
 
     # With labels and grades, a row without a grade looks like one of grade 0 to the tie rule. But its bounds differ, so
     # that such tied rows are ordered too.
-    log.for_each_sorted_block(work, all_ties=len(judgment_columns_in(log.table)) > 1)
+    order: RankOrder = "documents" if len(judgment_columns_in(log.table)) > 1 else "judgments"
+    log.for_each_sorted_block(work, order=order)
     return lower, upper, seen
 
 

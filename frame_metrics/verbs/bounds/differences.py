@@ -234,7 +234,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
 
     def work(some: slice | Array) -> None:
         at = by_pair[some].ravel()
-        block = log.block(at, all_ties=True)  # the rank of each document matters here, also of unjudged ones
+        block = log.block(at, order="documents")  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
         docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):

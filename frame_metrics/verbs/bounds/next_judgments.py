@@ -192,7 +192,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank
 
-    log.for_each_sorted_block(work, all_ties=True)  # the rank of each document matters here, also of unjudged ones
+    log.for_each_sorted_block(work, order="documents")  # the rank of each document matters here, also of unjudged ones
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)

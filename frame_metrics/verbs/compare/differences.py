@@ -36,36 +36,36 @@ EACH = ("value", "baseline_value", "difference")
 INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 RELATIVE = ("relative", "relative_low", "relative_high")
-OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
-OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
-OF_QUERIES = OF_PAIRS | UNANSWERED | TESTED
-OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
-OF_TEAMS |= {"n_unjudged": pl.Int64} | TESTED
+PAIR_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
+PAIR_COLUMNS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
+QUERY_PAIR_COLUMNS = PAIR_COLUMNS | UNANSWERED | TESTED
+TEAM_COLUMNS = {"preference" if name == "difference" else name: kind for name, kind in PAIR_COLUMNS.items()}
+TEAM_COLUMNS |= {"n_unjudged": pl.Int64} | TESTED
 for name in RELATIVE:
-    del OF_TEAMS[name]
-OF_PAIRS |= TESTED
-OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
+    del TEAM_COLUMNS[name]
+PAIR_COLUMNS |= TESTED
+ARM_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
 UNITS = ("n_units", "baseline_n_units", "n_shared")
-OF_ARMS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64)
+ARM_COLUMNS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64)
 UNJUDGED = ("n_unjudged", "baseline_n_unjudged")
-OF_ARMS |= dict.fromkeys(UNJUDGED, pl.Int64) | TESTED
+ARM_COLUMNS |= dict.fromkeys(UNJUDGED, pl.Int64) | TESTED
 UNIT_SHARES = ("unit_share", "baseline_unit_share")
 SPLIT: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
 NOTE: dict[str, Any] = {"split_note": pl.String}
-OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *INFERENCE[:-1]), pl.Float64)
-OF_PROXIES |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
-OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
+PROXY_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *INFERENCE[:-1]), pl.Float64)
+PROXY_COLUMNS |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
+PROXY_COLUMNS |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
 
 
 def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns that are not keys, and their types."""
     if options.per_query:
-        return {name: OF_PAIRS[name] for name in EACH}
+        return {name: PAIR_COLUMNS[name] for name in EACH}
     if options.of_wins:
-        return OF_TEAMS
-    arms = OF_ARMS | (SPLIT if options.shows_unit_shares else {}) | NOTE
-    each = {"queries": OF_QUERIES, "proxies": OF_PROXIES, "rows": OF_PAIRS}
+        return TEAM_COLUMNS
+    arms = ARM_COLUMNS | (SPLIT if options.shows_unit_shares else {}) | NOTE
+    each = {"queries": QUERY_PAIR_COLUMNS, "proxies": PROXY_COLUMNS, "rows": PAIR_COLUMNS}
     return _with_margin(each.get(options.of, arms), options)
 
 

@@ -11,7 +11,7 @@ from frame_metrics.backends.progress import Tick
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.stats.arm_families import ArmUnits, exchange_families
-from frame_metrics.stats.significance import LEAST
+from frame_metrics.stats.significance import MIN_UNITS
 from frame_metrics.verbs.compare.differences import Pair
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
@@ -38,7 +38,7 @@ class BlockOfArms:
         """Keep the arms with two units or more; ``rows``: sums, size, arm and unit of each row of some arms."""
         sums, size, arm, unit = rows
         arms, n = np.unique(arm, return_counts=True)
-        arms = arms[n >= LEAST]
+        arms = arms[n >= MIN_UNITS]
         some = np.isin(arm, arms)
         pairs = [pair for pair in pairs if {*pair} <= {*arms.tolist()}]
         shared = int(some.sum()) - len(np.unique(unit[some]))

@@ -15,7 +15,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.stats.margins import SIDES
-from frame_metrics.stats.units import FEW
+from frame_metrics.stats.units import MIN_DIFFERING
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
 OF_MARGIN = ("p_not_worse", "p_equivalent")
@@ -149,6 +149,6 @@ def unknown_why(row: Mapping[str, Any]) -> str:
             f"whether more of {name} is better or worse is not known, so that nothing is a loss; a metric of this name "
             "declares it, as @frame_metrics.metric(range=(0, np.inf), best=np.inf)"
         )
-    if moved is not None and moved < FEW:
+    if moved is not None and moved < MIN_DIFFERING:
         return f"{moved:,} of {n:,} queries moved: too few to exclude a loss in rare ones"
     return "too few differ, or all by the same, to exclude a loss in rare ones"

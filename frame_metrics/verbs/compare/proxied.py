@@ -17,7 +17,7 @@ from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable
 from frame_metrics.stats.margins import above, normally_above
 from frame_metrics.stats.proxies import PpiMean, ppi_mean
-from frame_metrics.stats.units import FEW
+from frame_metrics.stats.units import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -68,7 +68,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, ma
     low, high = found.ends(options.ci, way)
     mde = detectable(options.ci) * found.errors[way != "t"]
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
-    if np.count_nonzero(both[~np.isnan(both)]) >= FEW:
+    if np.count_nonzero(both[~np.isnan(both)]) >= MIN_DIFFERING:
         row |= _margin_columns(found, way, *margin)
     return row | {"p_value": found.p_value(way)}
 

@@ -30,7 +30,7 @@ from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import of_shares
 from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of_pairs
 from frame_metrics.stats.significance import CLOSE, deviation
-from frame_metrics.stats.units import FEW
+from frame_metrics.stats.units import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import (
     Pair,
     Row,
@@ -262,7 +262,7 @@ class RowComparison:
             return False
         kind = FullScores if metric.of_area is not None else input_of(self.cases, metric)
         _, (mine, other) = self._seen(kind)
-        return int(self._once(self.cases.times)[mine != other].sum()) >= FEW
+        return int(self._once(self.cases.times)[mine != other].sum()) >= MIN_DIFFERING
 
     def _by_counts(self, row: Row, metric: Metric, margin: float) -> Row:
         """Return interval and p-value of a difference of shares by the table of wins and losses."""

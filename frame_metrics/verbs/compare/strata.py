@@ -21,7 +21,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.measuring.split import word_for
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.significance import LEAST
+from frame_metrics.stats.significance import MIN_UNITS
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 
@@ -123,7 +123,7 @@ class StrataOfQueries:
         if len(parts) < 2 or not np.sum([part.n for part in parts], axis=0).all():
             return None
         for number, part in zip(numbers, parts, strict=True):
-            if min(part.n) < LEAST:
+            if min(part.n) < MIN_UNITS:
                 self._raise(number, part, named)
         return Strata(parts)
 
@@ -132,6 +132,6 @@ class StrataOfQueries:
         n, columns = min(part.n), self.strata.cells.columns
         raise NotComputableError(
             f"strata={as_given(self.strata.keys)}: {self.text(stratum)} has too few {word_for(columns)} of "
-            f"{named(part.n[0] == n)}: {n}, and each stratum needs {LEAST} of each arm; join it with another stratum, "
-            f"by giving both one value of {listed(self.strata.keys)}"
+            f"{named(part.n[0] == n)}: {n}, and each stratum needs {MIN_UNITS} of each arm; join it with "
+            f"another stratum, by giving both one value of {listed(self.strata.keys)}"
         )
