@@ -227,8 +227,8 @@ def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
     flags = frame[columns.chosen] if columns.chosen else None
     if flags is not None and flags.dtype == pl.Boolean and (chosen := flags.sum()):
         raise BadValueError(
-            f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
-            "such are no random sample, nor is what is left without them: judge all documents of a random sample of "
+            f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by to_judge(), so that neither their "
+            "queries nor the others are a random sample: judge all documents of a random sample of "
             f"queries and drop {columns.chosen!r}, or name the chance of each query, as judge(..., sampling='chance')"
         )
 

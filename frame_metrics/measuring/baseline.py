@@ -72,7 +72,7 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
     with prefix_errors("baseline"):
         if ROW in call.columns.shape.made:
             raise ColumnError(
-                "the frame has no query, and the numbers of its rows say nothing of another frame's; "
+                "the frame has no query, and its row numbers do not match those of another frame; "
                 "name query=, a column that both have"
             )
         if isinstance(baseline, Given):

@@ -159,7 +159,10 @@ def work_of(kind: type[Any], source: InPieces, *fields: Any, totals: bool = Fals
             "equal scores by doc=, or name rank="
         )
     if ROW in columns.shape.made and call.judgment_columns is not None:
-        raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
+        raise ColumnError(
+            "in a frame that is read in pieces rows have no row numbers, by which judgments would find them; "
+            "name the column of queries, query="
+        )
     systems = None
     if columns.systems_have_rows and pieces.ordered:  # not on a cluster, which would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]

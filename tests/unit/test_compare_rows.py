@@ -593,7 +593,8 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
     assert one["value"] == pytest.approx(other["value"] * len(decided) / 80, rel=1e-12)
     said = error(lambda: row_of(frame, "balanced_accuracy", against="chance"), NotComputableError)
     assert said == (
-        "balanced_accuracy has no single value by chance, with room for better and for worse; "
+        "balanced_accuracy has no value by chance that is the same for all data and lies between its worst and its "
+        "best; "
         "ask for informedness or roc_auc, or for accuracy against='majority'"
     )
 
@@ -642,7 +643,9 @@ def test_several_classes_against_chance_get_the_bootstrap() -> None:
     (row,) = irm.compare("informedness", against="chance", **FEW).iter_rows(named=True)
     assert (row["test"], row["baseline_value"]) == ("bootstrap", 0)
     assert row["ci_low"] < row["value"] < row["ci_high"]
-    with pytest.raises(NotComputableError, match="balanced_accuracy has no single value by chance"):
+    with pytest.raises(
+        NotComputableError, match="balanced_accuracy has no value by chance that is the same for all data"
+    ):
         irm.compare("balanced_accuracy", against="chance")
 
 
@@ -784,12 +787,14 @@ IRM(ROWS, query="doc", system="system").compare("accuracy", test="mcnemar")
     but: irm_of(ROWS).compare("accuracy", test="mcnemar")
     but: IRM(ROWS, query="doc", system="system").compare("accuracy", test="randomization")
 irm_of(ROWS).compare("precision", test="mcnemar")
-    NotComputableError: test='mcnemar' is none of precision here; pass test= as one of 'bootstrap', or test=None
+    NotComputableError: test='mcnemar' does not apply to precision here; pass test= as one of 'bootstrap', or
+        test=None
 irm_of(ROWS).compare("accuracy", test="delong")
-    NotComputableError: test='delong' is none of accuracy here; pass test= as one of 'mcnemar_mid_p',
+    NotComputableError: test='delong' does not apply to accuracy here; pass test= as one of 'mcnemar_mid_p',
         'mcnemar', 'bootstrap', or test=None
 irm_of(ROWS).compare("roc_auc", test="fisher")
-    NotComputableError: test='fisher' is none of roc_auc here; pass test= as one of 'delong', 'bootstrap', or test=None
+    NotComputableError: test='fisher' does not apply to roc_auc here; pass test= as one of 'delong', 'bootstrap', or
+        test=None
     but: irm_of(ROWS).compare("precision", "accuracy", test="bootstrap")
     but: irm_of(ROWS).compare("roc_auc", test="delong")
 IRM(ROWS, query="doc", system="system").compare("accuracy", against="majority")
@@ -813,8 +818,8 @@ irm_of(ROWS.rename({"system": "baseline"}), system="baseline").compare("accuracy
     but: irm_of(ROWS.rename({"system": "run"}), system="run").compare("accuracy")
 irm_of(ONE).compare(VALUE, against="chance")
     for: "accuracy", "f1", "precision", "average_precision", "ks", "mutual_information", "tp"
-    NotComputableError: TEXT has no single value by chance, with room for better and for worse; ask for informedness or
-        roc_auc, or for accuracy against='majority'
+    NotComputableError: TEXT has no value by chance that is the same for all data and lies between its worst and its
+        best; ask for informedness or roc_auc, or for accuracy against='majority'
 irm_of(ONE).compare("roc_auc", against="majority")
     NotComputableError: roc_auc reads scores, and the majority is a decision; pass against='chance'
     but: irm_of(ONE).compare("roc_auc", "informedness", against="chance")

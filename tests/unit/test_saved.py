@@ -472,7 +472,7 @@ def test_lists_against_saved_numbers() -> None:
     assert (row["n"], row["value"], row["baseline_value"]) == (3, pytest.approx(2.5 / 3), pytest.approx(1.75 / 3))
     unnamed = rows.drop("id").irm
     said = error(lambda: unnamed.compare("rr", baseline=unnamed.per_query("rr")), ColumnError)
-    assert said.startswith("baseline: the frame has no query, and the numbers of its rows say nothing of another")
+    assert said.startswith("baseline: the frame has no query, and its row numbers do not match those of another frame;")
 
 
 def test_a_frame_without_rows_against_saved_numbers() -> None:

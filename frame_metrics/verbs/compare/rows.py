@@ -186,7 +186,7 @@ class RowComparison:
         level = by_chance(metric, binary=self.cases.binary, undecided=undecided)
         if level is None:
             raise NotComputableError(
-                f"{name} has no single value by chance, with room for better and for worse; "
+                f"{name} has no value by chance that is the same for all data and lies between its worst and its best; "
                 "ask for informedness or roc_auc, or for accuracy against='majority'"
             )
         return level
@@ -203,7 +203,8 @@ class RowComparison:
         tests = [test for test in tests_for("rows", cases.columns) if has[test]]
         if self.options.test not in (None, *tests):
             raise NotComputableError(
-                f"test={self.options.test!r} is none of {name} here; pass test= as one of {listed(tests)}, or test=None"
+                f"test={self.options.test!r} does not apply to {name} here; "
+                f"pass test= as one of {listed(tests)}, or test=None"
             )
         return self.options.test or tests[0]
 
