@@ -23,7 +23,7 @@ from frame_metrics.plan.declared import AUDIT
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.list_columns import no_lists
+from frame_metrics.roles.list_columns import no_lists, split_way
 from frame_metrics.roles.resolve import absent
 
 
@@ -233,4 +233,7 @@ def _check_there(plan: Plan, needs: Needs) -> None:
             free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
             if pair == ("label", "grade") and columns.shape.lists and free and not plan.backend.container("relevant"):
                 raise no_lists("relevant", plan.glance)
-            raise ColumnError(absent(pair, plan.roles, plan.available, plan.backend.hint))
+            text = absent(pair, plan.roles, plan.available, plan.backend.hint)
+            if pair == ("score", "rank") and columns.relevant and columns.doc:
+                text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
+            raise ColumnError(text)

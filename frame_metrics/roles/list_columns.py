@@ -87,16 +87,21 @@ def no_lists(column: str, look: Glance) -> MistakenColumnError:
     if text := look.holds_text(column):
         return _of_texts("relevant", column, text)
     way = f"relevant={look.as_lists.format(quote(column))}, or " if look.as_lists else ""
-    first = look.first_of(column)
-    mark = next((one for one in SEPARATORS if one in first), "") if isinstance(first, str) else ""
-    split = f"; if several, as {quote(first)}, make them lists, with frame[{quote(column)}].str.split({mark!r})"
     return MistakenColumnError(
         f"relevant={quote(column)} holds no lists of ids; if it has one id for each query, pass {way}"
-        f"judge(gold, label=True), with a frame of queries and ids{split * bool(mark)}; a judgment of a row is its "
-        "label=",
+        f"judge(gold, label=True), with a frame of queries and ids{split_way(column, look)}; a judgment of a row is "
+        "its label=",
         check="single ids where lists are meant",
         n=1,
     )
+
+
+def split_way(column: str, look: Glance, condition: str = "; if several,") -> str:
+    """Return the way to make lists of a column whose values seem to be several ids each; "" for others."""
+    first = look.first_of(column)
+    mark = next((one for one in SEPARATORS if one in first), "") if isinstance(first, str) else ""
+    way = f"{condition} as {quote(first)}, make them lists, with frame[{quote(column)}].str.split({mark!r})"
+    return way if mark else ""
 
 
 def holds_result_lists(look: Glance, column: str, *, tuples: bool) -> bool:
@@ -135,11 +140,14 @@ def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant:
     return relevant and alone and any(kinds[column] == "tuple" for role, column in results if role == "doc")
 
 
-def check_no_texts(others: Sequence[str], look: Glance) -> None:
-    """Raise for texts of lists in columns beside columns of lists, where they would be ignored."""
+def check_no_texts(others: Sequence[str], look: Glance, role: str = "") -> None:
+    """Raise for texts of lists in columns beside columns of lists, where they would be ignored.
+
+    ``role``: the role of a column that was named; "" for roles of columns that were found.
+    """
     for column in others:
         if text := look.holds_text(column):
-            raise _of_texts(column, column, text, f", or pass {column}=None")
+            raise _of_texts(role or column, column, text, "" if role else f", or pass {column}=None")
 
 
 def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenColumnError:

@@ -83,7 +83,10 @@ def resolve(
     # Lists: whether a row has all results of its query, and which columns may hold lists.
     results = _of_results(named, found, judged, pooled=pooled)
     grouped = not pooled and ("query" in named or "query" in found)
-    nested = read_as_lists(results, look, relevant=holds_relevant_lists(named, found, look), grouped=grouped)
+    listed_relevant = holds_relevant_lists(named, found, look)
+    nested = read_as_lists(results, look, relevant=listed_relevant, grouped=grouped)
+    if listed_relevant and not nested and "doc" in named:
+        check_no_texts([named["doc"]], look, role="doc")
     holds_lists = partial(holds_result_lists, look, tuples=nested)
     if nested:
         check_no_texts([column for _, column in results if column in found and not holds_lists(column)], look)

@@ -32,6 +32,7 @@ DECIDED = pl.DataFrame(
 )
 JUDGED = ONE.select("query", "doc", "grade")
 STARS = JUDGED.rename({"query": "topic", "doc": "article", "grade": "stars"})
+IN_TEXT = pl.DataFrame({"question": ["q"], "found": ["['x', 'y']"], "expected": [["y"]]})
 SCORED = pl.DataFrame({"label": [1, 0, 0, 1], "score": [0.9, 0.4, 0.2, 0.0]})
 SAVED = pl.DataFrame({"query": [1, 2], "rr": [0.5, 1.0]})
 CLICKS = pl.DataFrame(
@@ -251,6 +252,16 @@ IRM({"q1": ["d1", "d2"]})
     BadValueError: a dict is not a frame: if its keys are columns, [...] makes it one; if they are queries, give each a
         dict of its documents with scores or grades, as {'q1': {'d1': 2, 'd2': 1}}; [...]
     but: IRM({"q1": {"d1": 2, "d2": 1}}).judge({"q1": {"d1": 2, "d2": 1}}).evaluate("rr")
+IRM(IN_TEXT, query="question", doc="found", relevant="expected").evaluate("rr")
+    MistakenColumnError: doc='found' holds texts of lists, as "['x', 'y']"; make them lists, with [ast.literal_eval(one)
+        for one in frame['found']], or with json.loads
+    but: IRM(IN_TEXT.with_columns(found=pl.Series([literal_eval(one) for one in IN_TEXT["found"]])), query="question",
+        doc="found", relevant="expected").evaluate("rr")
+IRM(IN_TEXT.with_columns(found=pl.lit("x,y")), query="question", doc="found", relevant="expected").evaluate("rr")
+    ColumnError: the score or rank is missing; name its column with score= or rank=, one of [...]; if found has several
+        ids, as 'x,y', make them lists, with frame['found'].str.split(',')
+    but: IRM(IN_TEXT.with_columns(found=pl.Series(["x,y"]).str.split(",")), query="question", doc="found",
+        relevant="expected").evaluate("rr")
 IRM([1, 0, 1], [0.9, 0.1, 0.3])
     ColumnError: give one frame, and name its columns: IRM(pandas.DataFrame({'label': labels, 'score': scores}),
         label='label', score='score'); [0.9, 0.1, 0.3] is no name of a column
