@@ -433,7 +433,8 @@ def test_a_guard_says_what_follows() -> None:
 def test_every_guard_is_made_to_fire() -> None:
     """There is a case here for each guard but one, that an audit of a log has too."""
     irm = IRM(table(tp=1, fp=1, fn=1, tn=1, score=0.5))
-    beside = {"nothing to evaluate", WORSE, ROUNDED, UNSCORED}  # beside another one, always, or with a test of its own
+    # beside another one, always, or with a test of its own
+    beside = {"nothing to evaluate", "only one class", WORSE, ROUNDED, UNSCORED}
     assert decision_checks(irm) == {n.split(",")[0] for n in FIRED} | beside
     assert decision_checks(IRM(classes({"aa": 1, "bc": 1}, score=0.5))) == {
         *FIRED_CLASSES,
