@@ -115,7 +115,8 @@ def test_bad_thresholds_are_errors() -> None:
     said = error(lambda: frame.irm(query=None, threshold="limits").evaluate("tp"), ColumnError)
     assert said.startswith("threshold='limits': there is no such column among 'score', 'label', 'limit', 'word'")
     assert said.endswith("did you mean 'limit'?")
-    assert "threshold='0.5': there is no" in error(lambda: frame.irm(query=None, threshold="0.5").evaluate("tp"))
+    said = error(lambda: frame.irm(query=None, threshold="0.5").evaluate("tp"))
+    assert said == "threshold='0.5' is text; pass the number, threshold=0.5"
     for irm in (frame.irm(query=None), frame.with_columns(query=1).irm(query="query")):
         said = error(lambda irm=irm: irm(threshold="limit").evaluate("tp"), BadRowsError)  # type: ignore[misc]
         assert said == "limit: 1 of 2 rows has no threshold (row 1); give every row one"
