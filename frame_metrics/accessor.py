@@ -2035,9 +2035,11 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         irm = (self if cluster is None else self(cluster=cluster))._by_name
-        compared = _compared(baseline, covariate, strata, margin)
+        compare_options = _compared(baseline, covariate, strata, margin)
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format, "split": split}
-        return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
+        return report(
+            irm, irm._plan, path, **options, compare_options=compare_options, ci=ci, queries=queries, sort=sort
+        )
 
     @verb
     def summary(
@@ -2115,5 +2117,5 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import summary
 
-        compared = _compared(baseline, covariate, strata, margin)
-        return summary(self._by_name, self._plan, metrics, compared, ci, split)
+        compare_options = _compared(baseline, covariate, strata, margin)
+        return summary(self._by_name, self._plan, metrics, compare_options, ci, split)

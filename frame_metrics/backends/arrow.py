@@ -62,7 +62,7 @@ class ArrowFrame(Backend):
         self.check(columns)
         return ArrowTable(arrow_table(self.frame, columns))
 
-    def given_back(self, answer: Answer) -> Any:
+    def to_native(self, answer: Answer) -> Any:
         import pyarrow as pa
 
         out, table, judgments = {}, answer.table, answer.judgments
@@ -113,7 +113,7 @@ class ArrowTable(ArrowFrame):
     def first_of(self, column: str) -> Any:
         return next((one for one in self.frame.slice(0, FIRST).column(column).to_pylist() if one is not None), None)
 
-    def looked_at(self, n: int) -> tuple[Backend, int] | None:
+    def head_and_height(self, n: int) -> tuple[Backend, int] | None:
         return ArrowTable(self.frame.slice(0, n)), int(self.frame.num_rows)
 
 

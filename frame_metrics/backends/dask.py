@@ -86,7 +86,7 @@ class DaskFrame(Engine):
                 raise
             raise _lacks(lacking) from None
 
-    def given_back(self, answer: Answer) -> Any:
+    def to_native(self, answer: Answer) -> Any:
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}.union(*answer.classes.values())
@@ -96,7 +96,7 @@ class DaskFrame(Engine):
             if name in self.names():
                 keys.isetitem(at, in_pandas_type(keys[name], read[name], self._empty.column(name).dtype))
         keys.columns = [self._empty.label(name) for name in read.columns]
-        return from_pandas(PandasFrame(keys).given_back(answer), npartitions=1)  # type: ignore[no-untyped-call]
+        return from_pandas(PandasFrame(keys).to_native(answer), npartitions=1)  # type: ignore[no-untyped-call]
 
     def _taken(self, columns: Sequence[str]) -> Any:
         return self.frame[[self._empty.label(name) for name in columns]]

@@ -145,12 +145,12 @@ class FetchedRows(PolarsFrame):
 
     origin: DuckDBFrame
 
-    def given_back(self, answer: Answer) -> Any:
+    def to_native(self, answer: Answer) -> Any:
         keys = {name: answer.source(name) for name in answer.keys}
         types = {
             name: str(self.origin.type_of(source)) for name, source in keys.items() if source in self.origin.names()
         }
-        found = super().given_back(answer)
+        found = super().to_native(answer)
         return _relation(self.origin.frame, found.select(map(narrow, found.get_columns())).to_arrow(), types)
 
 

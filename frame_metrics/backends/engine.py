@@ -50,7 +50,7 @@ class Engine(Backend, Pieces):
             )
         answer = request.compute(self)
         if answer.distributed is None:
-            return self.given_back(answer)
+            return self.to_native(answer)
         return self.distributed_frame(answer.distributed, request.schema(self.types(request.columns)))
 
     def distributed_frame(self, distributed: DistributedAnswer, types: Mapping[str, Any]) -> Any:

@@ -24,7 +24,7 @@ class Wrapped(Backend):
     module: Any  # narwhals, or one of its stable versions: the module that the caller's frame comes from
 
     @property
-    def given(self) -> Any:
+    def native(self) -> Any:
         return self.module.from_native(self.frame)
 
     def answer(self, request: Request) -> Any:

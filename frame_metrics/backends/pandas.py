@@ -117,10 +117,10 @@ class PandasFrame(Backend):
             frame[self.label(name)] = values
         return replace(self, frame=frame)
 
-    def looked_at(self, n: int) -> tuple[Backend, int] | None:
+    def head_and_height(self, n: int) -> tuple[Backend, int] | None:
         return PandasFrame(self.frame.head(n)), len(self.frame)
 
-    def given_back(self, answer: Answer) -> Any:
+    def to_native(self, answer: Answer) -> Any:
         import pandas as pd
 
         keys = {}

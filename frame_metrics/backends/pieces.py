@@ -81,10 +81,10 @@ class Streamed(Backend):
                 f"{_in_words(memory // MEMORY_FACTOR)}, a quarter of the memory that is allowed; raise memory= if "
                 "there is more, or give it the rows of some queries"
             )
-        return self.given_back(request.compute(Stream(self, memory, request.limits.folder)))
+        return self.to_native(request.compute(Stream(self, memory, request.limits.folder)))
 
-    def given_back(self, answer: Answer) -> Any:
-        return self.with_rows(pl.DataFrame() if answer.table is None else answer.table).given_back(answer)
+    def to_native(self, answer: Answer) -> Any:
+        return self.with_rows(pl.DataFrame() if answer.table is None else answer.table).to_native(answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Stream(Pieces):
         together = gathering.reduce
         for way in (self._ordered_pieces, self._in_buckets):
             done = [pl.DataFrame(schema=gathering.schema)]
-            with suppress(Returned), progress(self.backend.known_rows, " rows") as tick:
+            with suppress(QueryNotAdjacent), progress(self.backend.known_rows, " rows") as tick:
                 for piece in way(gathering.columns, gathering.keys):
                     done.append(gathering.work(piece))
                     if together is not None and sum(map(len, done[1:])) > PIECE:
@@ -132,7 +132,7 @@ class Stream(Pieces):
             )
 
     def _ordered_pieces(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield pieces of whole queries, in order; raise ``Returned`` if the rows of a query are not adjacent."""
+        """Yield pieces of whole queries, in order; raise ``QueryNotAdjacent`` if the rows of one are not."""
         seen = _Seen()
         with closing(self.backend.batches(columns, self.memory)) as batches:
             first = next(batches)
@@ -167,7 +167,7 @@ def _numbered(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         start += len(table)
 
 
-class Returned(Exception):
+class QueryNotAdjacent(Exception):
     """The rows of a query are not adjacent: it came back after another query had begun."""
 
 
@@ -181,7 +181,7 @@ class _Seen:
         """Add the queries of a piece; raise if one of them begins twice in it, or was added before."""
         new = np.sort(hashes(piece.filter(_begins(keys)), keys))
         if (new[1:] == new[:-1]).any() or any(_shares(known, new) for known in self._sorted):
-            raise Returned
+            raise QueryNotAdjacent
         while self._sorted and len(self._sorted[-1]) <= len(new):
             new = np.sort(np.concatenate([self._sorted.pop(), new]), kind="stable")
         self._sorted.append(new)

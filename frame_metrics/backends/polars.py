@@ -82,10 +82,10 @@ class PolarsFrame(Backend):
         held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
         return replace(self, frame=self.frame.with_columns(held))
 
-    def looked_at(self, n: int) -> tuple[Backend, int] | None:
+    def head_and_height(self, n: int) -> tuple[Backend, int] | None:
         return PolarsFrame(self.frame.head(n)), len(self.frame)
 
-    def given_back(self, answer: Answer) -> pl.DataFrame:
+    def to_native(self, answer: Answer) -> pl.DataFrame:
         read = partial(key_values, answer.table, judgments=answer.judgments)
         return frame_of({name: read(answer.source(name), at) for name, at in answer.keys.items()} | answer.columns)
 
@@ -145,7 +145,7 @@ class LazyPolars(Streamed, PolarsFrame):
         vars(made).update(_plan_text=self._plan_text, _made=[*columns])  # the former says how files are read
         return made
 
-    def looked_at(self, n: int) -> None:
+    def head_and_height(self, n: int) -> None:
         return None
 
     def first_of(self, column: str) -> None:

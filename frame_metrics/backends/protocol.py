@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.backends.reordering import moves, without_groups
+from frame_metrics.backends.reordering import moving_function, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, class_name, closest, listed, quote
 from frame_metrics.hidden import COMPUTED
 from frame_metrics.inputs import Array
@@ -91,7 +91,7 @@ class Backend(ABC):
         return None
 
     @property
-    def given(self) -> Any:
+    def native(self) -> Any:
         """The frame in the kind that the caller uses."""
         return self.frame
 
@@ -104,13 +104,13 @@ class Backend(ABC):
         """Return the named columns as polars; no other column is read."""
 
     @abstractmethod
-    def given_back(self, answer: Answer) -> Any:
+    def to_native(self, answer: Answer) -> Any:
         """Return an answer as a frame of this kind."""
 
     def answer(self, request: Request) -> Any:
         """Read columns, compute, and return the answer as a frame of this kind, or as a plan that has not run."""
         own = self.in_memory(request.columns)
-        return own.given_back(request.compute(own.as_enums(own.read(request.columns), request.classes)))
+        return own.to_native(request.compute(own.as_enums(own.read(request.columns), request.classes)))
 
     def in_memory(self, columns: Sequence[str]) -> Backend:
         """Return the backend of a frame that can be read more than once: a plan is run, a stream is read to its end."""
@@ -147,8 +147,8 @@ class Backend(ABC):
         """Return this backend, which reads the values of some columns as lists, though they are tuples or sets."""
         return self
 
-    def made(self, given: Any, limits: Limits) -> tuple[str | None, Any]:
-        """Compute the column that an expression, or a function of the frame, describes; return its name and values.
+    def evaluate_expression(self, given: Any, limits: Limits) -> tuple[str | None, Any]:
+        """Evaluate an expression, or a function of the frame, that describes a column; return its name and values.
 
         The name is the expression's alias, or else the name of the only column that it reads. It is None if the values
         that a function returns have no name.
@@ -162,17 +162,17 @@ class Backend(ABC):
             raise BadValueError(f"a {class_name(self.frame)} takes names of columns; {self.selects}")
         values = given if isinstance(given, pl.Expr) else self.called(given)
         if isinstance(values, pl.Expr):
-            if (way := moves(values)) is not None:
+            if (way := moving_function(values)) is not None:
                 raise BadValueError(
                     f"{way}() moves values to other rows; give a value for each row, in their order (a column of the "
                     "frame, if the new order is meant)"
                 )
             return _name_of(values), self.computed(values, limits)
-        looked_at = self.looked_at(0)
+        known = self.head_and_height(0)
         if not hasattr(values, "__len__") or isinstance(values, str | dict | set) or getattr(values, "ndim", 1) != 1:
             raise BadValueError(f"it gives {quote(values)}; expected is a column, with a value for each row")
-        if looked_at is not None and len(values) != looked_at[1]:
-            raise BadValueError(f"it gives {len(values)} values, and the frame has {looked_at[1]} rows")
+        if known is not None and len(values) != known[1]:
+            raise BadValueError(f"it gives {len(values)} values, and the frame has {known[1]} rows")
         name = getattr(values, "name", None)
         return None if name is None else str(name), values
 
@@ -197,7 +197,7 @@ class Backend(ABC):
         """
         return replace(self).names() == self.names()
 
-    def looked_at(self, n: int) -> tuple[Backend, int] | None:
+    def head_and_height(self, n: int) -> tuple[Backend, int] | None:
         """Return the first ``n`` rows, and the number of all rows; None if the rows are not in memory."""
         return None
 

@@ -17,7 +17,7 @@ ONE = {
 CALL = re.compile(r"\.(?:(?P<space>\w+)\.)?(?P<name>\w+)\(")  # as .sort( or .list.sort(
 
 
-def moves(expression: pl.Expr) -> str | None:
+def moving_function(expression: pl.Expr) -> str | None:
     """Return the name of the function by which an expression moves values to other rows, None if there is none.
 
     A sort below an aggregate, as in ``pl.col("day").sort_by("time").first().over("search")``, moves nothing. Neither

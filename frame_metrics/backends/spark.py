@@ -84,8 +84,8 @@ class SparkFrame(Engine):
     def in_memory(self, columns: Sequence[str]) -> Backend:
         return PolarsFrame(self.read(columns))
 
-    def given_back(self, answer: Answer) -> Any:
-        return self.spread(PolarsFrame(None).given_back(answer))
+    def to_native(self, answer: Answer) -> Any:
+        return self.spread(PolarsFrame(None).to_native(answer))
 
     def mapped(self, gathering: Gathering, queries: pl.DataFrame | None = None) -> Any:
         """Run a function on all pieces, and return its tables as a frame of Spark that has not run.

@@ -63,12 +63,12 @@ class CommandLine:
         for name, given in self.given.items():
             if name in options:
                 found[name] = options[name].value(given, options[name].flag)
-        if self.judged and "qrels" in options:
-            found.setdefault("qrels", self.judged)
+        if self.qrels_among_arguments and "qrels" in options:
+            found.setdefault("qrels", self.qrels_among_arguments)
         return {name: value for name, value in found.items() if value is not None or name in FOUND}
 
     @cached_property
-    def judged(self) -> list[str]:
+    def qrels_among_arguments(self) -> list[str]:
         """The files of judgments of TREC among the first arguments, beside others, as in a call of trec_eval."""
         files = [*takewhile(_is_file, self.given["arguments"])]
         judged = [one for one in files if one != "-" and reading.format_inside(one) == "qrels"]
@@ -81,7 +81,7 @@ class CommandLine:
         The first arguments that look like files are inputs. If there are none, and no option names one, the first
         argument is the input. All others are metrics. Judgments of TREC beside other files are those of ``--qrels``.
         """
-        judged = self.judged if self.set_options.get("qrels") == self.judged else []
+        judged = self.qrels_among_arguments if self.set_options.get("qrels") == self.qrels_among_arguments else []
         rest = [one for one in self.given["arguments"] if one not in judged]
         leading = list(takewhile(_is_file, rest))
         named = self.given.get("input") or ([] if leading else self.set_options.get("input", []))
@@ -144,9 +144,9 @@ class CommandLine:
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             raise BadValueError(f"{problem}; name files with --input")
-        if self.name == "convert" and self.judged:
-            problem = f"{self.judged[0]} has judgments, which convert does not join with results"
-            raise BadValueError(f"{problem}; other commands take them as --qrels {self.judged[0]}")
+        if self.name == "convert" and self.qrels_among_arguments:
+            problem = f"{self.qrels_among_arguments[0]} has judgments, which convert does not join with results"
+            raise BadValueError(f"{problem}; other commands take them as --qrels {self.qrels_among_arguments[0]}")
         self._check_arguments(inputs)
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")

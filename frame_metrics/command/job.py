@@ -32,7 +32,9 @@ MOST_FILES = 5  # the most file names that a report shows
 NEED = "rows of several systems need system="  # what an error says that files of several systems lead to
 NOTE = "split_note"  # a column of messages
 FEW = 20  # rows of a CSV file in which texts of lists are searched for
-LISTLESS = re.compile("is missing; name its column|holds no lists of ids")  # errors that lists in a CSV file lead to
+FROM_LISTS_IN_CSV = re.compile(
+    "is missing; name its column|holds no lists of ids"
+)  # errors that lists in a CSV file lead to
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Job(CommandLine):
             try:
                 yield
             except ColumnError as error:
-                if texts := self._texts_of_lists() if LISTLESS.search(str(error)) else "":
+                if texts := self._texts_of_lists() if FROM_LISTS_IN_CSV.search(str(error)) else "":
                     raise ColumnError(f"{error}{texts}") from None
                 raise
             except BadRowsError as error:
@@ -105,7 +107,7 @@ class Job(CommandLine):
         self._check_unchanged()
         self._write(result, None if outcomes else DIGITS)
         self._note(result)
-        return self._judged(result, outcomes)
+        return self._exit_code_of_gates(result, outcomes)
 
     def _note(self, result: pl.DataFrame) -> None:
         """Say that other documents may be judged, where that matters and the log alone has judgments."""
@@ -118,12 +120,19 @@ class Job(CommandLine):
     # reading
 
     def _input(
-        self, names: Sequence[str], option: str, otherwise: str | None = None, called: str | None = None, **roles: Any
+        self,
+        names: Sequence[str],
+        option: str,
+        default_format: str | None = None,
+        called: str | None = None,
+        **roles: Any,
     ) -> reading.InputFiles:
         said = self.set_options.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.name == "convert"
-        roles, asked = self.roles | roles, not self.compares_files
-        files = reading.InputFiles(names, said, option, self._folder, roles, otherwise, handed_on, called, asked)
+        roles, option_names_it = self.roles | roles, not self.compares_files
+        files = reading.InputFiles(
+            names, said, option, self._folder, roles, default_format, handed_on, called, option_names_it
+        )
         self.inputs.append(files)
         return files
 
@@ -222,7 +231,7 @@ class Job(CommandLine):
         """Compare systems with each other or with saved numbers; if these have several systems, each with its own."""
         saved = self._saved
         if saved is not None and len(saved.systems) > 1 and has_column(self.roles, saved.column):
-            with saved.named():
+            with saved.errors_name_file():
                 return each_with_itself(self.irm, metrics, saved, options)
         with self._baseline() as baseline:
             return self.irm.compare(*metrics, **options, **baseline).collect()
@@ -332,7 +341,7 @@ class Job(CommandLine):
         if self._saved is None:
             yield {}
             return
-        with self._saved.named():
+        with self._saved.errors_name_file():
             yield {"baseline": self._saved.of_one()}
 
     def _with_flags(self, result: pl.DataFrame, column: str = "message") -> pl.DataFrame:
@@ -381,15 +390,15 @@ class Job(CommandLine):
                 continue
             with quiet_pipe():
                 writing.put(data)
-        return self._judged_report()
+        return self._exit_code_of_report()
 
-    def _judged_report(self) -> int:
+    def _exit_code_of_report(self) -> int:
         """Print where a report without a name was written, check the gates, and return the exit code."""
         if "output" not in self.set_options and PAGE in self.outputs:
             say(f"the report is in {PAGE}")
         if not self.has_gates:
             return OK
-        return self._judged(*self._gated(self.set_options.get("margin"), {}))
+        return self._exit_code_of_gates(*self._gated(self.set_options.get("margin"), {}))
 
     def _metrics(self) -> int:
         """Print the list of metrics, or of those with each of some words in their names or their texts."""
@@ -430,7 +439,7 @@ class Job(CommandLine):
             with quiet_pipe():
                 writing.print_frame(result, form, replace(look, brief=not asked))
 
-    def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
+    def _exit_code_of_gates(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
         """Report the outcomes of gates: on standard error, in a JUnit file and on GitHub; return the exit code."""
         failed = [one for one in outcomes if one.failed]
         for one in failed:

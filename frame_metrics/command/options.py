@@ -178,7 +178,7 @@ def margins(texts: Sequence[str]) -> Any:
 def bounds(texts: Sequence[str]) -> Any:
     """Return a single severity as it is; else the bounds of checks and severities, by name.
 
-    A bound is a share, a number, or True for a name without a bound.
+    A bound is a share, a number, or True (any finding fails) for a name without "=".
     """
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]

@@ -49,7 +49,7 @@ ROWS = 100_000  # number of first rows of a text file from which the types of it
 # stay as they are written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
 SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
-OTHERWISE = r"^\s*([+-]?0|\+)\d+\s*$"  # integers that would be printed differently, as 007
+NOT_CANONICAL = r"^\s*([+-]?0|\+)\d+\s*$"  # integers that would be printed differently, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of these formats
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
 PACKED = b"\x1f\x8b"  # the first bytes of files that gzip packed
@@ -99,10 +99,10 @@ class InputFiles:
     option: str  # the flag for the format
     folder: Callable[[], str]  # makes a new folder for files that have to be unpacked before they can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
-    otherwise: str | None = None  # the format of a file whose name has no known ending
+    default_format: str | None = None  # the format of a file whose name has no known ending
     handed_on: bool = False  # True if rows are only converted; then texts in every column stay as they are written
     called: str | None = None  # a column to add, with the name of the file that a row is of
-    asked: bool = False  # whether an option names that column, which the files may have themselves
+    option_names_it: bool = False  # whether an option names that column, which the files may have themselves
     files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
 
     def frame(self) -> pl.LazyFrame:
@@ -125,7 +125,7 @@ class InputFiles:
         if self.called is None:
             return file
         if self.called in file.plan.collect_schema():
-            if self.asked:
+            if self.option_names_it:
                 return file
             raise FrameMetricsError(
                 f"{file.name}: it has a column {self.called!r}; pass --system, the column of systems"
@@ -149,7 +149,7 @@ class InputFiles:
             yield self._scan(one, one, formats[0], _partition(name, one))
 
     def _format(self, name: str, known: str | None) -> str:
-        chosen = self.format_name or known or self.otherwise
+        chosen = self.format_name or known or self.default_format
         if chosen is None:
             way = (
                 f"pass {self.option}, one of {listed(READ)}"
@@ -227,8 +227,8 @@ class InputFiles:
         keys = [*kinds] if self.handed_on else self._columns(KEYS)
         numbers = [column for column in keys if column not in types and column in kinds and kinds[column].is_numeric()]
         if numbers:
-            written = raw.select(pl.col(numbers).str.contains(OTHERWISE).any()).collect().row(0, named=True)
-            types |= {column: pl.String for column, otherwise in written.items() if otherwise}
+            written = raw.select(pl.col(numbers).str.contains(NOT_CANONICAL).any()).collect().row(0, named=True)
+            types |= {column: pl.String for column, odd in written.items() if odd}
             plan = pl.scan_csv(path, schema_overrides=types, **options)
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
         return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))

@@ -50,7 +50,7 @@ class SavedFile:
         )
 
     @contextmanager
-    def named(self) -> Iterator[None]:
+    def errors_name_file(self) -> Iterator[None]:
         """Replace errors about ``baseline=`` by errors that name the flag and the file."""
         try:
             yield

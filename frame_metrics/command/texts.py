@@ -14,7 +14,7 @@ from frame_metrics.command.options import Option
 from frame_metrics.errors import FrameMetricsError
 
 QUOTE = "'"  # around texts, in errors
-OTHERWISE = {  # code in messages that the command line has other words for
+FLAGS_FOR_CODE = {  # code in messages that the command line has other words for
     "baseline=saved": "--saved FILE",
     "label=True": "--all-relevant",
     "(..., several=)": " with --several",
@@ -140,8 +140,8 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
 
     def written(found: re.Match[str]) -> str:
         name, value, several, other = found.groups()
-        if name is None or found[0] in OTHERWISE:
-            return OTHERWISE.get(found[0], found[0])
+        if name is None or found[0] in FLAGS_FOR_CODE:
+            return FLAGS_FOR_CODE.get(found[0], found[0])
         values = re.split(r",\s*", several) if several else [value or ""]
         values *= 1 + (name == "positive" and bool(several) and len(values) == 1)  # a list of one is given twice
         return " ".join(_flag(options[name], one) for one in values) + (" " if other is not None else "")

@@ -18,7 +18,7 @@ from frame_metrics.stats.exact import chi_square
 
 EQUAL: Literal["equal"] = "equal"
 Shares: TypeAlias = Mapping[Any, float] | Literal["equal"]  # the share of each arm; "equal": all have the same
-MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
+MISMATCH_P = 0.001  # a p-value below it is no chance: each test is looked at many times
 NEAR = 1e-6  # shares may add up to 1 but for their rounding
 
 

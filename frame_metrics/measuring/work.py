@@ -74,7 +74,7 @@ class PieceWork(ABC):
         """Reduce a piece and some judgments, which must be all judgments of their queries."""
         with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
             answer = answer_in_memory(self.call, piece, self.as_separate(judgments), self._answer, piece=True)
-        return PolarsFrame(piece).given_back(answer)
+        return PolarsFrame(piece).to_native(answer)
 
     def as_separate(self, judgments: pl.DataFrame | None) -> SeparateJudgments:
         """Return some of the judgments in the form that a source has."""

@@ -32,8 +32,8 @@ def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> 
     backend, named, expressed = _with_columns(frame, roles, limits)
     if judgments is not None:
         of_judgments, options, _ = _with_columns(beside, options, limits, "judge: ")
-        judgments = of_judgments.given, options
-    return given(backend.given, named, judgments, backend=backend, expressed=expressed)
+        judgments = of_judgments.native, options
+    return given(backend.native, named, judgments, backend=backend, expressed=expressed)
 
 
 def _with_columns(frame: Any, roles: Any, limits: Limits, of: str = "") -> tuple[Backend, Any, frozenset[str]]:
@@ -86,7 +86,7 @@ class _Making:
             return value.meta.output_name()
         text = f"{self.of}{role}={name_of_function(value) if isroutine(value) else quote(value)}"
         with _naming_expression(text, KernelError if isroutine(value) else BadValueError):
-            name, values = self.backend.made(value, self.limits)
+            name, values = self.backend.evaluate_expression(value, self.limits)
         name, there = name or role, self.backend.names()
         if called is not None and name in there:
             name = unused(f"{called} of {name}", there)

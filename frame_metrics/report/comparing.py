@@ -24,25 +24,26 @@ from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.strata import with_strata
 
 ALL_PAIRS = 32  # the most systems of which all pairs are shown
-# A leaderboard flips up to so many times as many differences, with so many times fewer flips: 1,000 are enough for it.
-THINNED = 10
+# If there are too many differences for all permutations, but not 10 times too many, a leaderboard takes a tenth of the
+# permutations: 1,000 are enough for it.
+FEWER_PERMUTATIONS = 10
 LEAST = 3  # from so many systems on, a report has a leaderboard
 # Pairs of more than ``ALL_PAIRS`` systems are tested together up to so many differences of queries: half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
 MOST_FLIPS = 4_000_000
 
 
-def check_named(work: Calls, plan: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
+def check_named(work: Calls, plan: Any, asked: Asked, compare_options: Mapping[str, Any]) -> None:
     """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
-    baseline, columns = compared["baseline"], plan.columns
-    if "margin" in compared and baseline is None:
+    baseline, columns = compare_options["baseline"], plan.columns
+    if "margin" in compare_options and baseline is None:
         raise BadValueError(
-            f"margin={quote(compared['margin'])} is the loss against a baseline that would still be accepted; pass it, "
-            "as baseline="
+            f"margin={quote(compare_options['margin'])} is the loss against a baseline that would still be accepted; "
+            "pass it, as baseline="
         )
-    with_covariate(columns, plan.available, compared.get("covariate"))
+    with_covariate(columns, plan.available, compare_options.get("covariate"))
     without_segments = columns.changed(by=columns.by[: 1 if columns.arm else 0])
-    with_strata(without_segments, plan.available, compared.get("strata"))
+    with_strata(without_segments, plan.available, compare_options.get("strata"))
     if baseline is None:
         return
     if is_frame(baseline):
@@ -53,39 +54,39 @@ def check_named(work: Calls, plan: Any, asked: Asked, compared: Mapping[str, Any
     elif columns.side:
         check_baselines(plan, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems
-        work.compare(work.irm, *work.named(*(name for name, _ in asked)), **compared)
+        work.compare(work.irm, *work.metrics_to_pass(*(name for name, _ in asked)), **compare_options)
 
 
-def with_margins(compared: Mapping[str, Any], asked: Asked, *, bounded: bool) -> Mapping[str, Any]:
+def with_margins(compare_options: Mapping[str, Any], asked: Asked, *, bounded: bool) -> Mapping[str, Any]:
     """Return the options of comparisons with the margin of each metric that has one; lists together have none.
 
     ``bounded``: as ``margins_of`` takes it.
     """
-    if "margin" not in compared:
-        return compared
+    if "margin" not in compare_options:
+        return compare_options
     some = [one for one in asked if one[1].input is not Lists]
-    each = margins_of(margin_read(compared["margin"]), some, bounded=bounded).tolist()
+    each = margins_of(margin_read(compare_options["margin"]), some, bounded=bounded).tolist()
     margins = {name: margin for (name, _), margin in zip(some, each, strict=True) if margin == margin}
-    return {**compared, "margin": margins}
+    return {**compare_options, "margin": margins}
 
 
-def _with_margins(compared: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _with_margins_of(compare_options: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the options of a comparison of some metrics, with their margins alone."""
-    margins = {name: margin for name, margin in compared.get("margin", {}).items() if name in names}
-    return with_option(compared, "margin", margins)
+    margins = {name: margin for name, margin in compare_options.get("margin", {}).items() if name in names}
+    return with_option(compare_options, "margin", margins)
 
 
-def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
+def against_the_best(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options of comparisons; without a baseline, and with too many pairs, the best system becomes it."""
-    if content.named or content.n_systems <= ALL_PAIRS:
-        return compared
+    if content.has_baseline or content.n_systems <= ALL_PAIRS:
+        return compare_options
     reason = (
         f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
         "p-values are corrected for all pairs; pass baseline= to compare with another"
     )
     work.absent.append({"section": "comparison of all pairs", "reason": reason})
     best = next(iter(content.places))
-    return {**compared, "baseline": work.as_baseline(best)}
+    return {**compare_options, "baseline": work.as_baseline(best)}
 
 
 def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
@@ -99,27 +100,28 @@ def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def with_comparison(content: Content, work: Calls, plan: Any, compared: Mapping[str, Any]) -> Content:
+def with_comparison(content: Content, work: Calls, plan: Any, compare_options: Mapping[str, Any]) -> Content:
     """Add the comparison of systems to the content of a report: what can be compared, by the metrics that allow it."""
-    if not content.named and content.n_systems < 2:
+    if not content.has_baseline and content.n_systems < 2:
         return content
     irm = work.whole(content)
     if content.by and irm is work.irm:
         sentence = "Systems are compared in each segment, and not over all: some queries are in several segments"
         work.missing.append((None, sentence))
-    compared = compared if irm.roles.get("by") is None else in_segments(compared, content.by)
-    names, options = [name for name, _ in content.asked], {**compared, "baseline": _without_segments(irm, compared)}
-    if is_frame(compared["baseline"]):
-        lacking = not_saved(plan, compared["baseline"], content.asked)
+    compare_options = compare_options if irm.roles.get("by") is None else in_segments(compare_options, content.by)
+    names = [name for name, _ in content.asked]
+    options = {**compare_options, "baseline": _without_segments(irm, compare_options)}
+    if is_frame(compare_options["baseline"]):
+        lacking = not_saved(plan, compare_options["baseline"], content.asked)
         for name, why in lacking.items():
             work.note(f"comparison of {name}", why, sentence=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lacking]
     if not names:
         return content
-    best = None if content.named or compared["baseline"] is None else next(iter(content.places))
+    best = None if content.has_baseline or compare_options["baseline"] is None else next(iter(content.places))
     only_best = best is not None and flips_few(content, work, len(names))
     options |= {"baseline": None} if only_best else {}
-    options = _with_margins(options, names)
+    options = _with_margins_of(options, names)
     found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
     if found is None:
         return content
@@ -144,55 +146,60 @@ def compared_in_pairs(content: Content, work: Calls) -> bool:
     return content.n_systems <= ALL_PAIRS
 
 
-def with_leaderboard(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
+def with_leaderboard(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the leaderboard of three systems or more to the content of a report, where no baseline is named."""
     name, calls = content.first_compared, work.without_notes(work.irm)
-    if content.named or content.n_systems < LEAST or not sign_of(name) or not flips_few(content, work, 1 / THINNED):
+    if (
+        content.has_baseline
+        or content.n_systems < LEAST
+        or not sign_of(name)
+        or not flips_few(content, work, 1 / FEWER_PERMUTATIONS)
+    ):
         return content
-    thinned = 1 if flips_few(content, work) else THINNED
+    fewer = 1 if flips_few(content, work) else FEWER_PERMUTATIONS
     irm = calls.whole(content)
     if content.by and irm is work.irm:  # some queries are in several segments
         return content
-    options = {"ci": compared["ci"], "permutations": CompareOptions.permutations // thinned}
-    board = calls.tried("leaderboard", partial(irm.leaderboard, *work.named(name), **options))
+    options = {"ci": compare_options["ci"], "permutations": CompareOptions.permutations // fewer}
+    board = calls.tried("leaderboard", partial(irm.leaderboard, *work.metrics_to_pass(name), **options))
     return content if board is None else replace(content, leaderboard=content.of_compared(board))
 
 
-def _without_segments(irm: Any, compared: Mapping[str, Any]) -> Any:
+def _without_segments(irm: Any, compare_options: Mapping[str, Any]) -> Any:
     """Return the baseline; saved numbers with roles lose their segments where the frame is compared without these."""
-    baseline = compared["baseline"]
+    baseline = compare_options["baseline"]
     if not is_frame(baseline) or not hasattr(baseline, "roles") or irm.roles.get("by") is not None:
         return baseline
     return replace(baseline, roles={**baseline.roles, "by": None})
 
 
 def _of_arms(
-    irm: Any, content: Content, work: Calls, names: Sequence[str], compared: Mapping[str, Any]
+    irm: Any, content: Content, work: Calls, names: Sequence[str], compare_options: Mapping[str, Any]
 ) -> pl.DataFrame:
     """Compare arms; lists cannot be exchanged between arms, and other errors are the caller's."""
     lists = {name for name, metric in content.asked if metric.input is Lists}
     if lists < {*names}:
         for name in lists:
-            call = partial(work.compare, irm, name, **_with_margins(compared, [name]))
+            call = partial(work.compare, irm, name, **_with_margins_of(compare_options, [name]))
             work.tried(f"differences of {name}", call, sentence=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lists]
-    return work.here(work.compare(irm, *work.named(*names), **compared))
+    return work.here(work.compare(irm, *work.metrics_to_pass(*names), **compare_options))
 
 
-def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str, Any]) -> pl.DataFrame | None:
+def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compare_options: Mapping[str, Any]) -> pl.DataFrame | None:
     """Compare systems, or this frame with saved numbers, by the metrics that can be compared; note the others."""
     try:
-        return work.here(irm.compare(*work.named(*names), **compared))
+        return work.here(irm.compare(*work.metrics_to_pass(*names), **compare_options))
     except FrameMetricsError as error:
         reason = str(error)
     found, why = list[pl.DataFrame](), dict[str, str]()
     for name in names if len(names) > 1 else ():
         try:
-            found.append(work.here(irm.compare(name, **_with_margins(compared, [name]))))
+            found.append(work.here(irm.compare(name, **_with_margins_of(compare_options, [name]))))
         except FrameMetricsError as error:
             why[name] = str(error)
     if not found and len({*why.values()}) < 2:  # it is not because of a metric
-        work.note("comparison", reason, sentence=_nothing_compared(compared["baseline"]))
+        work.note("comparison", reason, sentence=_nothing_compared(compare_options["baseline"]))
     elif not found:
         work.note("comparison", reason)
     for name, its in why.items() if found or len({*why.values()}) > 1 else ():
@@ -209,24 +216,26 @@ def _nothing_compared(baseline: Any) -> str:
     return f"Nothing is compared with {names}"
 
 
-def with_differences(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
+def with_differences(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the differences of systems on each query to the content of a report."""
     if content.comparison is None or not content.query or not work.paired:
         return content
     irm, name = work.without_notes(work.irm).whole(content), content.first_compared
-    call = partial(irm.compare, *work.named(name), baseline=_without_segments(irm, compared), per_query=True)
+    call = partial(
+        irm.compare, *work.metrics_to_pass(name), baseline=_without_segments(irm, compare_options), per_query=True
+    )
     each = work.tried("differences", call)
     return replace(content, differences=None if each is None else content.of_compared(each))
 
 
-def with_segments_compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
+def with_segments_compared(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the comparison with a baseline in each segment, by the first metric; all tests are corrected together."""
     frame = content.comparison
-    if frame is None or not content.named or not content.by or {*content.by} & {*frame.columns}:
+    if frame is None or not content.has_baseline or not content.by or {*content.by} & {*frame.columns}:
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content
-    options = in_segments(_with_margins(compared, [str(content.first_compared)]), content.by)
-    call = partial(work.compare, work.irm, *work.named(content.first_compared), **options, over="all")
+    options = in_segments(_with_margins_of(compare_options, [str(content.first_compared)]), content.by)
+    call = partial(work.compare, work.irm, *work.metrics_to_pass(content.first_compared), **options, over="all")
     found = work.tried("comparison in each segment", call)
     return replace(content, segments_compared=None if found is None else content.of_compared(found))

@@ -13,7 +13,15 @@ from frame_metrics.report.blocks import Block, Fold, Group
 from frame_metrics.report.cells import ALPHA, cell_of, corrections, number_text, plain_text, sign_of, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content, Ranked
-from frame_metrics.report.result_tables import CALLED, LONGEST, ROWS, ci_level, ci_percent, interval_cell, left_out_note
+from frame_metrics.report.result_tables import (
+    CALLED,
+    LONGEST_CELL,
+    ROWS,
+    ci_level,
+    ci_percent,
+    interval_cell,
+    left_out_note,
+)
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
@@ -34,7 +42,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
         [
             cell_of("rank", row["rank"]),
             Cell(_ranks(row)),
-            cell_of(system, row[system], longest=LONGEST),
+            cell_of(system, row[system], longest=LONGEST_CELL),
             replace(cell_of("value", row["value"]), subtext=interval_cell(row)),
             Cell({True: "yes", False: "no"}.get(row["may_be_best"], NOTHING)),
         ]
@@ -72,11 +80,17 @@ def main_differences(content: Content, most: int) -> Table:
     only = [*(name for name in content.by if name in frame.columns), *(pair or ["metric"])]
     only += ["difference", "p_adjusted", "value", "baseline_value"]
     what = (
-        f" of {content.first_compared}" if pair else f" of {plain_text(frame[system[0]][0], LONGEST)}" if system else ""
+        f" of {content.first_compared}"
+        if pair
+        else f" of {plain_text(frame[system[0]][0], LONGEST_CELL)}"
+        if system
+        else ""
     )
-    against = f" from {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
+    against = f" from {plain_text(frame['baseline'][0], LONGEST_CELL)}" if "baseline" not in pair else ""
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
-    made = table_of(some, caption=f"Differences{what}{against}", only=only, alpha=ALPHA, longest=LONGEST, called=called)
+    made = table_of(
+        some, caption=f"Differences{what}{against}", only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called
+    )
     at = only.index("difference")
     rows = [
         [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
@@ -104,10 +118,10 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     margin = [name for name in OF_MARGIN[:1] if name in frame.columns]
     only += ["p_adjusted", *margin, "value", "baseline_value", *wins, "n", *counted]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
-    against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
+    against = f" to {plain_text(frame['baseline'][0], LONGEST_CELL)}" if "baseline" not in pair else ""
     caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
     # The table, with the interval under each difference.
-    made = table_of(first_rows, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
+    made = table_of(first_rows, caption=caption, only=only, alpha=ALPHA, longest=LONGEST_CELL, called=called)
     at = only.index("difference")
     rows = [
         [*cells[:at], replace(cells[at], subtext=interval_cell(row)), *cells[at + 1 :]]
@@ -119,7 +133,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
         notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)}{how}; Results are not.")
     notes += [left_out_note(len(frame), content if system else None)] if len(frame) > ROWS else []
     under = f"the {ci_level(content)} of the difference"
-    every = table_of(first_rows, caption="All columns", longest=LONGEST)
+    every = table_of(first_rows, caption="All columns", longest=LONGEST_CELL)
     rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
     return [replace(made, rows=rows, notes=notes, subtext=under), rest]
 
@@ -128,19 +142,19 @@ def rank_moves(content: Content) -> list[Block]:
     """Return the queries on which two systems differ most: a table, or their results rank by rank, for each pair."""
     blocks: list[Block] = []
     for at, part in enumerate(content.moved()):
-        if content.named and at == 0:  # those that lost are in the open part
+        if content.has_baseline and at == 0:  # those that lost are in the open part
             part = part.filter(pl.col("difference") * (sign_of(content.first_compared) or 1) > 0)
         if part.is_empty():
             continue
         pair = (part[content.system][0] if content.system else None), part["baseline"][0]
-        ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST) for one in pair)
+        ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in pair)
         caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
         own = {repr(list(row)) for row in part.select(*content.keys_of(part)).iter_rows()}
         duels = [duel for duel in content.duels if (duel[0].system, duel[1].system) == pair]
         duels = [duel for duel in duels if repr([*duel[0].keys.values()]) in own]
         keys = content.keys_of(part)
         only = [*keys, "value", "baseline_value", "difference"]
-        table = table_of(part, caption=caption, only=only, longest=LONGEST, called=CALLED)
+        table = table_of(part, caption=caption, only=only, longest=LONGEST_CELL, called=CALLED)
         blocks.append(Group(caption, [rank_by_rank(duel) for duel in duels]) if duels else table)
     return blocks
 
@@ -150,13 +164,13 @@ def rank_by_rank(pair: Sequence[Ranked], name: str = "") -> Fold:
     names, rows = ["rank"], dict[int, list[list[Cell]]]()
     for at, (one, frame) in enumerate((one, one.results) for one in pair if one.results is not None):
         columns = [*frame.columns[: frame.columns.index("rank")], "gain"]
-        names += [f"{plain_text(one.system, LONGEST)}: {name}" for name in columns]
+        names += [f"{plain_text(one.system, LONGEST_CELL)}: {name}" for name in columns]
         for place, row in enumerate(frame.iter_rows(named=True)):
-            cells = [cell_of(name, row[name], longest=LONGEST) for name in columns]
+            cells = [cell_of(name, row[name], longest=LONGEST_CELL) for name in columns]
             blank = [[Cell(NOTHING)] * len(columns)] * 2
             sides = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
             sides[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
-    text = ", ".join(plain_text(value, LONGEST) for value in pair[0].keys.values())
+    text = ", ".join(plain_text(value, LONGEST_CELL) for value in pair[0].keys.values())
     values = " against ".join(number_text(one.value) for one in pair)
     numbers = [name == "rank" or name.endswith(": gain") for name in names]
     table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, text)

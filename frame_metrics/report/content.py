@@ -19,8 +19,8 @@ from frame_metrics.roles.columns import Columns
 
 SYSTEMS = 2  # the most systems whose queries are shown
 NAMES = "name"  # the order of systems as verbs return them
-PAIRS, MOVED = 3, 5  # the most pairs of systems whose moved queries are shown; and queries in each direction
-LOST = 10  # the most queries that are listed as those that lost most
+PAIRS, MOST_MOVED = 3, 5  # the most pairs of systems whose moved queries are shown; and queries in each direction
+MOST_LOSERS = 10  # the most queries that are listed as those that lost most
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Ranked:
     """A query that a report shows, and its results."""
 
     system: Any  # None if the frame has no systems
-    place: str  # "worst", "best" or "moved"
+    kind: str  # "worst", "best" or "moved"
     keys: dict[str, Any]  # the values of the columns of segment and query
     value: float
     results: pl.DataFrame | None = None  # the rows of explain() that are shown
@@ -53,7 +53,7 @@ class Content:
     results: pl.DataFrame
     audit: pl.DataFrame
     versions: Mapping[str, str]
-    named: bool = False  # True if a baseline was named
+    has_baseline: bool = False  # True if a baseline was named
     sort: str = NAMES  # the metric by which systems are sorted in tables
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
@@ -88,14 +88,14 @@ class Content:
         return max([0, *self.results["n_proxy"].to_list()]) if "n_proxy" in self.results.columns else 0
 
     @property
-    def groups(self) -> list[str]:
+    def system_and_segments(self) -> list[str]:
         """The columns of system and segment."""
         return [*([self.system] if self.system else []), *self.by]
 
     @property
     def keys(self) -> list[str]:
         """The columns that name a ranking."""
-        return [*self.groups, *self.query]
+        return [*self.system_and_segments, *self.query]
 
     def in_words(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return a confusion matrix with words for true and false: the caller's word for the positive class, if any."""
@@ -141,7 +141,9 @@ class Content:
     @cached_property
     def places(self) -> dict[Any, int]:
         """The place of each system, by which those to show are chosen if there are too many."""
-        compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
+        compared = (
+            [] if self.comparison is None or not self.has_baseline else [*dict.fromkeys(self.comparison["baseline"])]
+        )
         return places_of(self.results, self.system, self.first, compared)
 
     @property
@@ -159,7 +161,7 @@ class Content:
         """The differences of the pairs that are drawn and listed, those of the best systems, the best first."""
         if self.differences is None:
             return []
-        keys = [name for name in self.groups if name in self.differences.columns]
+        keys = [name for name in self.system_and_segments if name in self.differences.columns]
         pairs = self.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
         systems = [pair[self.system][0] if self.system in pair.columns else None for pair in pairs]
         chosen, last = foremost(systems, self.places, PAIRS), len(self.places)
@@ -172,10 +174,10 @@ class Content:
         """
         pairs = [pair.filter(pl.col("difference") != 0) for pair in self.foremost_pairs]
         pairs = [pair.sort("difference", descending=True, maintain_order=True) for pair in pairs if len(pair)]
-        lost = (LOST, MOVED) if sign_of(self.first_compared) < 0 else (MOVED, LOST)
+        lost = (MOST_LOSERS, MOST_MOVED) if sign_of(self.first_compared) < 0 else (MOST_MOVED, MOST_LOSERS)
         found = []
         for at, pair in enumerate(pairs):
-            top, low = lost if at == 0 else (MOVED, MOVED)
+            top, low = lost if at == 0 else (MOST_MOVED, MOST_MOVED)
             found.append(pair if len(pair) <= top + low else pl.concat([pair.head(top), pair.tail(low)]))
         return found
 
@@ -195,7 +197,7 @@ class Content:
 
     def has_losses(self) -> bool:
         """Return True if some query of the first pair lost against a baseline that the caller named."""
-        pairs = self.foremost_pairs if self.named else []
+        pairs = self.foremost_pairs if self.has_baseline else []
         return bool(pairs) and len(self.worst_changes(*self.sides(pairs[0]), 1)) > 0
 
     def keys_of(self, frame: pl.DataFrame) -> list[str]:
@@ -224,16 +226,16 @@ class Calls:
     irm: Any
     columns: Columns  # of the irm
     verb: str = "compare"  # the verb of comparisons
-    given: bool = True  # False if the caller named no metrics
+    has_metrics: bool = True  # False if the caller named no metrics
     absent: list[dict[str, str]] = field(default_factory=list)
     # What the caller named and could not be made: the metric, or None for the first, and a sentence without its end.
     missing: list[tuple[str | None, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
     plan: Any = None  # the plan of the irm
 
-    def named(self, *names: str) -> Sequence[str]:
+    def metrics_to_pass(self, *names: str) -> Sequence[str]:
         """Return the metrics to give to a verb; () for all that the frame holds, if it holds values."""
-        return () if self.columns.value and not self.given else names
+        return () if self.columns.value and not self.has_metrics else names
 
     def as_baseline(self, system: Any) -> list[Any]:
         """Return a system of a result as the value of ``baseline=``: a list, so that null can be a baseline too."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frame_metrics.measuring.split import MISMATCH
+from frame_metrics.measuring.split import MISMATCH_P
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import ALPHA, EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.words import (
-    LONGEST,
+    LONGEST_NAME,
     at_text,
     counted_of,
     level_text,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def _difference_text(figures: Figures) -> str:
     """Return a difference as text, and its interval, which differences that are all equal have not."""
     interval = "" if figures.ci_low is None else f", interval {range_of(figures, signed=True)}"
-    return f"{signed_text(figures.difference)}{_least(figures)}{interval}"
+    return f"{signed_text(figures.difference)}{_claimed_at_least(figures)}{interval}"
 
 
 def difference(figures: Figures) -> str:
@@ -45,7 +45,7 @@ def difference(figures: Figures) -> str:
 def _values(figures: Figures) -> str:
     """Return both values as text, the first against that of the baseline."""
     of = f"{figures.metric} {number_text(figures.value)} against {number_text(figures.baseline_value)}"
-    return of if figures.adjusted is None else f"{of}, adjusted by {plain_text(figures.adjusted, LONGEST)}"
+    return of if figures.adjusted is None else f"{of}, adjusted by {plain_text(figures.adjusted, LONGEST_NAME)}"
 
 
 def _tested(figures: Figures) -> str:
@@ -59,14 +59,18 @@ def _after(figures: Figures) -> str:
 
 
 def _as_planned(figures: Figures) -> str:
-    return "" if figures.split is None or figures.split >= MISMATCH else ", but units were not assigned as planned"
+    return (
+        ""
+        if figures.split_p_value is None or figures.split_p_value >= MISMATCH_P
+        else ", but units were not assigned as planned"
+    )
 
 
 def _not_significant(figures: Figures) -> str:
     """Return the sentence of two systems that cannot be told apart: which difference would show, or why none can."""
     name, base, at = name_of(figures.system), name_of(figures.baseline), at_text(figures)
-    if figures.few is not None:
-        floor = f"with {figures.few} no p can be below {figures.least:.3g}{_after(figures)}"
+    if figures.few_units_text is not None:
+        floor = f"with {figures.few_units_text} no p can be below {figures.p_floor:.3g}{_after(figures)}"
         floor = f"{floor}: so few cannot show any difference{_as_planned(figures)}"
         return f"{name} and {base}{at}: {_values(figures)} ({_difference_text(figures)}); {floor}."
     shows = ""
@@ -101,7 +105,7 @@ def _significant(figures: Figures) -> str:
     return f"{pair}{at_text(figures)}: {_values(figures)} ({_difference_text(figures)}{by}){most}{sure}."
 
 
-def _least(figures: Figures) -> str:
+def _claimed_at_least(figures: Figures) -> str:
     """Return the least difference that can be claimed, "" for none: the near end of an interval at the level of p.
 
     That is an interval of 95 % or more that is of one pair, or of all pairs together.

@@ -22,7 +22,7 @@ def queries_added(content: Content, work: Calls, queries: int, call: Any) -> Con
     """Add to a report the values and quantiles of the first metric over queries, and the best and worst queries."""
     if not content.query:
         return content
-    irm, names = work.irm, work.named(content.first)
+    irm, names = work.irm, work.metrics_to_pass(content.first)
     values = work.tried("queries", lambda: irm.per_query(*names))
     if values is None:
         return content
@@ -69,9 +69,9 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
         rows = parts[at].sort(pl.col("value") * sign_of(content.first), maintain_order=True)
         worst = rows.head(min(n, (len(rows) + 1) // 2))
         best = rows.tail(min(n, len(rows) // 2)).reverse()
-        for place, some in (("worst", worst), ("best", best)):
+        for kind, some in (("worst", worst), ("best", best)):
             keys = some.select(*content.by, *content.query).iter_rows(named=True)
-            found += [Ranked(systems[at], place, *one) for one in zip(keys, some["value"], strict=True)]
+            found += [Ranked(systems[at], kind, *one) for one in zip(keys, some["value"], strict=True)]
     return found
 
 

@@ -11,16 +11,19 @@ from frame_metrics.stats.flips import every_flip, least_p
 from frame_metrics.verbs.compare.differences import least_of_units
 from frame_metrics.verbs.compare.options import CompareOptions
 
-DRAWN = ("randomization", "bootstrap")  # tests of arms whose p-value is not below that of exchanging their units
-MULTIPLIED = ("holm", "bonferroni")  # corrections that multiply the least p-value of a family by their number
+DRAWN = ("randomization", "bootstrap")  # tests of arms whose least p-value is that of permuting their units
+MULTIPLIED = (
+    "holm",
+    "bonferroni",
+)  # corrections that multiply the least p-value of a family by the number of its tests
 
 
 @dataclass(frozen=True)
 class Floor:
     """The least corrected p-value of a difference, and words for the units that decide about it."""
 
-    least: float
-    few: str
+    p_floor: float
+    few_units_text: str
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,12 @@ class Floors:
     word: str = "clusters"
 
     def of(self, row: Mapping[str, Any]) -> Floor | None:
-        """Return the floor of a row if it is not below 0.05; None for another one."""
+        """Return the floor of a row; None if it is below 0.05."""
         least = self._alone(row)
         if row.get("correction") in MULTIPLIED:
             every = [least] if row["correction"] == "bonferroni" else map(self._alone, self.rows)
             least = max(least, row["n_tests"] * min(every))
-        return Floor(min(least, 1.0), self._few(row)) if least >= ALPHA else None
+        return Floor(min(least, 1.0), self._units_text(row)) if least >= ALPHA else None
 
     def _alone(self, row: Mapping[str, Any]) -> float:
         """Return the least p-value of a row that is not corrected."""
@@ -54,23 +57,23 @@ class Floors:
         if row.get("baseline_n_units") is not None:
             units = row["n_units"], row["baseline_n_units"]
             return least_of_units(units, row.get("n_shared") or 0) if test in DRAWN else 0.0
-        return least_p("sign" if test == "bootstrap" else test, self._moved(row), CompareOptions.permutations)
+        return least_p("sign" if test == "bootstrap" else test, self._n_differing(row), CompareOptions.permutations)
 
-    def _moved(self, row: Mapping[str, Any]) -> int:
+    def _n_differing(self, row: Mapping[str, Any]) -> int:
         """Return the number of queries, or rows, whose values differ, and at most that of clusters."""
         wins, losses = row.get("wins"), row.get("losses")
         n = int(row["n"] if wins is None or losses is None or row.get("test") == "bootstrap" else wins + losses)
         return n if self.clusters is None else min(n, self.clusters)
 
-    def _few(self, row: Mapping[str, Any]) -> str:
-        """Return words for the units, as "2 of 50 queries that differ", or for draws of their signs."""
+    def _units_text(self, row: Mapping[str, Any]) -> str:
+        """Return the units as text, as "2 of 50 queries that differ", or for draws of their signs."""
         n = int(row["n"])
         if row.get("baseline_n_units") is not None:
             units, queries = (row["n_units"], row["baseline_n_units"]), (n, row["baseline_n"])
             return f"{units[0]:,} and {units[1]:,} {self.unit if units == queries else self.word}"
-        moved = self._moved(row)
-        if row.get("test") == "randomization" and not every_flip(moved, CompareOptions.permutations):
+        differing = self._n_differing(row)
+        if row.get("test") == "randomization" and not every_flip(differing, CompareOptions.permutations):
             return f"{CompareOptions.permutations:,} draws"  # the least p-value of many units
-        if moved == self.clusters:
-            return counted(moved, self.word)
-        return counted(n, self.unit) if moved == n else f"{moved:,} of {counted(n, self.unit)} that differ"
+        if differing == self.clusters:
+            return counted(differing, self.word)
+        return counted(n, self.unit) if differing == n else f"{differing:,} of {counted(n, self.unit)} that differ"

@@ -15,7 +15,7 @@ from frame_metrics.report.cells import BETTER, cell_of, number_text, plain_text,
 from frame_metrics.report.comparison_tables import comparison_tables, rank_moves
 from frame_metrics.report.content import SYSTEMS, Content, Ranked
 from frame_metrics.report.of_breaks import lost_across
-from frame_metrics.report.result_tables import LONGEST, crossed_table, grouped_rows, wide_table
+from frame_metrics.report.result_tables import LONGEST_CELL, crossed_table, grouped_rows, wide_table
 
 
 def drawn_of(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
@@ -27,7 +27,7 @@ def folds_of_segments(content: Content, pictures: Mapping[str, Picture]) -> Iter
     yield from drawn_of(pictures, *(["segments"] if content.system else []))
     if content.segments is not None:
         frame, title = grouped_rows(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
-        yield wide_table(content, frame, folded_groups(content, frame), title)
+        yield wide_table(content, frame, segment_and_system_columns(content, frame), title)
     if content.segments_compared is not None:
         yield from comparison_tables(content, grouped_rows(content.segments_compared, content.by))
 
@@ -44,7 +44,9 @@ def curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
     yield from drawn_of(pictures, *(name for name in pictures if name.startswith("curve")))
     if "cutoffs" in content.curves:
         curve = grouped_rows(content.curves["cutoffs"], ["metric"])
-        yield crossed_table(content, curve, ["metric", *folded_groups(content, curve)], "k", "Metrics at cutoffs")
+        yield crossed_table(
+            content, curve, ["metric", *segment_and_system_columns(content, curve)], "k", "Metrics at cutoffs"
+        )
 
 
 def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -52,15 +54,15 @@ def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
     yield from drawn_of(pictures, "queries")
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over {content.unit}"
-        yield crossed_table(content, frame, folded_groups(content, frame), "average", caption)
-    groups = dict.fromkeys((one.system, one.place) for one in content.queries)
+        yield crossed_table(content, frame, segment_and_system_columns(content, frame), "average", caption)
+    groups = dict.fromkeys((one.system, one.kind) for one in content.queries)
     opened = open_queries(content) if groups else None
-    for system, place in groups:
-        if (system, place) == opened:
+    for system, kind in groups:
+        if (system, kind) == opened:
             continue
-        some = [one for one in content.queries if (one.system, one.place) == (system, place)]
-        of = f": {plain_text(system, LONGEST)}" if content.system else ""
-        title = f"{place.capitalize()} {content.unit} by {content.first}{of}"
+        some = [one for one in content.queries if (one.system, one.kind) == (system, kind)]
+        of = f": {plain_text(system, LONGEST_CELL)}" if content.system else ""
+        title = f"{kind.capitalize()} {content.unit} by {content.first}{of}"
         explained = any(one.results is not None for one in some)
         yield Group(
             title, [explained_fold(one) for one in some] if explained else [table_of_rankings(content, some, title)]
@@ -88,7 +90,7 @@ def _not_listed(content: Content) -> Iterator[str]:
         )
 
 
-def folded_groups(content: Content, frame: pl.DataFrame) -> list[str]:
+def segment_and_system_columns(content: Content, frame: pl.DataFrame) -> list[str]:
     """Return the columns of segments and systems that a frame has."""
     return [name for name in (*content.by, content.system) if name in frame.columns]
 
@@ -96,17 +98,18 @@ def folded_groups(content: Content, frame: pl.DataFrame) -> list[str]:
 def table_of_rankings(content: Content, some: Sequence[Ranked], caption: str) -> Table:
     keys = [*content.by, *content.query]
     rows = [
-        [*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some
+        [*(cell_of(key, one.keys[key], longest=LONGEST_CELL) for key in keys), cell_of("value", one.value)]
+        for one in some
     ]
     return Table([*map(plain_text, keys), "value"], rows, [*[False] * len(keys), True], caption)
 
 
 def explained_fold(one: Ranked, name: str = "") -> Fold:
-    text = ", ".join(plain_text(value, LONGEST) for value in one.keys.values())
+    text = ", ".join(plain_text(value, LONGEST_CELL) for value in one.keys.values())
     summary = Cell(text, subtext=number_text(one.value))
     if one.results is None:
         return Fold(summary, ["Its results cannot be taken apart by these metrics."], name)
-    table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST)
+    table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST_CELL)
     notes = [f"contribution: to {one.explained}; without a rank: relevant, and not found."]
     notes += [f"{one.more:,} more {'is' if one.more == 1 else 'are'} not shown."] if one.more else []
     return Fold(summary, [replace(table, notes=notes)], name)

@@ -63,7 +63,7 @@ def gathered(
     plan: Any,
     metrics: Sequence[Any],
     *,
-    compared: Mapping[str, Any],
+    compare_options: Mapping[str, Any],
     title: str | None,
     ci: float | None,
     queries: int | None,
@@ -77,16 +77,18 @@ def gathered(
     irm : the object whose verbs are called.
     plan : the plan of the irm: its columns and conventions.
     metrics : as a verb takes them; if there are none, those that suit the roles.
-    compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
+    compare_options, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
     title : of the report; None for one that names the metrics.
     queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
     sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
     split : the share of the units that each arm should have.
     """
-    columns, baseline = plan.columns, compared["baseline"]
-    work = Calls(irm, columns, verb_of_comparison(columns, compared, split), given=bool(metrics), plan=plan)
+    columns, baseline = plan.columns, compare_options["baseline"]
+    work = Calls(
+        irm, columns, verb_of_comparison(columns, compare_options, split), has_metrics=bool(metrics), plan=plan
+    )
     asked, call = _planned(plan, metrics, None)
-    check_named(work, plan, asked, compared)
+    check_named(work, plan, asked, compare_options)
     # Without metrics= the depth of the rankings decides which are computed, and at which cutoffs.
     depth = depth_of(irm, columns)
     if not metrics and call is not None:
@@ -117,23 +119,23 @@ def gathered(
         results=results,
         audit=audit,
         versions=versions(),
-        named=baseline is not None,
+        has_baseline=baseline is not None,
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
         threshold=_threshold(call),
-        adjusted=", ".join(compared.get("strata", ())) or compared.get("covariate"),
-        within="strata" in compared,
+        adjusted=", ".join(compare_options.get("strata", ())) or compare_options.get("covariate"),
+        within="strata" in compare_options,
     )
     content = _with_segments(content)
     content = content if title else replace(content, title=title_of(content))
     # Comparisons, by the options of the caller with those that a report adds.
     shares = {} if split is None else {"split": split}  # which only arms have
-    compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
-    compared = against_the_best(content, work, compared)
-    content = with_leaderboard(with_comparison(content, work, plan, compared), work, compared)
-    content = with_segments_compared(with_differences(content, work, compared), work, compared)
+    compare_options = with_margins({**compare_options, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
+    compare_options = against_the_best(content, work, compare_options)
+    content = with_leaderboard(with_comparison(content, work, plan, compare_options), work, compare_options)
+    content = with_segments_compared(with_differences(content, work, compare_options), work, compare_options)
     content = with_agreement(content, work, call)
-    content = replace(content, summary=summary_of(content, work, compared))
+    content = replace(content, summary=summary_of(content, work, compare_options))
     if queries is None:
         return content
     # What only a report has, and no summary: single queries, decisions and curves.
@@ -166,11 +168,11 @@ def _threshold(call: Any) -> float | None:
     return None if said is None or isinstance(said, str) else 0.0 + said
 
 
-def verb_of_comparison(columns: Columns, compared: Mapping[str, Any], split: Any) -> str:
+def verb_of_comparison(columns: Columns, compare_options: Mapping[str, Any], split: Any) -> str:
     """Return the verb of comparisons: of systems, of arms that were assigned at random, or of other arms."""
     if columns.arm is None:
         return "compare"
-    return "change" if split is None and not {"covariate", "strata"} & {*compared} else "ab_test"
+    return "change" if split is None and not {"covariate", "strata"} & {*compare_options} else "ab_test"
 
 
 def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
@@ -181,7 +183,7 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
     except NotComputableError:
         some = []
         for name, metric in asked:
-            sentence = f"{name} is not computed" if work.given else ""
+            sentence = f"{name} is not computed" if work.has_metrics else ""
             if work.tried(name, partial(irm.evaluate, name), sentence=sentence, metric=name) is not None:
                 some.append((name, metric))
         if not some:
@@ -323,7 +325,7 @@ def _value_text(value: Any) -> str:
     """Return as text one or several columns, columns of classes, or values of a convention; of a frame its columns."""
     if is_frame(value):
         backend = backend_of(value)
-        known = backend.looked_at(0)
+        known = backend.head_and_height(0)
         rows = "" if known is None else f" of {counted(known[1], 'rows')}"
         return f"a {class_name(value)}{rows}: {', '.join(map(str, backend.names()))}"
     if not isinstance(value, tuple):

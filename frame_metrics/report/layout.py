@@ -17,14 +17,14 @@ from frame_metrics.report.blocks import Block, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import sorted_by
 from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
-from frame_metrics.report.content import LOST, NAMES, Content
+from frame_metrics.report.content import MOST_LOSERS, NAMES, Content
 from frame_metrics.report.folded import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
 from frame_metrics.report.of_proxy import agreement_table, proxy_means
 from frame_metrics.report.result_tables import (
     CALLED,
     EFFECTIVE,
-    LONGEST,
+    LONGEST_CELL,
     crossed_table,
     decided_note,
     first_rows_table,
@@ -162,7 +162,7 @@ def _matrix(content: Content, confusion: pl.DataFrame) -> Table:
     title = f"Rows by true and predicted class{decided_note(content)}"
     table = crossed_table(content, frame, labels, "predicted", title, cells)
     predictions = frame["predicted"].unique(maintain_order=True).to_list()
-    across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in predictions]
+    across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST_CELL)}" for one in predictions]
     return replace(table, names=[*table.names[: len(labels)], *across])
 
 
@@ -182,10 +182,10 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 def _lost(content: Content) -> tuple[Table, list[Fold]]:
     """Return the table of the queries that lost most of the first pair, and their results rank by rank."""
     sides = content.sides(content.foremost_pairs[0])
-    rows = content.worst_changes(*sides, LOST)
+    rows = content.worst_changes(*sides, MOST_LOSERS)
     keys = content.keys_of(rows)
     only = [*keys, "value", "baseline_value", "difference"]
-    ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST) for one in sides)
+    ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in sides)
     caption = f"The {content.unit} that lost most: {content.first_compared} of {ours} against {theirs}"
     called = {"value": ours, "baseline_value": theirs}
     duels = {
@@ -193,7 +193,7 @@ def _lost(content: Content) -> tuple[Table, list[Fold]]:
     }
     found = [duels.get(_key(row, keys)) for row in rows.iter_rows(named=True)]
     folds = [rank_by_rank(pair, f"rank-{at}") for at, pair in enumerate(found, 1) if pair]
-    table = table_of(rows, caption=caption, only=only, longest=LONGEST, called=called)
+    table = table_of(rows, caption=caption, only=only, longest=LONGEST_CELL, called=called)
     return _linked(table, len(keys), [f"rank-{at}" if pair else "" for at, pair in enumerate(found, 1)]), folds
 
 
@@ -204,10 +204,10 @@ def _key(row: Mapping[str, Any], keys: Sequence[str]) -> str:
 def _worst(content: Content) -> tuple[Table, list[Fold]]:
     """Return the table of the worst queries of the best or only system, and their results rank by rank."""
     best = next(iter(content.places), None)
-    some = [one for one in content.queries if one.place == "worst" and one.system == best]
+    some = [one for one in content.queries if one.kind == "worst" and one.system == best]
     if len({one.value for one in some}) == 1 and len(some) > 1 and content.clicks:
         some = []  # searches without a click are no worse than each other
-    of = f" of {plain_text(best, LONGEST)}" if content.system else ""
+    of = f" of {plain_text(best, LONGEST_CELL)}" if content.system else ""
     folds = [explained_fold(one, f"rank-{at}") for at, one in enumerate(some, 1) if one.results is not None]
     links = [f"rank-{at}" if one.results is not None else "" for at, one in enumerate(some, 1)]
     table = table_of_rankings(content, some, f"The {content.unit} with the lowest {content.first}{of}")
@@ -262,7 +262,7 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
     names = [*(["severity"] if severity else []), "check", "message", "n", "share", *example]
     rows = []
     for row in audit.iter_rows(named=True):
-        cells = {name: cell_of(name, row[name], longest=None if name == "message" else LONGEST) for name in names}
+        cells = {name: cell_of(name, row[name], longest=None if name == "message" else LONGEST_CELL) for name in names}
         if severity:
             at = SEVERITIES.index(row["severity"])
             cells["severity"] = Cell(

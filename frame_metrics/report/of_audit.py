@@ -11,13 +11,13 @@ import polars as pl
 from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import UNJUDGED, Stated
-from frame_metrics.verbs.audit.of_systems import SOME
+from frame_metrics.report.stated import UNJUDGED, SentenceWriter
+from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
 LACKING = "systems without rows for"
-MISMATCH = "sample ratio mismatch"
-IN_A_SEGMENT = f"{MISMATCH} in a segment"
+MISMATCH_CHECK = "sample ratio mismatch"
+IN_A_SEGMENT = f"{MISMATCH_CHECK} in a segment"
 CUT = "searches cut by segments"
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these come before any figure.
@@ -26,11 +26,11 @@ CAUSES = (
     *("queries that systems write otherwise", "queries written otherwise in the baseline"),
 )
 SEGMENTS = ("judgments without a segment", "segments that judgments name otherwise")  # the same, of segments
-TURNED = "scores worse than chance in rankings"
+WORSE_THAN_CHANCE = "scores worse than chance in rankings"
 # Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
 # those of the report, which would have raised it.
 IN_OTHER_SENTENCES = (
-    *(UNJUDGED, "unjudged results", LACKING, MISMATCH, CUT, TURNED),
+    *(UNJUDGED, "unjudged results", LACKING, MISMATCH_CHECK, CUT, WORSE_THAN_CHANCE),
     *("query found by name", *MISSING),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
@@ -39,7 +39,7 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
 )
 
 
-class OfAudit(Stated):
+class AuditSentences(SentenceWriter):
     """Sentences about findings of the audit."""
 
     def split(self) -> Iterator[Figures]:
@@ -47,7 +47,7 @@ class OfAudit(Stated):
 
         Of segments in which they are not, the first one is named.
         """
-        for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
+        for message in self.content.audit.filter(pl.col("check") == MISMATCH_CHECK)["message"]:
             yield self._sentence("split", {}, of=message.partition(";")[0])
         segments = self.content.audit.filter(pl.col("check") == IN_A_SEGMENT)
         for name, message in segments.select("example", "message").head(1).iter_rows():
@@ -57,25 +57,25 @@ class OfAudit(Stated):
             yield self._sentence("split", {}, of=f"in {of} = {name}, {message.partition(';')[0]}{others}")
 
     @property
-    def split_in_segments(self) -> bool:
-        """True if units are split as planned in all segments that are looked at."""
+    def split_holds_in_segments(self) -> bool:
+        """True if no segment that was looked at has a mismatch: units are split as planned."""
         return IN_A_SEGMENT not in self.content.audit["check"]
 
     def causes(self) -> Iterator[Figures]:
-        """Yield what is written in two ways, from a share of ``SOME`` on, so that figures are too low."""
+        """Yield what is written in two ways, from a share of ``SOME_QUERIES`` on, so that figures are too low."""
         for row in self._written.iter_rows(named=True):
             of = row["message"].partition(" (n counts")[0]
             yield self._sentence("missing", {}, of=f"{of[0].upper()}{of[1:]}", n=row["n"], share=row["share"])
 
     @cached_property
     def _written(self) -> pl.DataFrame:
-        return self.content.audit.filter(pl.col("check").is_in((*CAUSES, *SEGMENTS)), pl.col("share") > SOME)
+        return self.content.audit.filter(pl.col("check").is_in((*CAUSES, *SEGMENTS)), pl.col("share") > SOME_QUERIES)
 
     @property
-    def asked_not(self) -> str | None:
-        """The word for the queries without a row that may be left out, if they were not asked.
+    def word_for_unasked(self) -> str | None:
+        """The pronoun in "If it was not asked them", of the queries without a row: "them", or "the others".
 
-        None if all of them may be there in another spelling, or in another segment.
+        "The others" if some may be there in another spelling, or in another segment; None if all may.
         """
         if not len(self._written):
             return "them"
@@ -87,9 +87,9 @@ class OfAudit(Stated):
         """True if the log has rows of such queries, in another segment."""
         return bool(self._written["check"].is_in(SEGMENTS).any())
 
-    def turned(self) -> Iterator[Figures]:
+    def worse_than_chance(self) -> Iterator[Figures]:
         """Yield a note if scores order results worse than chance does, as distances do."""
-        for message in self.content.audit.filter(pl.col("check") == TURNED)["message"]:
+        for message in self.content.audit.filter(pl.col("check") == WORSE_THAN_CHANCE)["message"]:
             yield self._sentence("distance", {}, of=message.partition(" (n counts")[0])
 
     def cut(self) -> Iterator[Figures]:

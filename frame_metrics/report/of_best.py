@@ -11,13 +11,13 @@ from frame_metrics.report.cells import sign_of
 from frame_metrics.report.chosen_rows import places_of
 from frame_metrics.report.comparing import compared_in_pairs
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import Stated
+from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import name_of
 
 NAMED = 5  # the most systems that are named as those that may be the best
 
 
-class OfBest(Stated):
+class BestSystemSentences(SentenceWriter):
     """Sentences about the best of several systems."""
 
     def best_of(self) -> Iterator[Figures]:
@@ -36,18 +36,18 @@ class OfBest(Stated):
     def winner(self) -> Iterator[Figures]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
         frame, name = self.content.comparison, self.content.first_compared
-        if frame is None or not self.content.named or not sign_of(name) or {*self.content.by} & {*frame.columns}:
+        if frame is None or not self.content.has_baseline or not sign_of(name) or {*self.content.by} & {*frame.columns}:
             return
-        baselines = [] if is_frame(self.compared["baseline"]) else [*dict.fromkeys(frame["baseline"])]
+        baselines = [] if is_frame(self.compare_options["baseline"]) else [*dict.fromkeys(frame["baseline"])]
         order = [*places_of(self.content.results, self.content.system, name, [])]
         two = [one for one in order if one not in baselines][:2]
         if len(two) < 2 or order[0] in baselines or not compared_in_pairs(self.content, self.work):
             return
         calls = self.work.without_notes(self.work.irm)
-        options = {key: value for key, value in self.compared.items() if key not in ("margin", "baseline")}
-        call = partial(calls.compare, calls.whole(self.content), *self.work.named(name), **options)
+        options = {key: value for key, value in self.compare_options.items() if key not in ("margin", "baseline")}
+        call = partial(calls.compare, calls.whole(self.content), *self.work.metrics_to_pass(name), **options)
         found = calls.tried("pairs", call)
         rows = [] if found is None else self._differences(found.to_dicts(), name)
         for pair in rows:
             if {pair.system, pair.baseline} == {*two} and pair.p_adjusted is not None:
-                yield replace(pair if pair.system == two[0] else pair.turned(), kind="winner")
+                yield replace(pair if pair.system == two[0] else pair.swapped(), kind="winner")

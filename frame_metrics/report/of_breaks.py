@@ -8,9 +8,9 @@ from frame_metrics.backends.tables import Table
 from frame_metrics.backends.times import ordered_distinct, times_of
 from frame_metrics.report.cells import cell_of, plain_text, sign_of
 from frame_metrics.report.content import Content
-from frame_metrics.report.result_tables import LONGEST
+from frame_metrics.report.result_tables import LONGEST_CELL
 
-MOST = 10  # queries that are listed
+MOST_QUERIES = 10  # queries that are listed
 
 
 def time_of_segments(content: Content) -> str | None:
@@ -47,12 +47,17 @@ def lost_across(content: Content) -> Table | None:
     }
     found = values.group_by(keys, maintain_order=True).agg(**sides).drop_nulls([*sides])
     found = found.with_columns(change=pl.col("from then on") - pl.col("before"))
-    found = found.filter(pl.col("change") * sign < 0).sort(pl.col("change") * sign, maintain_order=True).head(MOST)
+    found = (
+        found.filter(pl.col("change") * sign < 0).sort(pl.col("change") * sign, maintain_order=True).head(MOST_QUERIES)
+    )
     if found.is_empty():
         return None
     names = [*sides, "change"]
     rows = [
-        [*(cell_of(key, row[key], longest=LONGEST) for key in keys), *(cell_of("value", row[one]) for one in names)]
+        [
+            *(cell_of(key, row[key], longest=LONGEST_CELL) for key in keys),
+            *(cell_of("value", row[one]) for one in names),
+        ]
         for row in found.iter_rows(named=True)
     ]
     caption = f"Queries that lost most of {content.first} across the break at or near {plain_text(later[0], 60)}"

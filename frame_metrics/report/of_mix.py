@@ -10,8 +10,8 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.of_strata import STRATA
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import Stated
-from frame_metrics.report.words import LONGEST, signed_text
+from frame_metrics.report.stated import SentenceWriter
+from frame_metrics.report.words import LONGEST_NAME, signed_text
 
 Row = Mapping[str, Any]
 
@@ -41,7 +41,7 @@ def percent(row: Row, unit: str) -> str:
     return f"from {' to '.join(f'{side:.{digits}g}' for side in sides)} % of {unit}"
 
 
-class OfMix(Stated):
+class MixSentences(SentenceWriter):
     """Sentences about the parts of a change."""
 
     def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
@@ -51,7 +51,7 @@ class OfMix(Stated):
         """
         content, work = self.content, self.work
         asked = content.arms and content.by and content.query and pairs and work.verb == "change"
-        if not asked or is_frame(self.compared["baseline"]) or content.segments is None:
+        if not asked or is_frame(self.compare_options["baseline"]) or content.segments is None:
             return
         if len(content.of_first(content.segments).select(content.by).unique()) > STRATA:
             return
@@ -59,7 +59,7 @@ class OfMix(Stated):
         for pair in pairs:
             earlier, later = self._periods_of(pair)
             base = work.as_baseline(earlier)
-            call = partial(work.irm.change, *calls.named(name), baseline=base, ci=self.compared["ci"])
+            call = partial(work.irm.change, *calls.metrics_to_pass(name), baseline=base, ci=self.compare_options["ci"])
             found = calls.tried("mix", call)
             rows = [] if found is None else content.of_compared(found).to_dicts()
             yield from self._of_pair([row for row in rows if self._system(row) == later])
@@ -67,7 +67,7 @@ class OfMix(Stated):
     def _periods_of(self, pair: Figures) -> tuple[Any, Any]:
         """Return the periods of a pair: the baseline and the other one, or without a baseline in their own order."""
         sides = pair.baseline, pair.system
-        if self.content.named:
+        if self.content.has_baseline:
             return sides
         order = self.content.results[str(self.content.system)].unique(maintain_order=True).to_list()
         first, last = sorted(sides, key=order.index)
@@ -92,7 +92,7 @@ class OfMix(Stated):
 
     def _reasons(self, rows: Sequence[Row], total: Row) -> str:
         """Return the parts whose intervals exclude 0, the larger first, and what is known of the other."""
-        columns = ", ".join(plain_text(name, LONGEST) for name in self.content.by)
+        columns = ", ".join(plain_text(name, LONGEST_NAME) for name in self.content.by)
         same_sign = all(total[part] * total["change"] >= 0 for part in ("from_mix", "from_within"))
         reasons = []
         for part in sorted(("from_mix", "from_within"), key=lambda one: -abs(total[one])):
@@ -112,7 +112,7 @@ class OfMix(Stated):
         most = most_of_mix(rows, total)
         if most is None:
             return f"because the mix of {columns} is another"
-        of = ", ".join(plain_text(most[name], LONGEST) for name in self.content.by)
+        of = ", ".join(plain_text(most[name], LONGEST_NAME) for name in self.content.by)
         grew = "grew" if most["share"] > most["baseline_share"] else "shrank"
         if len(rows) == 2:
             return f"because {of} {grew} {percent(most, self.content.unit)}"

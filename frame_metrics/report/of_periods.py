@@ -13,7 +13,7 @@ from frame_metrics.backends.display import value_text
 from frame_metrics.backends.times import Time, time_of, unit_of
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import Stated
+from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.stats.periods import (
     LEAST,
     LEAST_OF_BREAK,
@@ -35,7 +35,7 @@ def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     return len(values) > 1 and unit_of(map(time_of, values)) is not None
 
 
-class OfPeriods(Stated):
+class PeriodSentences(SentenceWriter):
     """Sentences about time."""
 
     @cached_property

@@ -14,7 +14,7 @@ from frame_metrics.plan.call import Call
 from frame_metrics.report.cells import counted, number_text, table_of
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import Stated
+from frame_metrics.report.stated import SentenceWriter
 
 PEOPLE, MACHINE = "people", "LLM judge"
 JUDGE = "judge"  # the column of who judged
@@ -76,7 +76,7 @@ def proxy_means(content: Content) -> Iterator[Table]:
         yield table_of(content.results, caption=f"Means by {PEOPLE} and by the {MACHINE}", only=names, called=called)
 
 
-class OfProxy(Stated):
+class ProxySentences(SentenceWriter):
     """Sentences about people and a machine."""
 
     def agreed(self) -> Iterator[Figures]:

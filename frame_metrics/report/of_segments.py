@@ -10,24 +10,24 @@ import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
-from frame_metrics.report.of_periods import OfPeriods, are_times
+from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import Stated
+from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import FLIPPED, MIN_COMPARED
 from frame_metrics.verbs.compare.farthest import farthest
 from frame_metrics.verbs.compare.options import CompareOptions
 
 SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
-LEAST = 30  # the fewest rows of such a segment; with fewer, its interval is too narrow to name the farthest of many
+LEAST = 30  # the fewest rows of such a segment; with fewer, a bootstrap interval covers too rarely
 SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 SEVERAL = "queries in several segments"  # the finding of the audit
 
 
-class OfSegments(Stated):
+class SegmentSentences(SentenceWriter):
     """Sentences about segments."""
 
     def all(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
@@ -48,10 +48,10 @@ class OfSegments(Stated):
     @cached_property
     def _in_segments(self) -> tuple[list[dict[str, Any]], str]:
         """The comparison with the best system, or with saved numbers, in each segment; else the reason."""
-        named, name = self.compared["baseline"], self.content.first_compared
+        named, name = self.compare_options["baseline"], self.content.first_compared
         baseline = named if is_frame(named) else self.work.as_baseline(self.best)
         calls = self.work.without_notes(self.work.irm)
-        options = in_segments(self.compared, self.content.by) | {"baseline": baseline, "over": "all"}
+        options = in_segments(self.compare_options, self.content.by) | {"baseline": baseline, "over": "all"}
         found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
         if found is None:
             return [], calls.absent[0]["reason"].removeprefix("baseline: ")
@@ -70,10 +70,10 @@ class OfSegments(Stated):
         if reason:
             yield self._sentence("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
             return
-        saved = is_frame(self.compared["baseline"])
+        saved = is_frame(self.compare_options["baseline"])
         yield from self._new(rows) if saved else ()
         each = [self._sentence("difference", row, by=name) for row in rows]
-        each = [one.turned() for one in each if one.system == self.best] if saved else each
+        each = [one.swapped() for one in each if one.system == self.best] if saved else each
         worse = sign_of(name)
         other = [one for one in each if one.is_significant and (one.difference or 0) * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
@@ -110,17 +110,17 @@ class OfSegments(Stated):
         if not self.segments_of_best:
             return
         summed = self.content.asked[0][1].summed
-        time = OfPeriods(self.content, self.work, self.compared)
+        time = PeriodSentences(self.content, self.work, self.compare_options)
         if time.rows and not summed:
             yield from time.periods(nothing)
         elif self._n < 2:
             return
-        elif self.content.named and self.content.arms:
+        elif self.content.has_baseline and self.content.arms:
             yield from self._greatest_change(pairs, nothing)
         elif why := self._why_not():
             yield self._not_looked_for(why)
         elif self.content.query:
-            yield from self._of_queries(pairs[0] if self.content.named and pairs else None, nothing)
+            yield from self._of_queries(pairs[0] if self.content.has_baseline and pairs else None, nothing)
         elif self.content.ci is not None:  # without intervals nothing stands out
             yield from self._of_rows(self.content.ci, nothing)
 
@@ -128,7 +128,7 @@ class OfSegments(Stated):
         """Yield the segment in which the difference of two arms is greatest, of those with a significant one."""
         frame, name = self.content.segments_compared, self.content.first_compared
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
-        each = [self._sentence("difference", row, by=name, split=row.get("split_p_value")) for row in rows]
+        each = [self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value")) for row in rows]
         sides = [(pair.system, pair.baseline) for pair in pairs[:1]]
         of_pair = [one for one in each if (one.system, one.baseline) in sides]
         significant = [one for one in of_pair if one.is_significant]
@@ -177,10 +177,10 @@ class OfSegments(Stated):
         """
         system, name, options = self.best, self.content.first, None
         if pair is not None:
-            saved, system, name = is_frame(self.compared["baseline"]), pair.system, self.content.first_compared
-            baseline = self.compared["baseline"] if saved else self.work.as_baseline(pair.baseline)
+            saved, system, name = is_frame(self.compare_options["baseline"]), pair.system, self.content.first_compared
+            baseline = self.compare_options["baseline"] if saved else self.work.as_baseline(pair.baseline)
             options = CompareOptions(baseline=baseline)
-        calls, asked = self.work.without_notes(self.work.irm), self.work.named(name)
+        calls, asked = self.work.without_notes(self.work.irm), self.work.metrics_to_pass(name)
         system = self.work.nested.get(system, system)
         found = calls.tried(
             "segments", partial(farthest, self.work.plan, asked, name, system, self.content.ci, options)

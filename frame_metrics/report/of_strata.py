@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import Stated
+from frame_metrics.report.stated import SentenceWriter
 
 STRATA = 50  # the most segments; with more, each is small
 
@@ -19,18 +19,20 @@ def opposed(difference: float, within: float, p: float) -> bool:
     return p < ALPHA and abs(difference) > EQUAL and within * difference < 0
 
 
-def with_option(compared: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+def with_option(compare_options: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
     """Return the options of comparisons with another value of one, which is left out if it is empty."""
-    others = {own: given for own, given in compared.items() if own != name}
+    others = {own: given for own, given in compare_options.items() if own != name}
     return others | ({name: value} if value else {})
 
 
-def in_segments(compared: Mapping[str, Any], by: Sequence[str]) -> dict[str, Any]:
+def in_segments(compare_options: Mapping[str, Any], by: Sequence[str]) -> dict[str, Any]:
     """Return the options of comparisons in segments: what makes the segments is no stratum of these."""
-    return with_option(compared, "strata", [name for name in compared.get("strata", ()) if name not in by])
+    return with_option(
+        compare_options, "strata", [name for name in compare_options.get("strata", ()) if name not in by]
+    )
 
 
-class OfStrata(Stated):
+class StrataSentences(SentenceWriter):
     """Sentences about differences within segments."""
 
     def reversed(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
@@ -39,13 +41,19 @@ class OfStrata(Stated):
         The difference within segments is that of ``ab_test(strata=)``, with the columns of ``by`` as strata. Where this
         cannot be computed, as some segment has hardly a unit of an arm, nothing is said.
         """
-        content, baseline = self.content, self.compared["baseline"]
+        content, baseline = self.content, self.compare_options["baseline"]
         asked = content.arms and content.by and content.query and pairs
-        if not asked or "strata" in self.compared or is_frame(baseline) or self._too_many():
+        if not asked or "strata" in self.compare_options or is_frame(baseline) or self._too_many():
             return
         name, calls = content.first_compared, self.work.without_notes(self.work.irm)
         irm = self.work.irm(by=None)
-        call = partial(irm.ab_test, *calls.named(name), baseline=baseline, strata=[*content.by], ci=self.compared["ci"])
+        call = partial(
+            irm.ab_test,
+            *calls.metrics_to_pass(name),
+            baseline=baseline,
+            strata=[*content.by],
+            ci=self.compare_options["ci"],
+        )
         found = calls.tried("strata", call)
         rows = [] if found is None else content.of_compared(found).to_dicts()
         for pair in pairs:
@@ -54,9 +62,9 @@ class OfStrata(Stated):
                 if {self._system(row), row["baseline"]} != sides or row["p_adjusted"] is None:
                     continue
                 within = self._sentence("reversal", row, by=name, of=", ".join(map(plain_text, content.by)))
-                over_all = pair if pair.system == within.system else pair.turned()
+                over_all = pair if pair.system == within.system else pair.swapped()
                 if opposed(over_all.difference or 0.0, row["difference"], row["p_adjusted"]):
-                    yield within if row["difference"] > 0 else within.turned()
+                    yield within if row["difference"] > 0 else within.swapped()
 
     def _too_many(self) -> bool:
         segments = self.content.segments

@@ -20,7 +20,7 @@ AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values
 ALONE = ("differences", "leaderboard", "thresholds", "confusion")  # pictures that are drawn for phones too
 SMALL = ("metrics", "segments")  # pictures of several small charts
 AXES = f"; {CUT}"
-MOST = 30  # the most systems, or segments, of a picture; more cannot be told apart
+MOST_SERIES = 30  # the most systems, or segments, of a picture; more cannot be told apart
 
 
 def drawn(content: Content) -> dict[str, Picture]:
@@ -62,17 +62,17 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the place, the title and the charts of each picture that has data, and not too many series."""
     level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
     if content.segments is not None and (time := time_of_segments(content)):
-        periods, of = _of_the_best(content, content.of_first(content.segments))
+        periods, of = _foremost_systems(content, content.of_first(content.segments))
         if periods["value"].count():
             yield "over time", f"{content.first} by {time}{level}{of}", [plot.over_time(periods, ci=content.ci)]
-    results, of = _of_the_best(content, content.results)
-    if content.system and _few(results, content.keys):  # of one system they would show what the table says
+    results, of = _foremost_systems(content, content.results)
+    if content.system and _is_drawable(results, content.keys):  # of one system they would show what the table says
         yield "metrics", f"Metrics{level}{of}{AXES}", _charts_of_metrics(results, content.ci)
     yield from _segments(content, level)
-    curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
-    if _few(curve, content.keys):
+    curve, of = _foremost_systems(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
+    if _is_drawable(curve, content.keys):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
-    of_best = {kind: _of_the_best(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
+    of_best = {kind: _foremost_systems(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
     if of_best:
         of = next(iter(of_best.values()))[1]
         some = {kind: curve for kind, (curve, _) in of_best.items()}
@@ -80,24 +80,28 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         yield "curve scores", f"Curves of the scores: {', '.join(of_best)}{of}", _of_scores(content, some)
     # Of two classes it would show what the table says.
     confusion = content.confusion
-    if confusion is not None and confusion["actual"].n_unique() > 2 and _few(confusion, content.groups, "n"):
+    if (
+        confusion is not None
+        and confusion["actual"].n_unique() > 2
+        and _is_drawable(confusion, content.system_and_segments, "n")
+    ):
         yield "confusion", "Predicted and true classes", [plot.confusion(confusion)]
     if content.leaderboard is not None:
-        board, of = _of_the_best(content, content.leaderboard)
+        board, of = _foremost_systems(content, content.leaderboard)
         if board["value"].count():
             yield "leaderboard", f"Systems in order{of}", [plot.leaderboard(board, ci=content.ci)]
     yield from _differences(content, level)
     if content.values is not None:
         # Over all segments, as the table beside it.
-        values, of = _of_the_best(content, content.values.drop(content.by))
-        if _few(values, content.groups):
+        values, of = _foremost_systems(content, content.values.drop(content.by))
+        if _is_drawable(values, content.system_and_segments):
             yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
 
 
 def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the picture of the first metric in the segments of one system."""
     frame = content.segments
-    if frame is None or content.n_systems > 1 or not _few(content.of_first(frame), content.keys):
+    if frame is None or content.n_systems > 1 or not _is_drawable(content.of_first(frame), content.keys):
         return
     yield "segments", f"Metrics by {', '.join(content.by)}{level}{AXES}", _charts_of_metrics(frame, content.ci)
 
@@ -112,7 +116,7 @@ def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Itera
         yield "other differences", title, charts[1:]
     elif means is None or {*content.by} & {*means.columns}:
         return
-    elif _few(means, [content.system, "baseline"], "difference"):
+    elif _is_drawable(means, [content.system, "baseline"], "difference"):
         chart = plot.comparison(means.drop_nulls("difference"), ci=content.ci or 0.95)
         yield "differences", f"Differences{level}", [chart]
 
@@ -122,7 +126,7 @@ def _by_threshold(content: Content, curve: pl.DataFrame | None) -> list[Any]:
     if curve is None:
         return []
     chosen = content.best_threshold if content.threshold is None else content.threshold
-    keys = [name for name in content.groups if name in curve.columns]
+    keys = [name for name in content.system_and_segments if name in curve.columns]
     return [plot.thresholds(curve.select(*keys, "threshold", "precision", "recall"), threshold=chosen)]
 
 
@@ -138,21 +142,21 @@ def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator
             yield getattr(plot, kind)(curve, positive=content.positive, **options)
 
 
-def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows of at most ``MOST`` systems, the best and the baseline among them, and words for these."""
+def _foremost_systems(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return the rows of at most ``MOST_SERIES`` systems, the best and the baseline among them, and words for these."""
     systems = frame[content.system].unique(maintain_order=True) if content.system in frame.columns else pl.Series()
-    if len(systems) <= MOST:
+    if len(systems) <= MOST_SERIES:
         return frame, ""
-    best = systems[list(foremost(systems.to_list(), content.places, MOST))]
-    baseline = ", and the baseline" if content.named else ""
-    words = f", the best {MOST} of {len(systems):,} systems by {content.first}{baseline}"
+    best = systems[list(foremost(systems.to_list(), content.places, MOST_SERIES))]
+    baseline = ", and the baseline" if content.has_baseline else ""
+    words = f", the best {MOST_SERIES} of {len(systems):,} systems by {content.first}{baseline}"
     return frame.filter(pl.col(systems.name).is_in(best.implode(), nulls_equal=True)), words
 
 
-def _few(frame: pl.DataFrame, keys: Sequence[str | None], value: str = "value") -> bool:
-    """Return True if a picture has values, and at most ``MOST`` series."""
+def _is_drawable(frame: pl.DataFrame, keys: Sequence[str | None], value: str = "value") -> bool:
+    """Return True if a picture has values, and at most ``MOST_SERIES`` series."""
     series = [name for name in frame.columns if name in keys]
-    return frame[value].count() > 0 and (not series or frame.select(series).n_unique() <= MOST)
+    return frame[value].count() > 0 and (not series or frame.select(series).n_unique() <= MOST_SERIES)
 
 
 def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:

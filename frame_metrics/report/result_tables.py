@@ -15,7 +15,7 @@ from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 
 ROWS = 200  # the most rows shown of a table of segments or of differences
-LONGEST = 160  # the most letters of a text in a table
+LONGEST_CELL = 160  # the most letters of a text in a table
 EFFECTIVE = "n_effective"  # a column of weighted results
 CALLED = {
     "baseline_value": "value of the baseline",
@@ -103,12 +103,12 @@ def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], tit
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
     # A column for n, if each row has one number and these differ.
-    subtexts = (
+    extra_columns = (
         {"n": [cell_of("n", n) for (n,) in counts]}
         if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
         else {}
     )
-    table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, subtexts)
+    table = crossed_table(content, results, labels, "metric", title + _over(content, results), cells, extra_columns)
     notes = [BEST] if best else []
     heads = {} if several else dict(results.select("metric", "average").unique(maintain_order=True).iter_rows())
     names = [_averaged(name, heads[name], results) if name in heads else name for name in table.names]
@@ -130,7 +130,7 @@ def crossed_table(
     across: str,
     caption: str,
     cells: Sequence[Cell] | None = None,
-    subtexts: Mapping[str, Sequence[Cell]] | None = None,
+    extra_columns: Mapping[str, Sequence[Cell]] | None = None,
 ) -> Table:
     """Return a table with a row for each value of some columns, and a column for each value of another one.
 
@@ -138,19 +138,19 @@ def crossed_table(
     ----------
     labels, across : columns whose values make the rows, and the column whose values make the columns.
     cells : a cell for each row of the frame; None for cells with its values.
-    subtexts : columns to add after the labels: by name, a cell for each row of the table.
+    extra_columns : columns to add after the labels: by name, a cell for each row of the table.
 
     If there are too many rows, only those with a bold cell and those of the foremost systems are shown.
     """
     columns = frame[across].unique(maintain_order=True).to_list()
     found: dict[str, tuple[list[Cell], dict[Any, Cell], Any]] = {}
     for at, row in enumerate(frame.iter_rows(named=True)):
-        named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
+        named = [cell_of(name, row[name], longest=LONGEST_CELL) for name in labels]
         _, by_column, _ = found.setdefault(
             repr([row[name] for name in labels]), (named, {}, row.get(str(content.system)))
         )
         by_column[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
-    more, absent = subtexts or {}, Cell(NOTHING)
+    more, absent = extra_columns or {}, Cell(NOTHING)
     rows = [
         [*named, *(some[at] for some in more.values()), *(by_column.get(one, absent) for one in columns)]
         for at, (named, by_column, _) in enumerate(found.values())
@@ -189,7 +189,7 @@ def decided_note(content: Content) -> str:
 
 def first_rows_table(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
     """Return the first rows of a frame as a table, with a note about the rows left out."""
-    table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST, **options)
+    table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST_CELL, **options)
     return replace(table, notes=[*table.notes, *([left_out_note(len(frame))] if len(frame) > ROWS else [])])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
 from frame_metrics.report.differing import difference, lost, mix, reversal, sentence_of_margin
 from frame_metrics.report.words import (
-    LONGEST,
+    LONGEST_NAME,
     at_text,
     counted_of,
     level_text,
@@ -32,12 +32,12 @@ class Figures:
     clusters: tuple[str, str] = ("of", "clusters")  # the words for them, as "by", "users"
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the columns by which means of arms are adjusted
-    offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
-    split: float | None = None  # the p-value of the split of units between arms; None where no shares are known
+    word_for_unasked: str | None = None  # "them" or "the others", see ``AuditSentences``; or None
+    split_p_value: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     level: float | None = None  # of the interval of a difference
     n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
-    least: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
-    few: str | None = None  # words for these units
+    p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
+    few_units_text: str | None = None  # words for these units
     warned: bool = False  # whether the audit warns of it
     clicks: str | None = None  # what undefined queries have not, "relevant row" or "click"; None where it is not known
     # Depends on ``kind``: a segment, the first and the last time of a trend, the first time after a break, the
@@ -87,7 +87,7 @@ class Figures:
         low, high, value = self.ci_low, self.ci_high, self.baseline_value
         return low is not None and high is not None and value is not None and not low <= value <= high
 
-    def turned(self) -> Figures:
+    def swapped(self) -> Figures:
         """Return the same difference, with the system and the baseline exchanged."""
         sizes: dict[str, Any] = {}
         if self.baseline_n is not None:  # each arm has its own numbers
@@ -189,7 +189,7 @@ def _unanswered(figures: Figures) -> str:
     rest = (
         f"Over the {figures.n_units:,} that it has, {figures.metric} is {number_text(figures.value)}. " if has else ""
     )
-    way = f"If it was not asked {figures.offers}: unanswered='drop'." if figures.offers else ""
+    way = f"If it was not asked {figures.word_for_unasked}: unanswered='drop'." if figures.word_for_unasked else ""
     return f"{lacks}; they {figures.of}. {rest}{way}".strip()
 
 
@@ -206,7 +206,7 @@ def _calibration(figures: Figures) -> str:
 
 
 def _arms(figures: Figures) -> str:
-    return f"Each {plain_text(figures.of, LONGEST)} has {figures.unit} of its own, and is measured over these."
+    return f"Each {plain_text(figures.of, LONGEST_NAME)} has {figures.unit} of its own, and is measured over these."
 
 
 def _split(figures: Figures) -> str:
@@ -239,7 +239,7 @@ def _segment(figures: Figures) -> str:
     return f"{figures.of} is unusually {side}{whose}: {values}{sure}."
 
 
-def _moved(figures: Figures) -> str:
+def _rose_or_fell(figures: Figures) -> str:
     return f"{figures.metric}{of_system(figures)} {'rose' if (figures.difference or 0) > 0 else 'fell'}"
 
 
@@ -248,17 +248,18 @@ def _from_to(figures: Figures) -> str:
 
 
 def _trend(figures: Figures) -> str:
-    return f"{_moved(figures)} steadily, on a line {_from_to(figures)} ({figures.of}; {p_words(figures.p_adjusted)})."
+    p = p_words(figures.p_adjusted)
+    return f"{_rose_or_fell(figures)} steadily, on a line {_from_to(figures)} ({figures.of}; {p})."
 
 
 def _break(figures: Figures) -> str:
-    by = number_text(abs(figures.difference or 0.0))
-    return f"{_moved(figures)} by {by} at or near {figures.of}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
+    by, p = number_text(abs(figures.difference or 0.0)), p_words(figures.p_adjusted)
+    return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}, {_from_to(figures)} ({p})."
 
 
 def _either(figures: Figures) -> str:
     how = f"at once near {figures.of} or step by step"
-    return f"{_moved(figures)}, {how}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
+    return f"{_rose_or_fell(figures)}, {how}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
 
 
 def _best(figures: Figures) -> str:

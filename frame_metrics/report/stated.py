@@ -21,38 +21,24 @@ if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
 # Fields of a sentence that are no columns.
-INSIDE = (
-    *(
-        "kind",
-        "more",
-        "warned",
-        "unit",
-        "clusters",
-        "threshold",
-        "adjusted",
-        "clicks",
-        "offers",
-        "split",
-        "level",
-        "n_tests",
-        "least",
-    ),
-    "few",
+NOT_COLUMNS = (
+    *("kind", "more", "warned", "unit", "clusters", "threshold", "adjusted"),
+    *("clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
 )
 UNJUDGED = "unjudged in the top"  # the check of the audit
-FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Figures) if field.name not in INSIDE}
+FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Figures) if field.name not in NOT_COLUMNS}
 
 
 @dataclass(frozen=True)
-class Stated:
-    """The content of a report, of which sentences are made.
+class SentenceWriter:
+    """The base class of writers of sentences: they make sentences of the content of a report.
 
-    ``compared`` holds the options with which ``compare`` was called.
+    ``compare_options`` holds the options with which ``compare`` was called.
     """
 
     content: Content
     work: Calls
-    compared: Mapping[str, Any]
+    compare_options: Mapping[str, Any]
 
     @cached_property
     def best(self) -> Any:
@@ -97,7 +83,7 @@ class Stated:
         name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
         at = self.content.threshold if metric.input is FullConfusion else None
-        fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compared.get("ci")}
+        fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compare_options.get("ci")}
         fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
         return Figures(**{**figures, "kind": kind, **fixed, **more})
 
@@ -109,8 +95,10 @@ class Stated:
         found = []
         for row in rows:
             floor = floors.of(row) if row["p_adjusted"] is not None else None
-            few: dict[str, Any] = {} if floor is None else {"least": floor.least, "few": floor.few}
-            found.append(self._sentence("difference", row, by=name, split=row.get("split_p_value"), **few))
+            few: dict[str, Any] = (
+                {} if floor is None else {"p_floor": floor.p_floor, "few_units_text": floor.few_units_text}
+            )
+            found.append(self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value"), **few))
         return found
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:

@@ -10,50 +10,50 @@ import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
-from frame_metrics.report.of_audit import NOTHING_RELEVANT, OfAudit
-from frame_metrics.report.of_best import OfBest
-from frame_metrics.report.of_mix import OfMix
-from frame_metrics.report.of_next import OfNext
-from frame_metrics.report.of_proxy import OfProxy
-from frame_metrics.report.of_segments import OfSegments
-from frame_metrics.report.of_strata import OfStrata
+from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
+from frame_metrics.report.of_best import BestSystemSentences
+from frame_metrics.report.of_mix import MixSentences
+from frame_metrics.report.of_next import NextStepSentences
+from frame_metrics.report.of_proxy import ProxySentences
+from frame_metrics.report.of_segments import SegmentSentences
+from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
-from frame_metrics.report.stated import FIGURES, UNJUDGED, Stated
+from frame_metrics.report.stated import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.stats.exact import share_between
-from frame_metrics.verbs.audit.of_systems import SOME
+from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
-EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too narrow
+EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score, so that its interval holds
 MOST_SYSTEMS = (
     3  # the most systems that are named as other than a baseline, where it is not known whether more is better
 )
-LACKING = 3  # the most systems that are named because they lack rows of queries
+MOST_LACKING = 3  # the most systems that are named because they lack rows of queries
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are compared with a margin
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 
 
-def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl.DataFrame:
+def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> pl.DataFrame:
     """Return a frame with a row for each sentence: its text, and the figures in it.
 
     Parameters
     ----------
-    compared : the options with which ``compare`` was called.
+    compare_options : the options with which ``compare`` was called.
     """
-    decisions = Decisions(content, work, compared)
-    sentences = [one for one in decisions.all() if one.sentence]
-    sentences += decisions.tests(sentences)
-    rows = placed(sentences, OfAudit(content, work, compared).more())
+    writer = SummarySentences(content, work, compare_options)
+    sentences = [one for one in writer.all() if one.sentence]
+    sentences += writer.tests(sentences)
+    rows = placed(sentences, AuditSentences(content, work, compare_options).more())
     places, sentences = [place for place, _ in rows], [one for _, one in rows]
     system = content.system
     dtype = content.results.schema[system] if system else pl.String()
     other = dtype if content.comparison is None else content.comparison.schema["baseline"]
     named = {"system": dtype, "baseline": other}
     names = [one for one in FIGURES if one != "system" or system]
-    names = [one for one in names if one not in OF_MARGIN or "margin" in compared]
+    names = [one for one in names if one not in OF_MARGIN or "margin" in compare_options]
     kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
     first = {
         "kind": pl.Series([one.kind for one in sentences], dtype=pl.String),
@@ -92,13 +92,13 @@ def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
     return [*(told if alone else []), *sentences]
 
 
-class Decisions(Stated):
+class SummarySentences(SentenceWriter):
     """Sentences of a summary, found in the content of a report."""
 
     def all(self) -> Iterator[Figures]:
         """Yield all possible sentences; those whose figures are not enough are empty."""
-        about = self.content, self.work, self.compared
-        audit, best = OfAudit(*about), OfBest(*about)
+        about = self.content, self.work, self.compare_options
+        audit, best = AuditSentences(*about), BestSystemSentences(*about)
         if self.content.results.is_empty():  # a frame without rows has no system
             yield from self._missing()
             yield from [*audit.errors(), *audit.warnings()]
@@ -110,8 +110,8 @@ class Decisions(Stated):
         yield from pairs
         yield from best.winner()
         yield from self._losses(pairs)
-        yield from OfMix(*about).all(pairs)
-        yield from OfStrata(*about).reversed(pairs)
+        yield from MixSentences(*about).all(pairs)
+        yield from StrataSentences(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._sentence("value", self.best_row)
         # What the figures rest on.
@@ -121,17 +121,17 @@ class Decisions(Stated):
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
         yield from self._undefined()
         yield from audit.lacking()
-        yield from audit.turned()
+        yield from audit.worse_than_chance()
         yield from audit.cut()
         yield from audit.warnings()
         # Where, and what to do next.
-        yield from OfSegments(*about).all(pairs)
+        yield from SegmentSentences(*about).all(pairs)
         yield from self._calibrated()
-        yield from OfProxy(*about).agreed()
-        labels = [*OfProxy(*about).labels(pairs)]
-        yield from labels or OfNext(*about).next(pairs)
+        yield from ProxySentences(*about).agreed()
+        labels = [*ProxySentences(*about).labels(pairs)]
+        yield from labels or NextStepSentences(*about).next(pairs)
 
-    def _doubts(self, audit: OfAudit) -> Iterator[Figures]:
+    def _doubts(self, audit: AuditSentences) -> Iterator[Figures]:
         """Yield what a reader has to know before any figure: the split of arms, errors, and what is missing."""
         if self.content.arms:
             yield self._sentence("arms", {}, of=self.content.system)
@@ -139,7 +139,7 @@ class Decisions(Stated):
         yield from audit.errors()
         yield from audit.causes()
         if not audit.segments_in_two_ways:
-            yield from self._unanswered(audit.asked_not)
+            yield from self._unanswered(audit.word_for_unasked)
 
     def _weighted(self) -> Iterator[Figures]:
         """Yield how many values of equal weight are as informative as those of the best system."""
@@ -152,7 +152,7 @@ class Decisions(Stated):
 
     def tests(self, sentences: Sequence[Figures]) -> Iterator[Figures]:
         """Yield how often sentences that rest on tests are wrong, one and any of them, if there are several."""
-        n, level = sum(one.claims for one in sentences), max(ALPHA, round(1 - self.compared["ci"], 12))
+        n, level = sum(one.claims for one in sentences), max(ALPHA, round(1 - self.compare_options["ci"], 12))
         if n > 1:  # whatever the tests have to do with each other (Bonferroni)
             yield self._sentence("tests", {}, n=n, value=level, share=min(n * level, 1.0))
 
@@ -201,7 +201,7 @@ class Decisions(Stated):
 
         With baselines there is one sentence for each, about the best system that is no baseline itself. Without
         baselines the others are the next best system, and the first one with a difference that is sure. Only without
-        baselines is a row of ``compare`` turned round.
+        baselines are the two sides of a row of ``compare`` swapped.
         """
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
@@ -210,11 +210,12 @@ class Decisions(Stated):
         if self.content.leaderboard is not None and "bonferroni" in frame["correction"]:
             return  # of so many pairs no p-value can be low enough; the leaderboard says who may be the best
         rows = self._differences(frame.to_dicts(), name)
-        if not OfAudit(self.content, self.work, self.compared).split_in_segments:
-            rows = [replace(one, split=0.0) for one in rows]
-        if self.content.named:
+        if not AuditSentences(self.content, self.work, self.compare_options).split_holds_in_segments:
+            # as if p were 0: some segment has a mismatch
+            rows = [replace(one, split_p_value=0.0) for one in rows]
+        if self.content.has_baseline:
             named = [*dict.fromkeys(frame["baseline"])]
-            baselines = [] if is_frame(self.compared["baseline"]) else named
+            baselines = [] if is_frame(self.compare_options["baseline"]) else named
             others = [system for system in self.content.places if system not in baselines] or [None]
             better = [
                 one
@@ -226,7 +227,7 @@ class Decisions(Stated):
             yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
             return
         if sign_of(name) != 0:
-            rows = [one.turned() if one.baseline == self.best else one for one in rows]
+            rows = [one.swapped() if one.baseline == self.best else one for one in rows]
         others = [one for one in self.content.places if one != self.best]
         for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
             if pair and (at == 0 or pair.is_significant):
@@ -241,7 +242,7 @@ class Decisions(Stated):
 
     def _losses(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield what is known of the loss of each pair with a sentence, in each metric with a margin."""
-        frame, margins = self.content.comparison, self.compared.get("margin") or {}
+        frame, margins = self.content.comparison, self.compare_options.get("margin") or {}
         rows = [] if frame is None or not margins else frame.to_dicts()
         for pair in pairs:
             for row in rows:
@@ -265,11 +266,11 @@ class Decisions(Stated):
             warned = bool(checks.str.starts_with(UNJUDGED).any())
             yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k, warned=warned)
 
-    def _unanswered(self, offers: str | None) -> Iterator[Figures]:
+    def _unanswered(self, word_for_unasked: str | None) -> Iterator[Figures]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.
 
-        Saved numbers say it in the column "answered"; without it all numbers count as measured. ``offers``: the word
-        for those that may be left out; None if the audit found that all are there otherwise.
+        Saved numbers say it in the column "answered"; without it all numbers count as measured. ``word_for_unasked``:
+        as in ``AuditSentences``.
         """
         results, columns = self.content.of_first(self.content.results), self.work.columns
         known = "n_unanswered" in results.columns and (not columns.value or columns.answered)
@@ -277,14 +278,21 @@ class Decisions(Stated):
             return
         drops = self.work.irm.roles.get("unanswered") == "drop"
         over_answered = {} if drops else self._over_answered()
-        for row in results.sort("n_unanswered", descending=True, maintain_order=True).head(LACKING).to_dicts():
+        for row in results.sort("n_unanswered", descending=True, maintain_order=True).head(MOST_LACKING).to_dicts():
             n, system = row["n_unanswered"], self._system(row)
             every = row["n"] + (row["n_undefined"] if self._fill is None else 0) + n * drops
-            if n > SOME * every:
+            if n > SOME_QUERIES * every:
                 value, has = over_answered.get(system, (None, 0))
                 zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
                 of = None if drops else "count as 0" if zero else "count as queries without results"
-                figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of, "offers": offers}
+                figures = {
+                    "n": n,
+                    "baseline_n": every,
+                    "value": value,
+                    "n_units": has,
+                    "of": of,
+                    "word_for_unasked": word_for_unasked,
+                }
                 yield self._sentence("unanswered", {}, system=system, **figures)
 
     def _over_answered(self) -> dict[Any, tuple[float | None, int]]:
@@ -310,7 +318,7 @@ class Decisions(Stated):
         rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
         rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
         for row in rows:
-            ends = share_between(row["observed"], row["n"], 1 - (1 - self.compared["ci"]) / len(rows))
+            ends = share_between(row["observed"], row["n"], 1 - (1 - self.compare_options["ci"]) / len(rows))
             row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
         if rows:
             far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))

@@ -14,7 +14,7 @@ from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.of_proxy import MACHINE
 
-FEW = 3  # the most arms whose sizes are named one by one
+MOST_NAMED_ARMS = 3  # the most arms whose sizes are named one by one
 
 
 def title_of(content: Content) -> str:
@@ -27,7 +27,7 @@ def _sizes(content: Content) -> str:
     n = (rows["n"] + rows["n_undefined"] * (not content.fills)).to_list() if content.query else rows["n"].to_list()
     if not content.arms:
         return counted(max(n, default=0), content.unit)
-    if len(n) <= FEW:
+    if len(n) <= MOST_NAMED_ARMS:
         return f"{' and '.join(f'{one:,}' for one in n)} {content.unit}"
     return f"{counted(sum(n), content.unit)}, {len(n):,} of {plain_text(content.system)}"
 

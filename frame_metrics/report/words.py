@@ -13,7 +13,7 @@ from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_tex
 if TYPE_CHECKING:
     from frame_metrics.report.sentences import Figures
 
-LONGEST = 60  # the most letters of a name
+LONGEST_NAME = 60  # the most letters of a name
 TINY = 0.0005  # numbers that other texts round to 0
 WRITTEN = 0.000005  # numbers that sentences write out
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
@@ -27,7 +27,7 @@ def name_of(system: Any) -> str:
     """Return the name of a system; before a name that looks like a number stands the word "system"."""
     if system is None:
         return "this frame"
-    text = plain_text(system, LONGEST)
+    text = plain_text(system, LONGEST_NAME)
     return f"system {text}" if is_number(system) or text.isdecimal() else text
 
 

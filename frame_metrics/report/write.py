@@ -47,7 +47,7 @@ TABLES = (
     *("summary", "results", "segments", "segments_compared", "confusion", "classes", "best_threshold", "comparison"),
     *("quantiles", "leaderboard"),
 )
-LONGEST = 2000  # letters of a text there
+LONGEST_IN_JSON = 2000  # letters of a text there
 HERE = Path(__file__).parent
 # How the command line, which calls irm.report() as others do, words a report: with its files and flags.
 REWORDED: ContextVar[Callable[[Content], Content] | None] = ContextVar("REWORDED", default=None)
@@ -55,11 +55,11 @@ REWORDED: ContextVar[Callable[[Content], Content] | None] = ContextVar("REWORDED
 
 def report(
     irm: Any,
-    request: Any,
+    plan: Any,
     path: Any,
     *,
     metrics: Any,
-    compared: Mapping[str, Any],
+    compare_options: Mapping[str, Any],
     format: str | None,
     **options: Any,
 ) -> str:
@@ -70,12 +70,12 @@ def report(
         check_ci(options["ci"])
     check_whole("queries", options["queries"], 0)
     check_text("title", options["title"])
-    check_arms(request.columns, compared, options["split"])
+    check_arms(plan.columns, compare_options, options["split"])
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
     if metrics is not None:
         check_some(asked)
-    content = gathered(irm, request, asked, compared=compared, **options)
+    content = gathered(irm, plan, asked, compare_options=compare_options, **options)
     if reworded := REWORDED.get():
         content = reworded(content)
     text = in_form(content, kind, jinja)
@@ -112,37 +112,41 @@ class Page(str):
         return _written(file_name(path), self)
 
 
-def check_arms(columns: Columns, compared: Mapping[str, Any], split: Any) -> None:
+def check_arms(columns: Columns, compare_options: Mapping[str, Any], split: Any) -> None:
     """Raise for options that only arms have, if there are none."""
     if split is not None:
         check_split(split, columns)
     for name in ("covariate", "strata"):
-        if name in compared and columns.arm is None:
+        if name in compare_options and columns.arm is None:
             raise BadValueError(
-                f"{name}={quote(compared[name])} requires arms with queries of their own; name their column with "
-                f"arm={f' in the place of system={columns.system!r}' if columns.systems_have_rows else ''}"
+                f"{name}={quote(compare_options[name])} requires arms with queries of their own; name their column "
+                f"with arm={f' in the place of system={columns.system!r}' if columns.systems_have_rows else ''}"
             )
 
 
-def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:
+def summary(
+    irm: Any, plan: Any, metrics: Sequence[Any], compare_options: Mapping[str, Any], ci: float, split: Any
+) -> Any:
     """Implement ``irm.summary``, whose docstring has the parameters."""
     check_ci(ci)
-    check_arms(request.columns, compared, split)
-    content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None, split=split)
+    check_arms(plan.columns, compare_options, split)
+    content = gathered(
+        irm, plan, metrics, compare_options=compare_options, title=None, ci=ci, queries=None, split=split
+    )
     columns, system = content.summary.to_dict(), content.system
     if system in columns and system != "system":
         raise ColumnError(f"{system}: summary() has a column of this name; rename it in the frame")
     named = {str(system) if name == "system" else name: values for name, values in columns.items()}
     nested = [name for name in (system, "baseline") if system and name in named and named[name].dtype != pl.String]
     answer = Answer({}, named, classes={name: [str(system)] for name in nested}).of_rows(pl.DataFrame(), None)
-    found = backend_of(irm.frame).given_back(answer)
+    found = backend_of(irm.frame).to_native(answer)
     return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 
 def format_of_report(name: str | None, given: str | None, place: str = "") -> str:
     """Return the format that is given, or else that of the file's ending; raise for a folder that does not exist.
 
-    ``place``: the words for the file in errors.
+    ``kind``: the words for the file in errors.
     """
     if given is not None:
         check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
@@ -250,7 +254,7 @@ def _data(content: Content) -> dict[str, Any]:
         "queries": [
             {
                 "system": _plain(one.system),
-                "place": one.place,
+                "place": one.kind,
                 "keys": _plain(one.keys),
                 "metric": content.first,
                 "value": one.value,
@@ -287,4 +291,4 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     text = value_text(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= LONGEST_IN_JSON else f"{text[:LONGEST_IN_JSON]}…"

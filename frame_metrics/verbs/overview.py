@@ -66,20 +66,20 @@ def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callab
 
     ``made``: returns the plan of these; an error of it is shown.
     """
-    plan, looked_at, by_role, found = None, None, _named(roles), []
+    plan, known, by_role, found = None, None, _named(roles), []
     try:
         plan = made()
         roles, found = plan.roles, plan.found
-        looked_at = plan.backend.looked_at(LOOKED_AT)
+        known = plan.backend.head_and_height(LOOKED_AT)
         by_role = _columns_by_role(plan)
         then = f"next: {_next(plan, by_role)}"
     except Exception as error:  # whatever the frame, its repr is no place for an error
         then = f"not ready: {error}"
-    rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
+    rows = "" if known is None else f", {known[1]:,} {'row' if known[1] == 1 else 'rows'}"
     title = f"IRM of a {class_name(frame)}{rows}{_judged(judgments)}"
     unused = {} if plan is None else unused_judgments(plan)
     parts = [
-        _part(role, columns, None if role in unused else looked_at, note_of(roles, found, role, unused))
+        _part(role, columns, None if role in unused else known, note_of(roles, found, role, unused))
         for role, columns in by_role.items()
     ]
     conventions = ", ".join(
@@ -122,8 +122,8 @@ def _as_columns(given: Any) -> tuple[str, ...]:
     return tuple(one if isinstance(one, str) else quote(one) for one in several)
 
 
-def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Backend, int] | None, note: str) -> Part:
-    values = "" if looked_at is None or len(columns) != 1 else _values(*looked_at, columns[0])
+def _part(role: str, columns: tuple[str, ...], known: tuple[Backend, int] | None, note: str) -> Part:
+    values = "" if known is None or len(columns) != 1 else _values(*known, columns[0])
     return Part(role, printable(", ".join(columns)), values, note)
 
 

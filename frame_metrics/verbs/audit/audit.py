@@ -36,7 +36,7 @@ from frame_metrics.plan.needs import audited
 from frame_metrics.plan.plan import resolved, unused_judgments
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.audit import of_rows as guards
+from frame_metrics.verbs.audit import of_rows
 from frame_metrics.verbs.audit.bad_rows import notes_of, of_error, row_findings, skip_bad_rows, unread
 from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.facts import OF_JUDGED, OF_SEGMENTS, SetAside, about
@@ -70,13 +70,14 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         return _alone(given, fail_on, of_error(error))
     if split is not None:
         check_split(split, call.columns)
-    rule, call = call.conventions.several, replace(call, conventions=_conventions(call), judgment_columns=marked(call))
+    several = call.conventions.several
+    call = replace(call, conventions=_conventions(call), judgment_columns=marked(call))
     saved_call = None if baseline is None else _baseline(baseline, call)
 
     def compute(source: Source) -> Answer:
         with about_the_call():
-            there = None if saved_call is None else saved.read_saved(saved_call(source.table)).index
-        looking = _Auditor(source, rule, split, there)
+            saved_index = None if saved_call is None else saved.read_saved(saved_call(source.table)).index
+        looking = _Auditor(source, several, split, saved_index)
         if isinstance(source, InPieces):
             return _report(fail_on, looking.at_pieces(source))
         readable = skip_bad_rows(source, looking.at_rows)
@@ -94,7 +95,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         if error.of_call:
             raise
         found = unreadable(error).of_rows(pl.DataFrame(), SeparateJudgments(None, {}))
-        return plan.backend.collected(plan.backend.given_back(found))
+        return plan.backend.collected(plan.backend.to_native(found))
     return table if fail_on is None else plan.backend.collected(table)
 
 
@@ -117,9 +118,9 @@ class _Auditor:
     """An audit of a source: its methods run the checks, on all rows of a frame or on its pieces."""
 
     source: Source
-    rule: str | None  # ``several=``, as the caller gave it
+    several: str | None  # ``several=``, as the caller gave it
     split: Shares | None  # ``split=``: the share that each arm should have
-    there: Index | None  # the saved numbers of a baseline
+    saved_index: Index | None  # the index of a baseline's saved numbers; None without a baseline
 
     def at_rows(self, rows: pl.DataFrame, unlabelled: bool) -> list[Finding]:
         """Return the findings about rows; raise for rows that are bad, for one kind of error at a time.
@@ -133,15 +134,15 @@ class _Auditor:
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.value, strict=True)}
             index, facts = numbers.index, FactsOfPieces(pl.DataFrame(), columns, conventions, "")
             every = about(facts, index, numbers, metrics=", ".join(values))
-            return self._with_arms(findings(*every, *self._turned(index)), index, numbers.cluster, values)
+            return self._with_arms(findings(*every, *self._turnover(index)), index, numbers.cluster, values)
         if not columns.query:
-            reached = findings(*guards.about_grades(rows, columns, conventions))
+            reached = findings(*of_rows.about_grades(rows, columns, conventions))
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
-            return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
+            return [*reached, *findings(*of_rows.about_rows(rows, columns, conventions, unlabelled), *parts)]
         log = read_log(rows, columns, conventions, source.read_judgments(), single=decided(call))
-        sides = guards.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
+        sides = of_rows.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
         found = Audited(run_checks(log), sides, log, cases_of(log) if decided(call) else None)
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
@@ -178,20 +179,20 @@ class _Auditor:
         which = "all, as nothing is judged" if judgments_optional else "those with a judgment"
         whole = kept_whole(source.call.columns, source.call.plan.given.expressed)
         every = [*found.sides, *about(counts.log, counts.index, counts, which=which, whole=whole)]
-        every += about_annotators(found.judged, self.rule)
-        every += self._turned(counts.index)
+        every += about_annotators(found.judged, self.several)
+        every += self._turnover(counts.index)
         every += [About(FoundQuery(counts))] if source.call.plan.found_ranking else []
         every += about_proxies(source)
         every += [About(_set_aside(self.source.call)), *about_chosen(source)]
-        every += [] if found.cases is None else [guards.about_decisions(found.cases)]
+        every += [] if found.cases is None else [of_rows.about_decisions(found.cases)]
         values = {RELEVANT: np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*every), counts.index, counts.amounts.get("cluster"), values)
         without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if judgments_optional else ()))
         not_found = {one.name for one in without}
         return [finding for finding in seen if finding.check not in not_found]
 
-    def _turned(self, index: Index) -> list[About]:
-        return [] if self.there is None else [About(saved.match_saved(index, self.there).turnover())]
+    def _turnover(self, index: Index) -> list[About]:
+        return [] if self.saved_index is None else [About(saved.match_saved(index, self.saved_index).turnover())]
 
     def _with_arms(
         self, seen: list[Finding], index: Index, cluster: Array | None, values: Mapping[str, Array]
@@ -208,10 +209,10 @@ class _Auditor:
         values : numbers of each ranking, by name.
         """
         columns = self.source.call.columns
-        there = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
+        kept = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
         if self.split is None:
-            return there
-        return [*there, *findings(*split_of_queries(index, cluster, self.split, values))]
+            return kept
+        return [*kept, *findings(*split_of_queries(index, cluster, self.split, values))]
 
 
 def _set_aside(call: Call) -> SetAside:

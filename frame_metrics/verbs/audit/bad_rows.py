@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.series import NO_NUMBERS
 from frame_metrics.verbs.audit.checks import Finding
 
-AMOUNTS = ("weight", "count", "popularity", "n_relevant", "collection size")
+ROLES_OF_AMOUNTS = ("weight", "count", "popularity", "n_relevant", "collection size")
 # The errors of values, and of rows: the text of an error up to its first comma.
 OF_VALUES = (
     *("are NaN", "are infinite", "are negative", "are not whole", "are below 1", "are past 2**53"),
@@ -30,7 +30,7 @@ OF_VALUES = (
 OF_ROWS = (
     *("have no query", "have no document", "have no class", "have no label", "have no grade", "have no metric"),
     *("have no cluster", "have no covariate", "have no sampling chance", "have neither true nor false"),
-    *(f"have no {name}" for name in AMOUNTS),
+    *(f"have no {name}" for name in ROLES_OF_AMOUNTS),
     *("have no score", "have no threshold", "have no propensity", "have a class that is not among classes="),
     *("have neither a score nor a judgment", "have neither a rank nor a judgment", "have lists of different lengths"),
     *("have a missing id in their list", "repeat a query", "repeat a metric of their query"),
@@ -101,7 +101,7 @@ def skip_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]) -> 
     return Readable(rows, left, [(error, np.sort(np.concatenate(at))) for error, at in bad.values()], seen, lasting)
 
 
-class Note(NamedTuple):
+class NamedCount(NamedTuple):
     """Counts of a frame, or of a piece of it: of all rows, of the rows with one kind of error, or of a check."""
 
     name: str  # the name of the count, the check, or the column with the error
@@ -117,17 +117,17 @@ class Note(NamedTuple):
 
 
 TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), *[pl.String] * 5)
-NOTES = dict(zip(Note._fields, TYPES, strict=True))
+NOTES = dict(zip(NamedCount._fields, TYPES, strict=True))
 
 
-def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> list[Note]:
+def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> list[NamedCount]:
     """Count the rows of a source, and those with each kind of error; ``numbered``: rows have numbers to show."""
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(source.call.columns.shape.per_system), 1)  # which have the same rows
     found, every = ((_number(some) - _n_without_results(some)) // systems for some in (readable.rows, table))
-    left = Note(ROWS_LEFT, None, _number(readable.rows), _number(table))
-    notes = [Note(RESULTS_LEFT, None, found, every), left, Note(FRAME, None, _number(frame), None)]
+    left = NamedCount(ROWS_LEFT, None, _number(readable.rows), _number(table))
+    notes = [NamedCount(RESULTS_LEFT, None, found, every), left, NamedCount(FRAME, None, _number(frame), None)]
     for error, at in readable.bad:
         about, rows = error, at
         if unfolded is not None:
@@ -136,20 +136,22 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
         first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
         first_rows = first if numbered and TIMES not in frame.columns else []
         n, of = _number(table[at]), _number(frame[rows])
-        notes.append(Note(error.column, error.what, n, of, first_rows, about.column, about.remedy, where=about.where))
+        notes.append(
+            NamedCount(error.column, error.what, n, of, first_rows, about.column, about.remedy, where=about.where)
+        )
     return notes
 
 
-def added(notes: pl.DataFrame) -> list[Note]:
+def added(notes: pl.DataFrame) -> list[NamedCount]:
     """Add up the notes of all pieces; the texts are those of the piece with the first rows."""
     by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
     texts = pl.col("named", "remedy", "example", "example_words", "where").first()
     each = by_place.group_by("name", "what", maintain_order=True)
     whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), texts)
-    return [Note(*row) for row in whole.select(*NOTES).iter_rows()]
+    return [NamedCount(*row) for row in whole.select(*NOTES).iter_rows()]
 
 
-def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
+def row_findings(notes: Sequence[NamedCount], columns: Columns) -> list[Finding]:
     """Return a finding for each kind of error in rows, and the number of rows without errors as a fact."""
     numbers = {note.name: note for note in notes}
     what = "results in the lists" if columns.shape.lists else "rows of the frame"
@@ -161,7 +163,7 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
     return [*found, Finding("rows", "fact", numbers[RESULTS_LEFT].n, numbers[RESULTS_LEFT].of, None, message)]
 
 
-def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
+def unread(notes: Sequence[NamedCount], error: FrameMetricsError) -> Finding:
     """Return a finding for an error about the rows that are left after bad rows were left out, or about all of them."""
     if isinstance(error, ReportedError) or not any(note.what for note in notes):
         return of_error(error)
@@ -179,7 +181,7 @@ def of_error(error: FrameMetricsError | ReportedError) -> Finding:
     return Finding(UNREAD, "error", 1, None, None, str(error))
 
 
-def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
+def _finding(note: NamedCount, columns: Columns, rows: int, frame: int) -> Finding:
     """Return a finding for the rows with one kind of error; ``rows`` and ``frame``: rows of the table and the frame."""
     column, what = note.name, str(note.what).split(",")[0]
     several = column in (*columns.shape.lists, *columns.shape.per_system, columns.shape.stacked_column)

@@ -220,10 +220,10 @@ class RankedBlock:
         return self.run.count_of(marked, None)
 
     @cached_property
-    def against(self) -> FullScores | None:
-        """The scores of relevant results against those of others, which are the judged ones, if a ranking has any.
+    def relevant_against_others(self) -> FullScores | None:
+        """The scores of relevant results and of others; None without scores.
 
-        None without scores.
+        The others are the results judged not relevant or, in a ranking without any, all that are not relevant.
         """
         if "score" not in self.rows.values:
             return None
@@ -238,12 +238,14 @@ class RankedBlock:
     @property
     def pairs(self) -> Array:
         """The number of pairs of a relevant result and another one in each ranking; 0 without scores."""
-        return np.zeros(self.run.n_queries) if self.against is None else self.against.positives * self.against.negatives
+        both = self.relevant_against_others
+        return np.zeros(self.run.n_queries) if both is None else both.positives * both.negatives
 
     @property
-    def won(self) -> Array:
+    def twice_won(self) -> Array:
         """Twice the number of these pairs in which the relevant result has the higher score; equal scores count 1."""
-        area = np.zeros(self.run.n_queries) if self.against is None else np.nan_to_num(self.against.area)
+        both = self.relevant_against_others
+        area = np.zeros(self.run.n_queries) if both is None else np.nan_to_num(both.area)
         return np.rint(2 * area * self.pairs)
 
     def numbered(self) -> Array:
@@ -266,7 +268,7 @@ AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
     "hits": lambda block: block.run.hits(),  # and those of them that are relevant
     "ranks": lambda block: block.run.total(block.run.rank),  # the sum of the ranks of these
     "pairs": lambda block: block.pairs,
-    "won": lambda block: block.won,
+    "twice_won": lambda block: block.twice_won,
     "numbered": RankedBlock.numbered,  # whether its scores are 1, 2, 3 ... in some order
     "results of evaluated": lambda block: np.where(block.evaluated, block.run.n_ret, 0),
     "top of evaluated": lambda block: np.where(block.evaluated, block.run.retrieved(TOP), 0),
@@ -301,9 +303,9 @@ class Counted:
             return None
         return seen_of(self.index, check.unit, self[check.name], self[check.of])
 
-    def but_for(self, unjudged: Check) -> Seen | None:
+    def complement_of(self, check: Check) -> Seen | None:
         """Return the number of results that a check did not find, as the judged ones for a check of unjudged ones."""
-        n, of = (in_unit(self.index, "results", self[name]) for name in (unjudged.name, unjudged.of))
+        n, of = (in_unit(self.index, "results", self[name]) for name in (check.name, check.of))
         return Seen(of - n, of) if self.log.columns.rank or self.log.columns.score else None
 
 

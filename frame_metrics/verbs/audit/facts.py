@@ -66,13 +66,13 @@ def queries(counts: Counted) -> Seen:
 @check("fact", "results")
 def results_judged(counts: Counted) -> Seen | None:
     """results of the evaluated queries that have a judgment"""
-    return counts.but_for(of_logs.unjudged_results)
+    return counts.complement_of(of_logs.unjudged_results)
 
 
 @check("fact", "results", name=f"judged in the top {TOP}")
 def judged_in_the_top(counts: Counted) -> Seen | None:
     """results at ranks up to {top} that have a judgment"""
-    return counts.but_for(of_logs.unjudged_in_the_top)
+    return counts.complement_of(of_logs.unjudged_in_the_top)
 
 
 @check("fact", "documents")
@@ -86,7 +86,7 @@ def relevant_documents(counts: Counted) -> Seen:
 
 @check("fact", "rows")
 def rows_not_retrieved(log: Log) -> Seen | None:
-    """rows without a {place}: known documents that were not retrieved"""
+    """rows without a {rank_or_score}: known documents that were not retrieved"""
     place = "rank" if log.columns.rank else "score"
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
@@ -134,7 +134,7 @@ def _words(log: Facts) -> dict[str, Any]:
         "few": of_few.MIN_QUERIES,
         "few_clusters": of_few.CLUSTERS,
         "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",
-        "place": "rank" if columns.rank else "score",
+        "rank_or_score": "rank" if columns.rank else "score",
         "order": "rank orders them" if columns.rank else ORDER[conventions.ties],
         "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
         "unless_labelled": "" if "label" in log.judgments.columns else not_relevant,

@@ -21,7 +21,7 @@ NOTHING = "nothing to evaluate"
 
 @dataclass(frozen=True)
 class Gate:
-    """The bounds of checks and severities: the largest number or share allowed, or True if none is allowed."""
+    """The bounds of checks and severities: the largest number or share allowed; True: one finding fails."""
 
     bounds: Mapping[str, Any]
 

@@ -76,7 +76,7 @@ def _areas(counts: Counted) -> tuple[Array, Array, Array]:
     index, pairs = counts.index, counts["pairs"]
     some = np.flatnonzero(pairs > 0)
     query, ranking = np.unique(np.stack([index.system[some], index.query[some]]), axis=1, return_inverse=True)
-    area, ranking = counts["won"][some] / 2 / pairs[some], ranking.ravel()
+    area, ranking = counts["twice_won"][some] / 2 / pairs[some], ranking.ravel()
     area = np.bincount(ranking, area) / np.bincount(ranking)
     systems = max(len(index.systems), 1)
     n = np.bincount(query[0], minlength=systems)

@@ -78,10 +78,10 @@ def _of_accuracy(
     wrong = results + relevant - 2 * found
     values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
     values |= {"nothing": 1 - ratio(relevant, size[some])}
-    place = segments.place[index.cell[some]]
+    segment = segments.place[index.cell[some]]
     weight = np.nan_to_num(counts.amounts.get("weight", np.ones(len(size)))[some])
-    n = np.bincount(place, weight, len(segments))
-    means = {name: ratio(np.bincount(place, weight * each, len(segments)), n) for name, each in values.items()}
+    n = np.bincount(segment, weight, len(segments))
+    means = {name: ratio(np.bincount(segment, weight * each, len(segments)), n) for name, each in values.items()}
     return seen_in(segments, odd(means), n > 0, {name: unit * mean for name, mean in means.items()})
 
 
@@ -98,18 +98,18 @@ def averages_that_part_by_queries_with_one_relevant_document(counts: Counted) ->
     they are {macro_without:.1%} and {micro_without:.1%}
     """
     relevant, index, segments = counts["relevant"].astype(np.float64), counts.index, segments_of(counts.index.cells)
-    place, some, single = segments.place[index.cell], counts.evaluated & (relevant > 0), relevant == 1
+    segment, some, single = segments.place[index.cell], counts.evaluated & (relevant > 0), relevant == 1
 
     def summed(values: Array, marks: Array) -> Array:
-        return np.bincount(place, values * marks, len(segments))
+        return np.bincount(segment, values * marks, len(segments))
 
     def means(marks: Array) -> tuple[Array, Array]:
         found = np.where(marks, counts["hits"], 0)
-        macro = ratio(summed(ratio(found, np.maximum(relevant, 1)), marks), summed(np.ones(len(place)), marks))
+        macro = ratio(summed(ratio(found, np.maximum(relevant, 1)), marks), summed(np.ones(len(segment)), marks))
         return macro, ratio(summed(found, marks), summed(relevant, marks))
 
     (macro, micro), (macro_without, micro_without) = means(some), means(some & ~single)
-    n, few = (summed(np.ones(len(place)), marks) for marks in (some, some & single))
+    n, few = (summed(np.ones(len(segment)), marks) for marks in (some, some & single))
     apart, rest = np.abs(macro - micro), np.abs(macro_without - micro_without)
     values = {"macro": macro, "micro": micro, "macro_without": macro_without, "micro_without": micro_without}
     marked = (n >= MIN_QUERIES) & (apart > APART) & (rest < apart / 2)

@@ -11,7 +11,7 @@ from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted_values
 from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
-from frame_metrics.verbs.audit.other_spellings import Otherwise, most_otherwise, written_otherwise
+from frame_metrics.verbs.audit.other_spellings import OtherSpelling, most_otherwise, written_otherwise
 
 
 @check("info", "judgments")
@@ -76,7 +76,7 @@ def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
     return most_otherwise(counts.index, queries_in_two_ways(counts))
 
 
-def queries_in_two_ways(counts: Counted) -> dict[int, Otherwise]:
+def queries_in_two_ways(counts: Counted) -> dict[int, OtherSpelling]:
     """Return the queries of each system that it has under another spelling than the judgments, or other systems."""
     index = counts.index
     judged = mark_codes(index.query[counts["unanswered"] + counts.evaluated > 0], len(index.queries))

@@ -16,10 +16,10 @@ from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen
 from frame_metrics.verbs.audit.of_judgments import row_in_frame
 from frame_metrics.verbs.audit.of_separate_judgments import queries_in_two_ways
 from frame_metrics.verbs.audit.of_spelling import folded_segments
-from frame_metrics.verbs.audit.other_spellings import Otherwise
+from frame_metrics.verbs.audit.other_spellings import OtherSpelling
 
 ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
-SOME, MOST = 0.05, 0.5  # the shares of queries from which on a system without rows for them is reported
+SOME_QUERIES, MOST_QUERIES = 0.05, 0.5  # the shares of queries from which on a system without rows for them is reported
 
 
 @check("warning", "queries")
@@ -139,13 +139,13 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
 @check("error", "queries")
 def systems_without_rows_for_most_queries(counts: Counted) -> Seen | None:
     """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. {way}"""
-    return _lacking(counts, MOST, 1)
+    return _lacking(counts, MOST_QUERIES, 1)
 
 
 @check("warning", "queries")
 def systems_without_rows_for_some_queries(counts: Counted) -> Seen | None:
     """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. {way}"""
-    return _lacking(counts, SOME, MOST)
+    return _lacking(counts, SOME_QUERIES, MOST_QUERIES)
 
 
 def _lacking(counts: Counted, least: float, most: float) -> Seen | None:
@@ -153,12 +153,12 @@ def _lacking(counts: Counted, least: float, most: float) -> Seen | None:
     seen = lacking(counts.index, counts["unanswered"], counts.evaluated, least, most)
     if seen is None or not seen.n:
         return seen
-    spelled = queries_in_two_ways(counts).get(seen.words["at"])
+    spelled = queries_in_two_ways(counts).get(seen.words["system_number"])
     way = what_to_do(seen.n, spelled, "pass unanswered='drop'; if it found nothing, 0 is right")
     return seen._replace(words={**seen.words, "way": way})
 
 
-def what_to_do(n: int, spelled: Otherwise | None, drop: str) -> str:
+def what_to_do(n: int, spelled: OtherSpelling | None, drop: str) -> str:
     """Return what to do about queries that a system lacks.
 
     Parameters
@@ -203,7 +203,7 @@ def lacking(index: Index, unanswered: Array, evaluated: Array, least: float, mos
         "queries": f"{whole:,}",
         "others": others,
     }
-    return Seen(marked, whole, name, words | {"at": int(first)})
+    return Seen(marked, whole, name, words | {"system_number": int(first)})
 
 
 def _in_another_segment(index: Index) -> Array:

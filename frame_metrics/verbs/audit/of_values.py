@@ -14,8 +14,8 @@ from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of_ranking, seen_of
 from frame_metrics.verbs.audit.of_systems import (
     ALMOST_NONE,
-    MOST,
-    SOME,
+    MOST_QUERIES,
+    SOME_QUERIES,
     in_several_segments,
     lacking,
     sharing,
@@ -62,13 +62,13 @@ def systems_that_share_few_queries(numbers: Values) -> Seen | None:
 @check("error", "queries", name="systems without rows for most queries")
 def systems_with_few_answers(numbers: Values) -> Seen | None:
     """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. {way}"""
-    return _unanswered(numbers, MOST, 1)
+    return _unanswered(numbers, MOST_QUERIES, 1)
 
 
 @check("warning", "queries", name="systems without rows for some queries")
 def systems_without_some_answers(numbers: Values) -> Seen | None:
     """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. {way}"""
-    return _unanswered(numbers, SOME, MOST)
+    return _unanswered(numbers, SOME_QUERIES, MOST_QUERIES)
 
 
 def _unanswered(numbers: Values, least: float, most: float) -> Seen | None:
@@ -81,7 +81,7 @@ def _unanswered(numbers: Values, least: float, most: float) -> Seen | None:
     seen = lacking(numbers.index, numbers.unanswered & ~none, ~none, least, most)
     if seen is None or not seen.n:
         return seen
-    spelled = written_otherwise(numbers.index, None).get(seen.words["at"])
+    spelled = written_otherwise(numbers.index, None).get(seen.words["system_number"])
     return seen._replace(words={**seen.words, "way": what_to_do(seen.n, spelled, "pass unanswered='drop'")})
 
 
@@ -154,48 +154,48 @@ def metrics_of_numbers(numbers: Values) -> Seen:
     return Seen(len(numbers.asked))
 
 
-def _shared(turned: Turnover, least: float, most: float) -> Seen:
+def _shared(turnover: Turnover, least: float, most: float) -> Seen:
     """Count the queries that only one side has, of the side with fewer queries.
 
     The count is 0 unless the share of common queries, of that side's, is at least ``least`` and below ``most``.
     """
-    fewer = min(turned.here, turned.there)
-    found = least <= turned.common / max(fewer, 1) < most
-    return Seen((fewer - turned.common) * found, fewer, None, {"common": turned.common, "fewer": fewer})
+    fewer = min(turnover.here, turnover.there)
+    found = least <= turnover.common / max(fewer, 1) < most
+    return Seen((fewer - turnover.common) * found, fewer, None, {"common": turnover.common, "fewer": fewer})
 
 
 @check("error", "queries")
-def a_baseline_with_other_queries(turned: Turnover) -> Seen:
+def a_baseline_with_other_queries(turnover: Turnover) -> Seen:
     """the frame and the baseline share {common} queries, of the {fewer} of the one that has fewer, and compare() uses
     only those: are both about the same queries?
     """
-    return _shared(turned, 0, 0.1)
+    return _shared(turnover, 0, 0.1)
 
 
 @check("warning", "queries")
-def a_baseline_most_of_whose_queries_turned_over(turned: Turnover) -> Seen:
+def a_baseline_most_of_whose_queries_turned_over(turnover: Turnover) -> Seen:
     """the frame and the baseline share {common} queries, of the {fewer} of the one that has fewer, and compare() uses
     only those: its means are over these alone
     """
-    return _shared(turned, 0.1, 0.5)
+    return _shared(turnover, 0.1, 0.5)
 
 
 @check("warning", "queries")
-def queries_written_otherwise_in_the_baseline(turned: Turnover) -> Seen:
+def queries_written_otherwise_in_the_baseline(turnover: Turnover) -> Seen:
     """{n} of {of} queries are in the baseline under another spelling: {said}. They differ in case, spaces, leading
     zeros or Unicode form only, and compare() leaves them out. Write ids alike first
     """
-    n, said = turned.near
-    return Seen(n, turned.here, said or None, {"said": said})
+    n, said = turnover.near
+    return Seen(n, turnover.here, said or None, {"said": said})
 
 
 @check("info", "queries")
-def queries_without_a_saved_number(turned: Turnover) -> Seen:
+def queries_without_a_saved_number(turnover: Turnover) -> Seen:
     """the baseline does not have them: compare() leaves them out, and counts them in n_unpaired"""
-    return Seen(turned.only_here[0], turned.here, turned.only_here[1])
+    return Seen(turnover.only_here[0], turnover.here, turnover.only_here[1])
 
 
 @check("info", "queries")
-def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
+def queries_of_the_baseline_alone(turnover: Turnover) -> Seen:
     """the frame does not have them: compare() leaves them out, and counts them in n_unpaired"""
-    return Seen(turned.only_there[0], turned.there, turned.only_there[1])
+    return Seen(turnover.only_there[0], turnover.there, turnover.only_there[1])

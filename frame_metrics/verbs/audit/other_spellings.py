@@ -14,7 +14,7 @@ from frame_metrics.keys.spelling import in_quotes, plain_ids, spelling_codes
 from frame_metrics.verbs.audit.checks import Seen
 
 
-class Otherwise(NamedTuple):
+class OtherSpelling(NamedTuple):
     """Queries of a system that are those of the judgments, or of other systems, under another spelling."""
 
     n: int  # the number of these queries
@@ -30,7 +30,7 @@ class Otherwise(NamedTuple):
         return "write ids alike first"
 
 
-def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise]:
+def written_otherwise(index: Index, judged: Array | None) -> dict[int, OtherSpelling]:
     """Return the queries that a system writes otherwise, by the system's number; only systems that have some.
 
     A query is like another one if both are equal once case, spaces and leading zeros are set aside, and if that is
@@ -71,11 +71,11 @@ def written_otherwise(index: Index, judged: Array | None) -> dict[int, Otherwise
             first = int(ours.argmax())
             like = int((lost & (form == form[first])).argmax())
             example = " and ".join(in_quotes(names.row(first), names.row(like)))
-            found[system] = Otherwise(int(ours.sum()), int(total[system]), int(lost.sum()), example)
+            found[system] = OtherSpelling(int(ours.sum()), int(total[system]), int(lost.sum()), example)
     return found
 
 
-def most_otherwise(index: Index, found: dict[int, Otherwise]) -> Seen:
+def most_otherwise(index: Index, found: dict[int, OtherSpelling]) -> Seen:
     """Count what is written otherwise, for the system that does so most."""
     if not found:
         return Seen(0)

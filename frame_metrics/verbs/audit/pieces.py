@@ -24,7 +24,7 @@ from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS
-from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, notes_of, skip_bad_rows
+from frame_metrics.verbs.audit.bad_rows import NOTES, NamedCount, Readable, added, notes_of, skip_bad_rows
 from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, run_checks
 from frame_metrics.verbs.audit.of_rows import about_sides
@@ -39,13 +39,13 @@ class Audited:
     sides: Iterable[About]  # subjects about the values of labels and predictions
     judged: Log | None  # the log with all judgments beside the frame, where several are about one; None if none are
     cases: Cases | None  # the rows with decisions; None if there are no decisions
-    notes: Sequence[Note] = ()  # about the rows of the pieces
+    notes: Sequence[NamedCount] = ()  # about the rows of the pieces
 
 
 class Unmatched(NamedTuple):
     """Notes about the rows of the pieces, and the error that no judgment has an id of them."""
 
-    notes: Sequence[Note]
+    notes: Sequence[NamedCount]
     error: FrameMetricsError
 
 
@@ -105,7 +105,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
     for check, saw in readable.seen.of_log.items():
         at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
         notes.append(
-            Note(check.name, None, saw.n, saw.of, at, example=saw.example, example_words=saw.words.get("said"))
+            NamedCount(check.name, None, saw.n, saw.of, at, example=saw.example, example_words=saw.words.get("said"))
         )
     return pl.DataFrame(notes, schema=NOTES, orient="row").select(pl.struct(pl.all()).alias(NOTE))
 
@@ -120,7 +120,7 @@ class CountingReadable(Counting):
         return Origin(readable.at, len(source.table)).answer(answer)
 
 
-def _words(note: Note) -> dict[str, str]:
+def _words(note: NamedCount) -> dict[str, str]:
     return {} if note.example_words is None else {"said": note.example_words}
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import as_text, drawing_ranks
 from frame_metrics.keys.index import Index
-from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_queries, units_of_rows, word_for
+from frame_metrics.measuring.split import MISMATCH_P, Shares, Split, split_of, units_of_queries, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
@@ -60,7 +60,7 @@ def sample_ratio_mismatch(split: Split) -> Seen:
     """
     words = split.words | {"users": _of_users(split.word)}
     most = str(split.arms[int(np.argmax(split.over))]) if split.arms else None  # of no unit at all
-    return Seen(split.off if words["p"] < MISMATCH else 0, int(split.units.sum()), most, words)
+    return Seen(split.off if words["p"] < MISMATCH_P else 0, int(split.units.sum()), most, words)
 
 
 @check("warning", "{word}")
@@ -167,10 +167,10 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
                 few = (len(both) - most) * len(own) / len(both)
                 expected.append(ExpectedFew(arm, few, len(own), of, common + offset, what, word))
 
-    def place(one: RareArm) -> tuple[float, int, str]:  # so that the order of the rows does not matter
+    def fewest_first(one: RareArm) -> tuple[float, int, str]:  # so that the order of the rows does not matter
         return one.few, one.n, one.arm
 
-    return min(expected[1:] or expected, key=place), min(seen[1:] or seen, key=place)
+    return min(expected[1:] or expected, key=fewest_first), min(seen[1:] or seen, key=fewest_first)
 
 
 def _about(table: pl.DataFrame, columns: Columns, split: Shares) -> Iterator[About]:
@@ -204,5 +204,5 @@ def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:
     p = adjusted(np.array([split_exactly(here, whole.shares) for here in units]), "holm")
     return [
         OffSegment(as_text(keys, int(first[i])), whole._replace(units=units[i]), float(p[i]), len(first))
-        for i in np.flatnonzero(p < MISMATCH)
+        for i in np.flatnonzero(p < MISMATCH_P)
     ]

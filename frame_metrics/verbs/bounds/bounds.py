@@ -37,11 +37,12 @@ from frame_metrics.verbs.bounds.differences import (
 )
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
-UNCERTAIN = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is uncertain
+FOURTH_COLUMN = {"ties": "tied", "unjudged": "judged"}  # the column of the fourth value, see ``STACKED``
 BoundsOf = Literal["ties", "unjudged"]
-# Four values of each metric are stacked as if they were metrics: the value, the least, the greatest, and how much is
-# uncertain (1 if there is a tie across the cutoff, else 0; or the share of judged results). For differences from a
-# baseline: the difference, the least, the greatest, and 1 if it is not known that some judgments reach these.
+# Four values of each metric are stacked as if they were metrics: the value, the least, the greatest, and a fourth one.
+# The fourth: with ties 1 if a tie lies across the cutoff, else 0; with unjudged rows the share of results that are
+# judged. For differences from a baseline: the difference, the least, the greatest, and 1 if it is not known that some
+# judgments reach these.
 STACKED = 4
 
 
@@ -248,17 +249,17 @@ def _answer(every: Values, names: list[str], of: str, baseline: Any, *, per_quer
     ``every``: the stacked values; ``names``: the columns of the result.
     """
     lay: Callable[[Values], Answer] = query_rows if per_query else averaged
-    *each, is_open = np.split(every.value, STACKED)
-    asked = every.asked[: len(is_open)]
+    *each, fourth = np.split(every.value, STACKED)
+    asked = every.asked[: len(fourth)]
     plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
     asked = asked if baseline is None else plain_means
     rows, lower, upper = (lay(replace(every, asked=asked, value=values)) for values in each)
-    uncertain = lay(replace(every, asked=plain_means, value=is_open, weight=None)).columns["value"]
+    mean_of_fourth = lay(replace(every, asked=plain_means, value=fourth, weight=None)).columns["value"]
     columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
     if baseline is None:
-        columns[UNCERTAIN[of]] = uncertain.cast(pl.Boolean) if per_query and of == "ties" else uncertain
+        columns[FOURTH_COLUMN[of]] = mean_of_fourth.cast(pl.Boolean) if per_query and of == "ties" else mean_of_fourth
     else:
-        columns |= {"difference": columns["value"], "exact": uncertain == 0}
+        columns |= {"difference": columns["value"], "exact": mean_of_fourth == 0}
         columns, rows = rows_of_pairs(columns, rows, every.index, baseline)
     return replace(rows, columns={name: columns[name] for name in names})
 
@@ -269,5 +270,5 @@ def _schema(of: str, *, per_query: bool, differences: bool) -> dict[str, Any]:
     if differences:
         return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
     values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
-    beside = {UNCERTAIN[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
+    beside = {FOURTH_COLUMN[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
     return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

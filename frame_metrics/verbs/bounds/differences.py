@@ -32,9 +32,9 @@ from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns, judgment_columns_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.bounds.unjudged import Gains, Given, Pair, best_alone, fitted, open_in, ratio_of
+from frame_metrics.verbs.bounds.unjudged import Gains, Pair, TrialJudgments, best_alone, fitted, open_in, ratio_of
 
-UNTURNED = 1 << 40  # the position of a document that is not in an order
+NO_POSITION = 1 << 40  # the position of a document that is not in an order
 RATIOS = ("ndcg", "recall")  # ratios of a sum over documents and an ideal; each document adds its own part to both
 OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
@@ -77,10 +77,10 @@ def of_differences(log: Log, all_values: Values, max_grade: float | None, baseli
     exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.columns, log.conventions)]
     loose[exact] = False
 
-    def take(one: Shared) -> None:
+    def take(one: WeightsOfUnjudged) -> None:
         least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
 
-    each_shared(log, [asked[i] for i in exact], max_grade, number_of_baseline(log.index, baseline), take)
+    each_weights(log, [asked[i] for i in exact], max_grade, number_of_baseline(log.index, baseline), take)
     now = values - values[:, base]
     # The bounds include the difference by the present judgments, to the last bit.
     return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
@@ -125,7 +125,7 @@ def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class WeightsOfUnjudged:
     """The weights of unjudged documents in a metric of some rankings, or in its difference from a baseline."""
 
     metric: int  # the position of the metric
@@ -142,14 +142,14 @@ class Shared:
         falls, rises = (self.weights.total(ufunc(self.weights.value, 0)) for ufunc in (np.minimum, np.maximum))
         return self.start + falls, self.start + rises
 
-    def narrowed(self, turn: Array, count: Array) -> Array:
+    def narrowed(self, position: Array, count: Array) -> Array:
         """Return how much the judgment of a single document narrows the bounds, for each document.
 
         It is the mean of two cases: the document has no gain, or the greatest.
 
         Parameters
         ----------
-        turn : the position, from 0, of each weight's document among those of its ranking; UNTURNED for none.
+        position : the position, from 0, of each weight's document among those of its ranking; NO_POSITION for none.
         count : the number of documents of each ranking, with those without a weight.
 
         Returns
@@ -158,59 +158,67 @@ class Shared:
         """
         rows, n_ways = self.weights, self.weights.count + 1
         if self.gains is None:  # each judgment takes away its own part
-            moved, rest = np.abs(rows.value), np.zeros(rows.n_queries)
+            narrowed, rest = np.abs(rows.value), np.zeros(rows.n_queries)
         else:
             lower, upper = self.gains.bounds()
-            left = np.maximum(np.repeat(upper - lower, n_ways) - self._left_by_two(rows.position, n_ways, _one), 0)
+            width = np.maximum(
+                np.repeat(upper - lower, n_ways) - self._mean_width_after_two(rows.position, n_ways, _one), 0
+            )
             first = np.cumsum(n_ways) - n_ways  # way 0 of each ranking judges a document without a weight
-            moved, rest = np.delete(left, first), np.where(self.gains.outside > 0, left[first], 0)
-        each, first, there = np.repeat(rest, count), np.cumsum(count) - count, turn < UNTURNED
-        each[first[rows.query[there]] + turn[there]] = moved[there]
+            narrowed, rest = np.delete(width, first), np.where(self.gains.outside > 0, width[first], 0)
+        each, first, there = np.repeat(rest, count), np.cumsum(count) - count, position < NO_POSITION
+        each[first[rows.query[there]] + position[there]] = narrowed[there]
         return each
 
-    def narrowed_in_turn(self, turn: Array, count: Array) -> Array:
+    def narrowed_in_turn(self, position: Array, count: Array) -> Array:
         """Return how much each judgment narrows the bounds further, after those of the documents before it.
 
         It is the mean of two sequences of judgments: no gain, the greatest, no gain ...; and the reverse. Parameters
         and result are those of ``narrowed``.
         """
-        left = self._left_by_two(turn, count + 1, _first)
-        return -np.diff(left)[spans(np.zeros_like(count), count + 1)[1:] > 0]
+        width = self._mean_width_after_two(position, count + 1, _first)
+        return -np.diff(width)[spans(np.zeros_like(count), count + 1)[1:] > 0]
 
-    def _left_by_two(self, turn: Array, n_ways: Array, judgments_of: Callable[..., Given]) -> Array:
+    def _mean_width_after_two(
+        self, position: Array, n_ways: Array, judgments_of: Callable[..., TrialJudgments]
+    ) -> Array:
         """Return the mean width that two cases leave in each way: ``judgments_of`` with ``begin`` 0 and 1."""
         ways = spans(np.zeros_like(n_ways), n_ways)
-        no_gain, highest = (self.left(turn, n_ways, ways, partial(judgments_of, begin=begin)) for begin in (0, 1))
+        no_gain, highest = (
+            self.width_after(position, n_ways, ways, partial(judgments_of, begin=begin)) for begin in (0, 1)
+        )
         return (no_gain + highest) / 2
 
-    def left(self, turn: Array, n_ways: Array, ways: Array, judgments_of: Callable[[Array, Array], Given]) -> Array:
+    def width_after(
+        self, position: Array, n_ways: Array, ways: Array, judgments_of: Callable[[Array, Array], TrialJudgments]
+    ) -> Array:
         """Return the width of the bounds after documents are judged, for several ways to judge them, shape (ways,).
 
         Parameters
         ----------
-        turn : as in ``narrowed``.
+        position : as in ``narrowed``.
         n_ways, ways : the number of ways for each ranking, and the numbers of the ways, ranking by ranking.
         judgments_of : returns the judgments of some ways, shape (ways, 1), for documents at positions, shape (ways,
             weights); see ``Gains.judged``.
         """
         gains = cast(Gains, self.gains)  # never None here: for a sum, a judgment narrows by its weight in any case
-        place, at = self.weights.grid(turn, UNTURNED), np.repeat(np.arange(len(n_ways)), n_ways)
-        left, step = np.zeros(len(at)), max(threads.BLOCK // (place.shape[1] + 1), 1)
+        place, at = self.weights.grid(position, NO_POSITION), np.repeat(np.arange(len(n_ways)), n_ways)
+        width, step = np.zeros(len(at)), max(threads.BLOCK // (place.shape[1] + 1), 1)
         for first in range(0, len(at), step):
             part = slice(first, first + step)
-            given = judgments_of(ways[part, None], place[at[part]])
-            least, greatest = gains.judged(at[part], *given).bounds()
-            left[part] = greatest - least
-        return left
+            judgments = judgments_of(ways[part, None], place[at[part]])
+            least, greatest = gains.judged(at[part], *judgments).bounds()
+            width[part] = greatest - least
+        return width
 
 
-def _one(way: Array, place: Array, begin: int) -> Given:
+def _one(way: Array, place: Array, begin: int) -> TrialJudgments:
     """Return the judgments of ways in which one document is judged: no gain (``begin=0``), or the greatest (1)."""
     n = np.ones(len(way), np.int64)
     return (place == way) * (1 + begin), n, n * begin
 
 
-def _first(way: Array, place: Array, begin: int) -> Given:
+def _first(way: Array, place: Array, begin: int) -> TrialJudgments:
     """Return the judgments of ways in which the first ``way`` documents are judged.
 
     They alternate between no gain and the greatest; ``begin``: 0 if no gain comes first, else 1.
@@ -218,7 +226,9 @@ def _first(way: Array, place: Array, begin: int) -> Given:
     return (place < way) * (1 + (place + begin) % 2), way[:, 0], (way[:, 0] + begin) // 2
 
 
-def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[Shared], None]) -> None:
+def each_weights(
+    log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[WeightsOfUnjudged], None]
+) -> None:
     """Call ``take`` with the unjudged documents of all systems, for some queries and one metric at a time, in threads.
 
     Parameters
@@ -227,7 +237,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     asked : metrics for which ``is_exact`` is True.
     top : the highest grade, see ``extremes``.
     base : the number of the baseline; None for the values of the systems themselves.
-    take : a function of ``Shared``.
+    take : a function of ``WeightsOfUnjudged``.
     """
     grid, doc, n_elsewhere = log.grid, number_documents(log), n_unjudged_elsewhere(log)
     by_pair = np.lexsort((grid.system, grid.segment_query)).reshape(-1, max(len(grid.system_row), 1))
@@ -251,7 +261,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
             falling, doc_of_weight = _falling(*weights, run.n_queries)
             outside = n_open + n_elsewhere[at] - falling.count
             gains = None if ratio is None else Gains.of(ratio, start, falling, outside)
-            take(Shared(i, at, start, falling, doc_of_weight, gains))
+            take(WeightsOfUnjudged(i, at, start, falling, doc_of_weight, gains))
 
     each_block(grid.size[by_pair].sum(axis=1), work)
 

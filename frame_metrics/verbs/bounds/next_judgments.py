@@ -39,13 +39,13 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
-from frame_metrics.verbs.bounds.choices import Part, Summed, best_choice
+from frame_metrics.verbs.bounds.choices import ItemValues, SumsOfItems, best_choice
 from frame_metrics.verbs.bounds.differences import (
+    NO_POSITION,
     RATIOS,
-    UNTURNED,
-    Shared,
+    WeightsOfUnjudged,
     check_baseline,
-    each_shared,
+    each_weights,
     is_exact,
     keys_of_judgments,
     number_documents,
@@ -56,7 +56,7 @@ JudgingWay = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
 # The columns that put documents in order, and whether the greatest is first.
 FIRST = {
-    "bounds": {"moved": True, "turn": False, "rank": False, "row": False},
+    "bounds": {"moves_rounded": True, "position": False, "rank": False, "row": False},
     "depth": {"rank": False, "n_systems": True, "row": False},
 }
 BEGIN = "where nobody judged yet, begin with what ranks highest: way='depth'"  # the way out in errors
@@ -95,7 +95,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
         check_grades(asked, log)
         table = _unjudged(log, asked)
         if asked:
-            every, table = table, _moving(table, log, asked, baseline, max_grade, n)
+            every, table = table, _with_narrowing(table, log, asked, baseline, max_grade, n)
             if table.is_empty():
                 _check_looked_at(every, log, asked[0][0])
         table = _first(table, way, n)
@@ -211,7 +211,7 @@ def _equal_documents(metric: Metric) -> pl.Expr:
     return pl.struct(places).filter(pl.col("rank") <= (metric.k or np.inf)).hash().sum().alias("alike")
 
 
-def _moving(
+def _with_narrowing(
     table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grade: float | None, n: int | None
 ) -> pl.DataFrame:
     """Return the documents whose judgments narrow the bounds of a metric, with how much, in the mean over rankings.
@@ -221,19 +221,21 @@ def _moving(
     """
     n, summed = min(n or len(table), len(table)), _summing(log, asked, baseline, max_grade)
 
-    def moving(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
-        """Add "moves", how much each document narrows the bounds, and "moved", rounded, so that ties stay ties."""
-        moves = summed(table, table["of"].to_numpy(), lambda one, turn, count, _: narrowed(one, turn, count))
-        return table.with_columns(moves=moves).with_columns(moved=pl.col("moves").round_sig_figs(10))
+    def added(table: pl.DataFrame, narrowed: Callable[[WeightsOfUnjudged, Array, Array], Array]) -> pl.DataFrame:
+        """Add "moves", how much each document narrows the bounds, and "moves_rounded", so that ties stay ties."""
+        moves = summed(table, table["of"].to_numpy(), lambda one, position, count, _: narrowed(one, position, count))
+        return table.with_columns(moves=moves).with_columns(moves_rounded=pl.col("moves").round_sig_figs(10))
 
-    table = moving(table.sort("of").with_columns(turn=0), Shared.narrowed)
+    table = added(table.sort("of").with_columns(position=0), WeightsOfUnjudged.narrowed)
     found = table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
     if asked[0][1].name not in RATIOS or not len(found):
         return found
     best = best_choice(table.join(found, on="of", how="semi"), n, summed)
-    falls = (found if best is None else best).sort("of", -pl.col("moved"), "rank", "row", nulls_last=True)
-    falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < n)
-    return moving(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves", "moved").cum_min().over("of").clip(0))
+    in_order = (found if best is None else best).sort("of", -pl.col("moves_rounded"), "rank", "row", nulls_last=True)
+    in_order = in_order.with_columns(position=pl.int_range(pl.len()).over("of")).filter(pl.col("position") < n)
+    return added(in_order, WeightsOfUnjudged.narrowed_in_turn).with_columns(
+        pl.col("moves", "moves_rounded").cum_min().over("of").clip(0)
+    )
 
 
 def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
@@ -250,25 +252,25 @@ def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
     )
 
 
-def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> Summed:
-    """Return the function that sums values of unjudged documents over rankings, see ``choices.Summed``."""
+def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> SumsOfItems:
+    """Return the function that sums values of unjudged documents over rankings, see ``SumsOfItems``."""
     keys, base = keys_of_judgments(log), None if baseline is None else system_of(log.index, baseline)
     share, names = _shares(log, base), log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
     query = log.index.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
 
-    def summed(table: pl.DataFrame, of: Array, part: Part) -> Array:
-        turn, found = np.full(len(log.table), UNTURNED), {-1: (np.zeros(0, np.int64), np.zeros(0))}
-        turn[table["document"].to_numpy()] = table.select(pl.int_range(pl.len()).over("of")).to_series().to_numpy()
+    def summed(table: pl.DataFrame, of: Array, values: ItemValues) -> Array:
+        position, found = np.full(len(log.table), NO_POSITION), {-1: (np.zeros(0, np.int64), np.zeros(0))}
+        position[table["document"].to_numpy()] = table.select(pl.int_range(pl.len()).over("of")).to_series().to_numpy()
         count = np.bincount(of, minlength=len(names) + 1)
         first = np.cumsum(count) - count
 
-        def take(one: Shared) -> None:
+        def take(one: WeightsOfUnjudged) -> None:
             mine = query[one.at]
             at = spans(first[mine], count[mine])
-            parts = part(one, turn[one.doc], count[mine], at)
+            parts = values(one, position[one.doc], count[mine], at)
             found[int(one.at[0])] = at, parts * np.repeat(share[one.at], count[mine])
 
-        each_shared(log, asked, max_grade, base, take)
+        each_weights(log, asked, max_grade, base, take)
         in_order = (found[at] for at in sorted(found))  # sums are then rounded alike, whichever thread was first
         at, parts = map(np.concatenate, zip(*in_order, strict=True))
         return np.bincount(at, parts, len(of)).astype(np.float64)  # without parts: integers

@@ -19,8 +19,9 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
 
 Pair: TypeAlias = tuple[Array, Array]
-# Judgments of documents: 1 for no gain, 2 for the highest, 0 for none; how many are judged; how many have the highest.
-Given: TypeAlias = tuple[Array, Array, Array]
+# Judgments that documents could get: 1 for no gain, 2 for the highest, 0 for none; how many are judged; and how many
+# have the highest.
+TrialJudgments: TypeAlias = tuple[Array, Array, Array]
 Scan: TypeAlias = Callable[[Metric, FullRanking, Array, float | None], Pair]
 
 
@@ -41,11 +42,11 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
     whole = is_number(top) and 1 <= top < np.inf and top == int(top)
     if top is not None and not whole:
         raise BadValueError(f"max_grade={quote(top)} is not a whole number from 1")
-    given = metric.params.get("max_grade")
-    if top is not None and given is not None and top > given:
-        raise BadValueError(f"{name}: its highest grade is {given:g}, and max_grade={top:g}; give both the same")
+    own = metric.params.get("max_grade")
+    if top is not None and own is not None and top > own:
+        raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
-    if metric.graded and scaled and top is None and given is None:
+    if metric.graded and scaled and top is None and own is None:
         grade = "" if highest is None else f"{highest:g}"
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={grade}")
 
@@ -66,7 +67,7 @@ def extremes(
     top : the highest grade that an unjudged row could get, for metrics of gains; None: the metric's ``max_grade``.
     fill : the substitute for an undefined value: 0, or 1 for a complement.
     """
-    n_elsewhere = n_elsewhere.astype(np.int64) + _undecided(run, graded=metric.graded)
+    n_elsewhere = n_elsewhere.astype(np.int64) + _n_unlisted_without_value(run, graded=metric.graded)
     metric, top = fitted(name, metric, run, top)
     plain = _value(metric, run, fill)
     if metric.unjudged == "scan":
@@ -74,7 +75,7 @@ def extremes(
     elif metric.unjudged == "rises":
         least, greatest = plain, _value(metric, _best(metric, run, n_elsewhere, top))
     else:
-        least, greatest = _turned(metric, run, n_elsewhere, fill)
+        least, greatest = _two_extremes(metric, run, n_elsewhere, fill)
     # The bounds include the value with every unjudged row not relevant, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
 
@@ -141,7 +142,8 @@ def open_in(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
     """
     unjudged = np.isnan(run.grade) if metric.graded else ~run.judged
     listed = _n_open(run, unjudged)
-    return _marked(run, unjudged, np.arange(len(unjudged)), metric.k), listed + _undecided(run, graded=metric.graded)
+    unlisted = _n_unlisted_without_value(run, graded=metric.graded)
+    return _marked(run, unjudged, np.arange(len(unjudged)), metric.k), listed + unlisted
 
 
 def best_alone(metric: Metric, run: FullRanking, rows: Rows, top: float | None) -> Array:
@@ -151,7 +153,7 @@ def best_alone(metric: Metric, run: FullRanking, rows: Rows, top: float | None) 
     return _value(metric, _best(metric, alone, np.zeros(n, np.int64), top))
 
 
-def _turned(metric: Metric, run: FullRanking, n_elsewhere: Array, fill: float) -> Pair:
+def _two_extremes(metric: Metric, run: FullRanking, n_elsewhere: Array, fill: float) -> Pair:
     """Return the bounds of a metric whose extremes are two cases.
 
     Either only the predicted ones of the unjudged documents are relevant, or only the others. Of the others, only their
@@ -196,9 +198,9 @@ def _marked(run: FullRanking, rows: Array, value: Array, k: int | None) -> Rows:
 def _rprec(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None) -> Pair:
     """Return the bounds of R-precision.
 
-    If a unjudged documents are relevant, the first R' = R + a ranks count. While R' moves between two rows that are
-    relevant or unjudged, the best value rises with a until a is the number of unjudged rows above, and then falls. The
-    worst value falls as long as all a relevant documents can be below, and then rises. So one candidate for a in each
+    Let x of the unjudged documents be relevant; then the first R + x ranks count. While that rank is between two rows
+    that are relevant or unjudged, the best value rises with x until x is the number of unjudged rows above, and then
+    falls. The worst value falls as long as all x documents can be below, and then rises. So one candidate for x in each
     stretch is enough.
     """
     seen = _marked(run, run.good | ~run.judged, run.good, None)
@@ -318,8 +320,8 @@ class Gains:
         """Return the least and the greatest value of each query."""
         rest = (self.sums - self.sums[:, -1:])[:, ::-1], (self.added[:, -1:] - self.added)[:, ::-1]
         below = self.added[:, -1] - self.above
-        turned = replace(self, start=-self.start, sums=rest[0], added=rest[1], above=below)
-        return 0.0 - turned._greatest(), self._greatest()
+        negated = replace(self, start=-self.start, sums=rest[0], added=rest[1], above=below)
+        return 0.0 - negated._greatest(), self._greatest()
 
     def _greatest(self) -> Array:
         """Return the greatest value of each query.
@@ -352,20 +354,20 @@ class Gains:
             gained[done], cost[done] = 0, 0
         return total, ideal
 
-    def judged(self, at: Array, given: Array, n: Array, tops: Array) -> Gains:
+    def judged(self, at: Array, judgments: Array, n: Array, tops: Array) -> Gains:
         """Return the gains of some queries after some documents of each are judged: no gain, or the highest.
 
         Parameters
         ----------
         at : the numbers of the queries, which may repeat.
-        given : for the document of each weight: 1 for no gain, 2 for the highest, 0 for unjudged, (queries, weights).
+        judgments : for each weight's document: 1 for no gain, 2 for the highest, 0 for unjudged, (queries, weights).
         n, tops : number of documents that are judged, and that have the highest gain, with those without a weight.
         """
-        done, top = given > 0, self.levels[-1]
+        done, top = judgments > 0, self.levels[-1]
         gone = np.where(done, np.diff(self.sums[at], axis=1), 0)
         return replace(
             self,
-            start=self.start[at] + top * (gone * (given == 2)).sum(axis=1),
+            start=self.start[at] + top * (gone * (judgments == 2)).sum(axis=1),
             sums=self.sums[at] - _after(0, np.cumsum(gone, axis=1)),
             added=self.added[at] - _after(0, np.cumsum(done, axis=1)),
             above=self.above[at] - (gone > 0).sum(axis=1),
@@ -383,7 +385,7 @@ def _discount(metric: Metric, rank: Array) -> Array:
     return dcg(**params).compute(FullRanking(one, one, one, logged_rank=rank.astype(np.int64)))
 
 
-def _undecided(run: FullRanking, *, graded: bool) -> Array:
+def _n_unlisted_without_value(run: FullRanking, *, graded: bool) -> Array:
     """Count the judged documents that are not listed and lack what a metric reads, shape (n,).
 
     They have a label but no grade (``graded``), or a grade but no label.

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.errors import BadValueError, NotComputableError, listed, quote
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import Segments
-from frame_metrics.measuring.split import MISMATCH, shares_of, units_of_queries, units_of_rows, word_for
+from frame_metrics.measuring.split import MISMATCH_P, shares_of, units_of_queries, units_of_rows, word_for
 from frame_metrics.measuring.values import Values
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import chi_square, split_exactly
@@ -81,7 +81,7 @@ class Splits:
     def _notes(self, segment: int, row: Row) -> list[str]:
         """Return notes about the units that a reader has to know, as clauses."""
         columns, p, notes = self.columns, self.p_value[segment], list[str]()
-        if p < MISMATCH:
+        if p < MISMATCH_P:
             notes.append(
                 f"units were not assigned as planned, p is {p:.2g}: no difference can be trusted before it is known why"
             )
