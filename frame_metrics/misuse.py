@@ -117,7 +117,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
 def _rows_of(args: tuple[Any, ...]) -> int | None:
     """The rows of the frame whose verb is called; None where they are not in memory."""
-    return backend_of(args[0].frame).rows_here if args and hasattr(args[0], "frame") else None
+    return backend_of(args[0].frame).n_rows_in_memory if args and hasattr(args[0], "frame") else None
 
 
 def _plan_of(args: tuple[Any, ...]) -> Plan | None:

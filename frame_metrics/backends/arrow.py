@@ -87,7 +87,7 @@ class ArrowTable(ArrowFrame):
     numbered = True
 
     @property
-    def rows_here(self) -> int | None:
+    def n_rows_in_memory(self) -> int | None:
         return len(self.frame)
 
     def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:

@@ -36,7 +36,7 @@ class PandasFrame(Backend):
     _as_lists: frozenset[str] = frozenset()  # columns whose tuples, or sets, are read as lists
 
     @property
-    def rows_here(self) -> int | None:
+    def n_rows_in_memory(self) -> int | None:
         return len(self.frame)
 
     @cached_property

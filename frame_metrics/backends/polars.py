@@ -41,7 +41,7 @@ class PolarsFrame(Backend):
     as_lists = "pl.concat_list({})"
 
     @property
-    def rows_here(self) -> int | None:
+    def n_rows_in_memory(self) -> int | None:
         return len(self.frame) if isinstance(self.frame, pl.DataFrame) else None
 
     @cached_property

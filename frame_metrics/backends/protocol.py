@@ -86,7 +86,7 @@ class Backend(ABC):
     as_lists: ClassVar[str] = ""
 
     @property
-    def rows_here(self) -> int | None:
+    def n_rows_in_memory(self) -> int | None:
         """Number of rows in memory; None for those that have to be read."""
         return None
 
