@@ -223,27 +223,41 @@ TRIED = {
     "--not-worse-than base.csv --margin 0.01 after per-query old.csv ndcg@10 -o base.csv",
     "validate": "audit",
     "trend": "evaluate, as evaluate log.csv ndcg@10 --by day",
-    "diff": "compare; compare --per-query --sort=difference has the queries that lost most first",
+    "diff": "compare, as compare old.csv new.csv ndcg@10; --per-query --sort=difference has the queries that lost most "
+    "first",
     "show": "explain, as explain log.csv ndcg@10 --query-id q17; per-query prints all queries",
+    "worst": "per-query, as per-query new.csv ndcg@10 --sort value, which has the lowest first",
+    "ctr": "evaluate, as evaluate clicks.csv ctr@10 --label click",
+    "roc": "curve, as curve roc cases.csv",
+    "auc": "evaluate, as evaluate cases.csv roc_auc",
+    "propensity": "propensities",
     "threshold": "best-threshold, or thresholds for all of them",
 }
 
+# Other names of options, where a command has none of that name.
+OTHER_FLAGS = {"--metrics": "--metric", "--group-by": "--by", "--groupby": "--by", "--format": "--to"}
+
+NO_FILTER = (
+    "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe"
+)
 # Options that there were, or that readers try first, and the way now.
 RETIRED = {
     "out": "pass --output FILE, or -o",
-    "format": "pass --to FORMAT, as --to json",
     "json": "pass --to json",
     "q": "pass --query COLUMN, the column of queries; values of each query are the command per-query",
     "k": "a cutoff follows the name of a metric, as ndcg@10",
-    "group-by": "pass --by COLUMN",
-    "groupby": "pass --by COLUMN",
     "segment": "pass --by COLUMN",
     "model": "pass --system COLUMN",
+    "unit": "pass --cluster COLUMN, such as the column of users",
+    "click": "pass --label COLUMN, the column of clicks",
+    "clicks": "pass --label COLUMN, the column of clicks",
+    "where": NO_FILTER,
+    "filter": NO_FILTER,
+    "n": "all rows are printed; --sort value puts the lowest first, and | head cuts them",
     "delta": "the difference to detect is --detect of sample-size",
     "max-drop": "pass --not-worse-than base.csv --margin 0.01, after per-query old.csv ndcg@10 -o base.csv",
     "stat-test": "pass --test, as --test t, or leave it out",
     "worst": "--sort value puts the lowest first",
-    "metrics": "metrics follow the input, as ndcg@10 map, or each after -m",
     "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
     "change compare them",
 }

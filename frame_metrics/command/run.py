@@ -18,7 +18,17 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import ci_formats, reading, trec_eval
-from frame_metrics.command.commands import COMMANDS, COMMON, HELP, OTHER_NAMES, RETIRED, TRIED, fill, options_of
+from frame_metrics.command.commands import (
+    COMMANDS,
+    COMMON,
+    HELP,
+    OTHER_FLAGS,
+    OTHER_NAMES,
+    RETIRED,
+    TRIED,
+    fill,
+    options_of,
+)
 from frame_metrics.command.front import (
     BROKEN,
     COMMAND_TEXTS,
@@ -113,8 +123,11 @@ def _command(arguments: list[str]) -> int:
     if len(arguments) > 1 and arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] not in COMMANDS:
-        return _no_command(arguments)
+        if not _name_rows(arguments):
+            return _no_command(arguments)
+        arguments = ["evaluate", *arguments]
     name, *rest = _without_dashes(arguments)
+    rest = [_known_flag(name, one) for one in rest]
     command = COMMANDS[name]
     description = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
     usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
@@ -132,6 +145,22 @@ def _command(arguments: list[str]) -> int:
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()
+
+
+def _name_rows(arguments: Sequence[str]) -> bool:
+    """Return True if arguments have no command, but a file, or - for what is piped in: they are those of evaluate."""
+    first = arguments[0] if arguments else ""
+    rows = [one for one in arguments if one == "-" or os.path.isfile(one)]
+    return bool(rows) and (first == rows[0] or (first.startswith("-") and first not in ("-V", "--version")))
+
+
+def _known_flag(name: str, argument: str) -> str:
+    """Return an argument, with the name of an option in the place of another name for it."""
+    flag, equals, value = argument.partition("=")
+    known = OTHER_FLAGS.get(flag)
+    if known is None or name == "trec_eval" or {flag[2:], known[2:]} & {*options_of(name)} != {known[2:]}:
+        return argument
+    return f"{known}{equals}{value}"
 
 
 def _in_lines(examples: str) -> str:
@@ -156,7 +185,6 @@ def _no_command(arguments: Sequence[str]) -> int:
         name = arguments[0]
         way = closest(name, COMMANDS) or f"; there are {', '.join(COMMANDS)}"
         way = f"; it is {TRIED[name.lower()]}" if name.lower() in TRIED else way
-        way = f"; name one before the file, as {PROGRAM} evaluate {name} ndcg@10" if os.path.isfile(name) else way
         raise BadValueError(f"there is no command {name!r}{way}")
     given = parser.parse_args(arguments)
     if given.completion:

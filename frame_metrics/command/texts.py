@@ -30,6 +30,10 @@ IN_CODE = (
     (r"\bjudge\(\)", "--qrels"),
     (r"\b(leaderboard|compare|change|evaluate|summary|audit)\(\)", r"\1"),
     (r"\b(sample|ab|per|best|to)_(size|test|query|class|threshold|judge)\(\)", r"\1-\2"),
+    (
+        r"\bset (?:--threshold|threshold=) before, as search\(threshold=0\.5\), to decide",
+        "pass --threshold 0.5 to decide",
+    ),
     (r"\band n_relevant the", "and --n-relevant the"),
     (r", or a tuple of a value for each of its columns", ", or one for each of its columns"),
     (r"--query (\S+) --query the session's column", r"--query \1 --query SESSION, the session's column,"),

@@ -202,11 +202,13 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 GUESSED = {
     "evaluate log.csv -q": "pass --query COLUMN",
     "evaluate log.csv rr --out x.csv": "pass --output FILE, or -o",
-    "evaluate log.csv rr --format json": "pass --to FORMAT, as --to json",
     "evaluate log.csv rr --json": "pass --to json",
     "evaluate log.csv ndcg -k 10": "as ndcg@10",
     "evaluate log.csv rr --fail-under 0.99": "name the metric, as ndcg@10=0.99",
-    "evaluate log.csv rr --group-by device": "pass --by COLUMN",
+    "evaluate log.csv rr --where x": "rows are not filtered here; --by COLUMN splits them",
+    "ab-test log.csv rr --unit user": "pass --cluster COLUMN, such as the column of users",
+    "ctr log.csv": "it is evaluate, as evaluate clicks.csv ctr@10 --label click",
+    "evaluate cases.csv f1": "pass --threshold 0.5 to decide by the score",
     "convert log.csv log.parquet": "frame-metrics convert log.csv -o log.parquet",
     "report log.csv page.html": "frame-metrics report log.csv -o page.html",
     "report log.csv rr page.html": "frame-metrics report log.csv rr -o page.html",
@@ -221,10 +223,10 @@ GUESSED = {
     "check log.csv": "it is audit, for the data; for a gate it is evaluate, as evaluate new.csv",
     "validate log.csv": "it is audit",
     "trend log.csv": "it is evaluate, as evaluate log.csv ndcg@10 --by day",
-    "diff log.csv log.csv": "it is compare; compare --per-query --sort=difference",
+    "diff log.csv log.csv": "it is compare, as compare old.csv new.csv ndcg@10; --per-query",
     "show q1 log.csv": "it is explain, as explain log.csv",
     "wish log.csv": "there are evaluate,",
-    "log.csv": "name one before the file, as frame-metrics evaluate log.csv ndcg@10",
+    "log.csv": "no metric was asked for; name one behind the input, as ndcg@10",
     "explain rr --query-id q1": "explain requires a metric; rr is one: name the input before it",
     "explain rr": "name the input before it, as log.csv rr --query-id ...",
     "eval log.csv rr --json": "evaluate: there is no option --json",
@@ -248,9 +250,25 @@ def test_guesses(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What readers type first leads to what they mean."""
     write(named(), "log.csv")
     write(named().with_columns(model=pl.lit("a")), "runs.csv")
+    write(pl.DataFrame({"label": [0, 1], "score": [0.2, 0.7]}), "cases.csv")
     Path("q.txt").write_text("q1 0 d1 1\n")
     Path("text.txt").write_text("some words\n")
     assert GUESSED[call] in error(capsys, *call.split())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "log.csv rr --by device --to json",
+        "-m rr log.csv --group-by device --format json",
+        "log.csv --metrics rr --groupby=device --to=json",
+        "eval log.csv -m rr --by device --format=json",
+    ],
+)
+def test_other_words_for_evaluate_and_its_options(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file without a command is evaluated, and options have the names that other tools give them."""
+    write(named(), "log.csv")
+    assert out(capsys, *call.split()) == out(capsys, *["evaluate", "log.csv", "rr", "--by", "device", "--to", "json"])
 
 
 def test_judgments_among_the_inputs(capsys: pytest.CaptureFixture[str]) -> None:
