@@ -200,7 +200,7 @@ AUDIT = Verb(
     name="audit",
     kinds={
         "queries": of("queries", f"{RANKED} team", without="weight extra undefined unjudged_queries group popularity"),
-        "proxies": of("proxies", f"{PROXIED} propensity", without="weight", ignores="team"),
+        "proxies": of("proxies", f"{PROXIED} propensity collection_size", without="weight", ignores="team"),
         "rows": of("rows", POOLED),
         "numbers": of("numbers", SAVED, without="weight undefined"),
     },
@@ -210,7 +210,7 @@ SUMMARY = Verb(
     takes_lists=True,
     kinds={
         "queries": of("queries", RANKED, unless={"baseline": "catalogue"}),
-        "proxies": of("proxies", PROXIED, refuses=TWICE),
+        "proxies": of("proxies", f"{PROXIED} collection_size", refuses=TWICE),
         "rows": of("rows", f"{POOLED} doc"),
         "numbers": of("numbers", SAVED),
     },

@@ -339,7 +339,7 @@ from frame_metrics.command import main
 assert main(['--version']) == main(['--help']) == 0
 assert not {'polars', 'numpy', 'pandas'} & {*sys.modules}
 """)
-    assert said.startswith(f"{frame_metrics.__version__}\nusage: frame-metrics COMMAND")
+    assert said.startswith(f"frame-metrics {frame_metrics.__version__}\nusage: frame-metrics COMMAND")
 
 
 @pytest.mark.slow

@@ -150,8 +150,9 @@ of(SHARES | {"predicted": pl.Series([0.9, 1, 0, 0.2]).cast(pl.Decimal(5, 2))}).e
     but: of(SHARES | {"predicted": ["0.9", "1", "0", "0.2"], "label": [*"1010"]}, positive="1").evaluate("f1")
 of(SIZES).evaluate("accuracy")
 of(SIZES, positive=8).evaluate("accuracy")
-    BadRowsError: label: 1 of 4 rows has fractions (row 0); [...] if grades, pass label=None and grade=; if
-        classes, list them with classes=[...], or make them text
+    BadRowsError: label: 1 of 4 rows has fractions (row 0); if these are probabilities, decide, as with
+        label=lambda f: f['label'] > 0.5; if grades, pass label=None and grade=; if classes, list them with
+        classes=[...], or make them text
     but: of(SIZES, classes=[7.5, 8, 9, 10]).evaluate("f1")
 log({"shown": [0.75, 1.0, 0.0, 0.25]}).evaluate("f1")
 log({"shown": [0.75, 1.0, 0.0, 0.25]}, positive=1).evaluate("f1")
@@ -404,7 +405,7 @@ of(MANY, label="animal").evaluate("coverage")
         'p_dog', 'p_owl', or set threshold= before, as search(threshold=0.5), to decide by the score
 of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"}).evaluate("f1")
     ColumnError: f1 needs a decision for each row: name its column with predicted=, one of 'guess', or make a column
-        of the class with the greatest score, and name it with predicted=
+        of the class with the greatest score, and name it with predicted=; of a ranking, name query=
     but: of(TWO, label="clicked", predicted="shown").confusion()
     but: of(MANY, label="animal", predicted="guess").evaluate("coverage")
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")

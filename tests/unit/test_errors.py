@@ -1363,9 +1363,11 @@ LOG_OF_TWO.irm.compare("rr", average="q0.95")
 LOG_OF_TWO.irm(query=None, label="grade", score="score").confusion(layout="wide")
     UnknownNameError: confusion() has no option 'layout'; pivot() the result
 LOG_OF_TWO.irm.evaluate("rr", groupby="device")
-    UnknownNameError: evaluate() has no option 'groupby'; use irm(by='device').evaluate(...)
+    UnknownNameError: evaluate() has no option 'groupby'; set by= before: search(by='device').evaluate(...), with
+        your object for search
 LOG_OF_TWO.irm.per_query("rr", position="shown")
-    UnknownNameError: per_query() has no option 'position'; use irm(rank='shown').per_query(...)
+    UnknownNameError: per_query() has no option 'position'; set rank= before: search(rank='shown').per_query(...), with
+        your object for search
 LOG_OF_TWO.irm.evaluate("rr", wide=True)
     UnknownNameError: evaluate() has no option 'wide'; did you mean layout='wide'?
 LOG_OF_TWO.irm(wide=True)

@@ -220,8 +220,8 @@ LOG.irm(**ROLES).interleaving("clicks", baseline=LOG)
     but: LOG.irm(**ROLES).interleaving("clicks", baseline="B")
 LOG.irm(**ROLES | {"team": None, "label": None}).judge(LOG.select("search", "doc",
         grade=1))(team="from").interleaving("clicks")
-    NotComputableError: team='from' says which system contributed each row of a list, and judgments beside the log are
-        no clicks; ask before judge(), and pass relevant=None
+    NotComputableError: team='from' says which system contributed each row of a list, and separate judgments are
+        no clicks; call it before judge(), and pass relevant=None
     but: LOG.irm(**ROLES, relevant=None).interleaving("clicks")
 LOG.irm(**ROLES | {"query": None}).interleaving("clicks")
     ColumnError: query=None was passed, but this call needs the query; leave query=None out, or name its column,

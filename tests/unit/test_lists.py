@@ -235,7 +235,7 @@ of(RAG.with_columns(relevant=pl.Series([[1], [], [], []])), query="qid")
     BadValueError: relevant of the judgments is Int64, and doc of the log is text; give both one type
 of(RAG, query="qid", relevant="day")
     MistakenColumnError: relevant='day' holds no lists of ids; if it has one id for each query, pass
-        relevant=[...], or judge(gold, label=True), with a frame of queries and ids; what is said of a
+        relevant=[...], or judge(gold, label=True), with a frame of queries and ids; a judgment of a
         row is its label=
 of(RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
     ColumnError: both 'grade' and 'relevant' are columns; name the one that is meant, as relevant='relevant'

@@ -202,7 +202,7 @@ def test_what_is_left_out_is_told() -> None:
         .item()
         .startswith("all 2 rows with a label are positive in month = june")
     )
-    assert irm.summary("roc_auc").filter(kind="missing")["sentence"].to_list() == [f"{said}. And 1 more warning."]
+    assert irm.summary("roc_auc").filter(kind="missing")["sentence"].to_list() == [f"{said}. And 2 more warnings."]
     assert irm(unjudged=None).audit()["check"].to_list().count("all rows with a label are positive") == 1
     other = irm(unjudged="negative")
     assert "all rows with a label are positive" not in other.audit()["check"]
