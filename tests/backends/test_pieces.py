@@ -816,7 +816,7 @@ def test_a_metric_without_its_largest_grade_in_pieces(judged: bool, stored: Any)
         one = (lambda irm, call=call: call(irm.judge(qrels, grade="rating"))) if judged else call
         said = _same_error(one, both, **roles)
         assert said.startswith("err@5 needs max_grade=")
-        assert said.endswith("is 2")
+        assert said.endswith("is 2; if 2 is the highest, ask for 'err(max_grade=2)@5'")
 
 
 def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
