@@ -60,7 +60,7 @@ def flipped(differences: Any, flips: int, seed: int, tick: Any) -> tuple[Any, An
 
 def away(found: Any, level: float, queries: int) -> float:
     """Return how many standard errors the ends of intervals are away: no less than those of a single pair."""
-    return max(float(found.wide(level)[0]), errors_away(level, queries))
+    return max(float(found.n_errors(level)[0]), errors_away(level, queries))
 
 
 def around(differences: Any, wide: float) -> dict[str, Any]:
