@@ -11,6 +11,7 @@ import sys
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,8 @@ def format_inside(name: str) -> str | None:
     """Return the format of a file: that of its ending, else that which its first bytes or its first line shows."""
     if (known := format_of(name)) or not os.path.isfile(name):
         return known
-    with open(name, "rb") as file, gzip.open(file) if _has_mark(file) else file as text:
-        first = text.read(FEW).removeprefix(BOM_UTF8).lstrip()
+    with _unpacked(name) as file:
+        first = file.read(FEW).removeprefix(BOM_UTF8).lstrip()
     line = first.partition(b"\n")[0]
     fields = line.split()
     marks = {**MARKS, "json": b"[", "jsonl": b"{"}
@@ -77,11 +78,20 @@ def format_inside(name: str) -> str | None:
     return next((kind for kind, between in OF_CELLS.items() if between.encode() in line), None)
 
 
-def _has_mark(file: Any) -> bool:
-    """Return True for an open file that gzip packed, which is then at its start."""
-    first = file.read(len(PACKED))
-    file.seek(0)
-    return bool(first == PACKED)
+def _is_packed(name: str) -> bool:
+    """Return True for a file that gzip packed, by its first bytes."""
+    with open(name, "rb") as file:
+        return file.read(len(PACKED)) == PACKED
+
+
+@contextmanager
+def _unpacked(name: str) -> Iterator[Any]:
+    """Open a file for its bytes, without the packing of gzip; raise if that cannot be read."""
+    try:
+        with (gzip.open if _is_packed(name) else open)(name, "rb") as file:
+            yield file
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise FrameMetricsError(f"{name}: what gzip packed cannot be read: {error}") from None
 
 
 def format_of(name: str, endings: Mapping[str, tuple[str, ...]] = ENDINGS) -> str | None:
@@ -164,19 +174,14 @@ class InputFiles:
 
         It is the file itself, or an unpacked copy in a temporary folder.
         """
-        with open(name, "rb") as file:
-            packed = file.read(len(PACKED)) == PACKED
-        try:
-            with (gzip.open if packed else open)(name, "rb") as file:
-                marked = kind not in OF_CELLS and file.read(len(BOM_UTF8)) == BOM_UTF8
-                if not packed and not marked:
-                    return name
-                file.seek(len(BOM_UTF8) if marked else 0)
-                plain = os.path.join(self.folder(), "plain")
-                with open(plain, "wb") as copy:
-                    shutil.copyfileobj(file, copy)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FrameMetricsError(f"{name}: what gzip packed cannot be read: {error}") from None
+        with _unpacked(name) as file:
+            marked = kind not in OF_CELLS and file.read(len(BOM_UTF8)) == BOM_UTF8
+            if not marked and not _is_packed(name):
+                return name
+            file.seek(len(BOM_UTF8) if marked else 0)
+            plain = os.path.join(self.folder(), "plain")
+            with open(plain, "wb") as copy:
+                shutil.copyfileobj(file, copy)
         return plain
 
     def _scan(self, name: str, path: str, kind: str, partition: Mapping[str, str | None]) -> File:
@@ -329,7 +334,7 @@ def each(given: Any) -> list[Any]:
 def _check_content(name: str, path: str, kind: str, option: str) -> None:
     """Raise for a file whose content is clearly not of the format in which it would be read."""
     with open(path, "rb") as file:
-        first = file.read(4096)
+        first = file.read(FEW)
         file.seek(max(0, os.path.getsize(path) - 4))
         last = file.read()
     found = next((one for one, mark in MARKS.items() if first.startswith(mark)), None)

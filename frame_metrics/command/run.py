@@ -157,10 +157,8 @@ def _name_rows(arguments: Sequence[str]) -> bool:
 def _known_flag(name: str, argument: str) -> str:
     """Return an argument, with the name of an option in the place of another name for it."""
     flag, equals, value = argument.partition("=")
-    known = OTHER_FLAGS.get(flag)
-    if known is None or name == "trec_eval" or {flag[2:], known[2:]} & {*options_of(name)} != {known[2:]}:
-        return argument
-    return f"{known}{equals}{value}"
+    known, options = OTHER_FLAGS.get(flag, flag), options_of(name)
+    return argument if flag[2:] in options or known[2:] not in options else f"{known}{equals}{value}"
 
 
 def _in_lines(examples: str) -> str:

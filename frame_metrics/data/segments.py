@@ -218,6 +218,12 @@ def _reached_by_two_sorts(score: Array, good: Array, kind: type) -> tuple[Array,
     return np.append(np.inf, falling[end]), tp, np.append(0, end + 1).astype(kind) - tp
 
 
+def rows_of_class_scores(cases: Cases) -> tuple[Array, Array]:
+    """Return the score of each class, shape (rows, classes), and the number of the true class, shape (rows,)."""
+    columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
+    return np.stack(columns, 1), cases.rows["actual"].to_numpy()
+
+
 def class_scores(cases: Cases, segments: Segments) -> ClassScores:
     """Return the input of metrics that read scores of several classes.
 
@@ -225,8 +231,7 @@ def class_scores(cases: Cases, segments: Segments) -> ClassScores:
     """
     place = segments.of(cases.rows)
     order = np.argsort(place, kind="stable")
-    columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
+    score, actual = rows_of_class_scores(cases)
     weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(place))
-    actual = cases.rows["actual"].to_numpy()
     seen = None if cases.conventions.classes is None else np.ones((len(segments), cases.k), bool)
-    return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(segments), seen)
+    return ClassScores(place[order], actual[order], score[order], weight[order], len(segments), seen)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases
+from frame_metrics.data.segments import rows_of_class_scores
 from frame_metrics.inputs import Array, ClassScores, ratio
 from frame_metrics.measuring.rows import Inputs, two_by_two
 from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
@@ -77,10 +78,10 @@ def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Arra
 
 def _alone(cases: Cases, metric: Metric) -> Array:
     """Return a metric of the scores of classes for each row alone, shape (rows,)."""
-    n, rows = len(cases.rows), cases.rows
-    score = np.stack([rows[f"score:{i}"].to_numpy() for i in range(cases.k)], 1)
-    actual = np.array(rows["actual"].to_numpy(), np.int64)
-    return metric.compute(ClassScores(np.arange(n), actual, score, np.ones(n), n, np.ones(score.shape, bool)))
+    n, (score, actual) = len(cases.rows), rows_of_class_scores(cases)
+    return metric.compute(
+        ClassScores(np.arange(n), actual.astype(np.int64), score, np.ones(n), n, np.ones(score.shape, bool))
+    )
 
 
 def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:

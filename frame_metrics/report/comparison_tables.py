@@ -22,10 +22,13 @@ from frame_metrics.report.result_tables import (
     interval_cell,
     left_out_note,
 )
+from frame_metrics.report.words import MACHINE
 from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
-OF_PAIRS = "Values differ a little from those above: here the LLM judge has the weight that is best for the difference."
+OF_PAIRS = (
+    f"Values differ a little from those above: here the {MACHINE} has the weight that is best for the difference."
+)
 MDE = "mde: the smallest difference that so many would show in four of five tests."
 
 

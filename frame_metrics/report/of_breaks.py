@@ -9,6 +9,7 @@ from frame_metrics.backends.times import ordered_distinct, times_of
 from frame_metrics.report.cells import cell_of, plain_text, sign_of
 from frame_metrics.report.content import Content
 from frame_metrics.report.result_tables import LONGEST_CELL
+from frame_metrics.report.words import when_text
 
 MOST_QUERIES = 10  # queries that are listed
 
@@ -32,7 +33,7 @@ def lost_across(content: Content) -> Table | None:
         return None
     # The periods from the break on.
     order = ordered_distinct(content.values[name]) or []
-    texts = [plain_text(value, 60) for value in order]
+    texts = [*map(when_text, order)]
     if breaks["of"][0] not in texts:
         return None
     later = order[texts.index(breaks["of"][0]) :]
@@ -60,5 +61,5 @@ def lost_across(content: Content) -> Table | None:
         ]
         for row in found.iter_rows(named=True)
     ]
-    caption = f"Queries that lost most of {content.first} across the break at or near {plain_text(later[0], 60)}"
+    caption = f"Queries that lost most of {content.first} across the break at or near {when_text(later[0])}"
     return Table([*map(plain_text, keys), *names], rows, [*[False] * len(keys), *[True] * len(names)], caption)

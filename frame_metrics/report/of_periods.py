@@ -11,9 +11,10 @@ import numpy as np
 
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.times import Time, time_of, unit_of
-from frame_metrics.report.cells import number_text, plain_text
+from frame_metrics.report.cells import number_text
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import SentenceWriter
+from frame_metrics.report.words import when_text
 from frame_metrics.stats.periods import (
     LEAST,
     LEAST_OF_BREAK,
@@ -89,7 +90,7 @@ class PeriodSentences(SentenceWriter):
 
     def _when(self, row: Mapping[str, Any]) -> str:
         """Return the period of a row as text."""
-        return plain_text(row[self.content.by[0]], 60)
+        return when_text(row[self.content.by[0]])
 
     def _usual(self, rows: Sequence[tuple[float, Mapping[str, Any]]]) -> int:
         return int(np.median([row["n"] for _, row in rows]))

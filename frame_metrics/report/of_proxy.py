@@ -15,8 +15,8 @@ from frame_metrics.report.cells import counted, number_text, table_of
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import SentenceWriter
+from frame_metrics.report.words import MACHINE, PEOPLE
 
-PEOPLE, MACHINE = "people", "LLM judge"
 JUDGE = "judge"  # the column of who judged
 SHARES = (0.5, 0.75, 0.9)  # of the difference that shows now, for which the number of queries is looked for
 MEASURES = ("n", "equal", "kappa", "weighted_kappa", "sensitivity", "specificity", "bias")

@@ -13,6 +13,7 @@ from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.report.cells import BEST, best_cells, cell_of, counted, number_text, plain_text, table_of
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
+from frame_metrics.report.words import MACHINE, PEOPLE
 
 ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST_CELL = 160  # the most letters of a text in a table
@@ -89,7 +90,7 @@ def _over(content: Content, results: pl.DataFrame) -> str:
 
 def _helped(content: Content) -> str:
     """Return words for the queries that only a machine judged, and that the means use too; "" for none."""
-    return f" judged by people, helped by an LLM judge on {content.n_proxy:,} more" if content.n_proxy else ""
+    return f" judged by {PEOPLE}, helped by an {MACHINE} on {content.n_proxy:,} more" if content.n_proxy else ""
 
 
 def wide_table(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:

@@ -12,7 +12,7 @@ from frame_metrics.backends.display import value_text
 from frame_metrics.backends.times import time_of, unit_of
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.content import Content
-from frame_metrics.report.of_proxy import MACHINE
+from frame_metrics.report.words import MACHINE
 
 MOST_NAMED_ARMS = 3  # the most arms whose sizes are named one by one
 

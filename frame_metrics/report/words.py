@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.sentences import Figures
 
 LONGEST_NAME = 60  # the most letters of a name
+PEOPLE, MACHINE = "people", "LLM judge"  # who judged
 TINY = 0.0005  # numbers that other texts round to 0
 WRITTEN = 0.000005  # numbers that sentences write out
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
@@ -29,6 +30,11 @@ def name_of(system: Any) -> str:
         return "this frame"
     text = plain_text(system, LONGEST_NAME)
     return f"system {text}" if is_number(system) or text.isdecimal() else text
+
+
+def when_text(value: Any) -> str:
+    """Return the value of a column of times as sentences and captions write it."""
+    return plain_text(value, LONGEST_NAME)
 
 
 def of_system(figures: Figures) -> str:

@@ -821,6 +821,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "words.csv", "rr", "--from", "arrow"], "words.csv: it is no file of arrow"),
         (["evaluate", "wide.csv", "rr"], "wide.csv: it is not text in UTF-8"),
         (["evaluate", "broken.csv.gz", "rr"], "broken.csv.gz: what gzip packed cannot be read"),
+        (["evaluate", "broken.txt", "rr"], "broken.txt: what gzip packed cannot be read"),
         (["evaluate", "words.csv", "rr"], "words.csv, line 2: score has 'high', which is no number"),
         (["evaluate", "empty.csv", "rr"], "empty.csv: the file is empty"),
         (["evaluate", "empty", "rr"], "empty: there is no file in a format that is read"),
@@ -850,7 +851,8 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
     write(named(), "log.parquet")
     Path("notes.txt").write_text("some notes")
     Path("broken.parquet").write_text("no parquet")
-    Path("broken.csv.gz").write_bytes(gzip.compress(b"query,score,grade\na,1,1")[:-12])
+    for name in ("broken.csv.gz", "broken.txt"):
+        Path(name).write_bytes(gzip.compress(b"query,score,grade\na,1,1")[:-12])
     Path("words.csv").write_text("query,score,grade\na,high,1\n")
     Path("empty.csv").touch()
     Path("wide.csv").write_text("query,score,grade\na,1,1\n", encoding="utf-16")
