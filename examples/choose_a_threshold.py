@@ -1,9 +1,10 @@
-"""Choose the threshold of a test for cancer: from the 2x2 table to a curve, a threshold, and what it is worth.
+"""Choose the threshold of a test for cancer: from a 2x2 table to what it is worth.
 
-The cases are the 569 tumours of the Wisconsin breast cancer data that come with scikit-learn, 212 of them malignant.
-Two classifiers give each tumour a probability of being malignant, in a cross-validation: every probability is from a
-model that has not seen the tumour. To miss a malignant tumour is worse than to look again at a benign one, so 0.5 need
-not be the threshold.
+The cases are the 569 tumours of the Wisconsin breast cancer data that come with
+scikit-learn, 212 of them malignant. Two classifiers give each tumour a probability of
+being malignant, in a cross-validation: every probability is from a model that has not
+seen the tumour. To miss a malignant tumour is worse than to look again at a benign one,
+so 0.5 need not be the threshold.
 
     pip install '.[example]'
     python examples/choose_a_threshold.py [--folds FOLDS] [--recall LEAST] [--out FILE]
@@ -41,29 +42,35 @@ COST = f"cost(fp=1, fn={MISSED})"
 
 
 def classifiers() -> dict[str, ClassifierMixin]:
-    """Two models that give the same numbers on every machine: one has a closed form, one is solved to the end."""
+    """Two models with the same numbers on every machine: neither stops early."""
     logistic = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)
-    return {"logistic": make_pipeline(StandardScaler(), logistic), "naive Bayes": GaussianNB()}
+    return {
+        "logistic": make_pipeline(StandardScaler(), logistic),
+        "naive Bayes": GaussianNB(),
+    }
 
 
 def predict(folds: int) -> pd.DataFrame:
-    """Cross-validate: every tumour is scored by models that were fitted to the other folds."""
+    """Cross-validate: a tumour is scored by models that were fitted to other folds."""
     data = load_breast_cancer(as_frame=True)
     actual = pd.Series(data.target_names[data.target])
     parts = []
     for name, model in classifiers().items():
-        splits = StratifiedKFold(folds, shuffle=True, random_state=0).split(data.data, actual)
-        for fold, (seen, unseen) in enumerate(splits, 1):
+        splits = StratifiedKFold(folds, shuffle=True, random_state=0)
+        for fold, (seen, unseen) in enumerate(splits.split(data.data, actual), 1):
             model.fit(data.data.iloc[seen], actual[seen])
-            scores = pd.DataFrame(model.predict_proba(data.data.iloc[unseen]), columns=model.classes_)
-            said = {"model": name, "fold": fold, "actual": actual[unseen].to_numpy(), **scores}
-            parts.append(pd.DataFrame(said))
+            chances = model.predict_proba(data.data.iloc[unseen])
+            scores = pd.DataFrame(chances, columns=model.classes_)
+            said = {"model": name, "fold": fold, "actual": actual[unseen].to_numpy()}
+            parts.append(pd.DataFrame({**said, **scores}))
     return pd.concat(parts, ignore_index=True)
 
 
 def name_columns(cases: Any) -> Any:
     """Say once what each column is."""
-    return cases.irm(label="actual", positive="malignant", score="malignant", system="model")
+    return cases.irm(
+        label="actual", positive="malignant", score="malignant", system="model"
+    )
 
 
 # 2. The choice, on tumours that do not judge it.
@@ -74,8 +81,9 @@ def decide_from_other_folds(cases: pd.DataFrame, least: float) -> pd.DataFrame:
     parts = []
     for fold, here in cases.groupby("fold"):
         others = name_columns(cases[cases["fold"] != fold])
-        chosen = others.best_threshold("specificity", subject_to={"recall": least}).set_index("model")["threshold"]
-        said = (here["malignant"] >= here["model"].map(chosen)).map({True: "malignant", False: "benign"})
+        best = others.best_threshold("specificity", subject_to={"recall": least})
+        chosen = here["model"].map(best.set_index("model")["threshold"])
+        said = (here["malignant"] >= chosen).map({True: "malignant", False: "benign"})
         parts.append(here.assign(decided=said))
     return pd.concat(parts)
 
@@ -99,40 +107,73 @@ def report(cases: pd.DataFrame, least: float) -> None:
     at_half = models(threshold=0.5)
     show("Predicted malignant from 0.5 on: the table of counts.", at_half.confusion())
     rates = ("recall", "specificity", "precision", "informedness")
-    folds = at_half(by="fold").evaluate(*rates, "tp", "fp", "fn", "tn", margins=True, layout="wide")
-    show("Fold by fold, and all rows where total_over says fold.", without_counts(folds))
-    show("All folds, with 95 % intervals over tumours.", at_half.evaluate(*rates, ci=0.95))
-    order = models.evaluate("roc_auc", "roc_auc(max_fpr=0.1)", "average_precision", "ks", layout="wide")
+    folds = at_half(by="fold").evaluate(
+        *rates, "tp", "fp", "fn", "tn", margins=True, layout="wide"
+    )
+    folds = without_counts(folds)
+    show("Fold by fold, and all rows where total_over says fold.", folds)
+    whole = at_half.evaluate(*rates, ci=0.95)
+    show("All folds, with 95 % intervals over tumours.", whole)
+    order = models.evaluate(
+        "roc_auc", "roc_auc(max_fpr=0.1)", "average_precision", "ks", layout="wide"
+    )
     show("The order of the scores, whatever the threshold.", without_counts(order))
-    one = cases[cases["model"] == "logistic"].irm(label="actual", positive="malignant", score="malignant")
-    show("The ROC curve of the logistic model, thinned to 12 points.", one.curve("roc", points=12))
+    one = cases[cases["model"] == "logistic"].irm(
+        label="actual", positive="malignant", score="malignant"
+    )
+    roc = one.curve("roc", points=12)
+    show("The ROC curve of the logistic model, thinned to 12 points.", roc)
     show("Its precision-recall curve.", one.curve("pr", points=12))
-    show("The threshold with the best informedness.", models.best_threshold("informedness"))
-    show(f"The cheapest one, if a missed tumour costs {MISSED} times a false alarm.", models.best_threshold(COST))
+    best = models.best_threshold("informedness")
+    show("The threshold with the best informedness.", best)
+    show(
+        f"The cheapest one, if a missed tumour costs {MISSED} times a false alarm.",
+        models.best_threshold(COST),
+    )
     bound = models.best_threshold("specificity", subject_to={"recall": least})
     show(f"The best specificity that leaves recall at {least:g} or more.", bound)
-    decided = name_columns(decide_from_other_folds(cases, least))(score=None, predicted="decided")
+    decided = name_columns(decide_from_other_folds(cases, least))(
+        score=None, predicted="decided"
+    )
     show(
-        "The same rule with each fold decided by the threshold of the other folds. This is what to expect of new "
-        "tumours: a threshold looks best on the rows that it was chosen on.",
+        "The same rule with each fold decided by the threshold of the other folds. "
+        "This is what to expect of new tumours: a threshold looks best on the rows "
+        "that it was chosen on.",
         without_counts(decided.evaluate("specificity", "recall", layout="wide")),
     )
     show("Are the probabilities true? By bins:", models.curve("calibration", bins=5))
+    true = models.evaluate("ece(bins=5)", "brier", "log_loss", layout="wide")
     show(
-        "In one number: ece is 0 if they are; brier and log_loss are the less the surer they rightly are, too.",
-        without_counts(models.evaluate("ece(bins=5)", "brier", "log_loss", layout="wide")),
+        "In one number: ece is 0 if they are; brier and log_loss are the less the "
+        "surer they rightly are, too.",
+        without_counts(true),
     )
-    show("What the audit says at 0.5: nothing but facts.", at_half.audit().drop(columns=["example", "message"]))
+    facts = at_half.audit().drop(columns=["example", "message"])
+    show("What the audit says at 0.5: nothing but facts.", facts)
     wrong = at_half(score="benign").audit().query("severity == 'warning'")
-    show("It warns with the column of the other class taken for the score.", wrong.drop(columns="message"))
+    show(
+        "It warns with the column of the other class taken for the score.",
+        wrong.drop(columns="message"),
+    )
     print(f"\n{textwrap.fill(wrong['message'][0], 100)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Choose the threshold of a test for cancer.")
-    parser.add_argument("--folds", type=int, default=5, help="parts of the cross-validation (5)")
-    parser.add_argument("--recall", type=float, default=0.99, help="the least recall of the constrained choice (0.99)")
-    parser.add_argument("--out", type=Path, help="a Parquet file that keeps the predictions")
+    parser = argparse.ArgumentParser(
+        description="Choose the threshold of a test for cancer."
+    )
+    parser.add_argument(
+        "--folds", type=int, default=5, help="parts of the cross-validation (5)"
+    )
+    parser.add_argument(
+        "--recall",
+        type=float,
+        default=0.99,
+        help="the least recall of the constrained choice (0.99)",
+    )
+    parser.add_argument(
+        "--out", type=Path, help="a Parquet file that keeps the predictions"
+    )
     options = parser.parse_args(arguments)
     cases = predict(options.folds)
     if options.out:

@@ -1,8 +1,9 @@
-"""Read an online test: from a log of two arms to a difference, with users, a covariate and a check of the split.
+"""Read an online test: users, a covariate, and a check of the split.
 
-A shop gives each user one of two rankers and logs what was shown and clicked. The log is made up here, with a seed, so
-that the truth is known: "new" puts the relevant product a little higher. Users differ far more than rankers do, some
-search much more than others, and the searches of one user are alike.
+A shop gives each user one of two rankers and logs what was shown and clicked. The log
+is made up here, with a seed, so that the truth is known: "new" puts the relevant
+product a little higher. Users differ far more than rankers do, some search much more
+than others, and the searches of one user are alike.
 
     python examples/online_test.py [--users USERS] [--seed SEED]
 
@@ -23,32 +24,48 @@ BETTER = 0.12  # how much higher the new ranker scores what is relevant
 SPLIT = {"old": 0.5, "new": 0.5}
 
 
-# 1. The log: a row is a product that was shown to a user, and whether the user clicked it.
+# 1. The log: a row is a product that a user was shown, and whether it was clicked.
 
 
 def log_of(users: int, seed: int) -> pl.DataFrame:
-    """Make up a test in which each user has one ranker; `before` is the user's mean reciprocal rank a month ago."""
+    """Make up a test in which each user has one ranker.
+
+    The column `before` is the user's mean reciprocal rank a month ago.
+    """
     rng = np.random.default_rng(seed)
-    arm, device = rng.choice([*SPLIT], users), rng.choice(["phone", "web"], users, p=[0.6, 0.4])
+    arm = rng.choice([*SPLIT], users)
+    device = rng.choice(["phone", "web"], users, p=[0.6, 0.4])
     skill = rng.normal(size=users)  # of a user, to say what is wanted
     before = searched(rng, skill, np.full(users, 8)).reshape(users, 8, SHOWN)
     ranks = np.where(before.any(axis=2), before.argmax(axis=2) + 1, np.inf)
     searches = 1 + rng.poisson(3 * np.exp(skill / 3))
     user = np.repeat(np.arange(users), searches)
-    clicked = searched(rng, skill[user] + BETTER * (arm[user] == "new"), np.ones(len(user), int))
-    columns = {"user": user, "arm": arm[user], "device": device[user], "before": (1 / ranks).mean(axis=1)[user]}
+    merit = skill[user] + BETTER * (arm[user] == "new")
+    clicked = searched(rng, merit, np.ones(len(user), int))
+    columns = {
+        "user": user,
+        "arm": arm[user],
+        "device": device[user],
+        "before": (1 / ranks).mean(axis=1)[user],
+    }
     each = pl.DataFrame(columns).with_row_index("search")
     rows = each.select(pl.all().repeat_by(SHOWN).explode())
-    return rows.with_columns(rank=pl.Series(np.tile(np.arange(SHOWN) + 1, len(each))), clicked=clicked.ravel())
+    return rows.with_columns(
+        rank=pl.Series(np.tile(np.arange(SHOWN) + 1, len(each))),
+        clicked=clicked.ravel(),
+    )
 
 
-def searched(rng: np.random.Generator, merit: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Show products, one of which is wanted, in the order of a noisy score; true where a product is clicked."""
+def searched(
+    rng: np.random.Generator, merit: np.ndarray, times: np.ndarray
+) -> np.ndarray:
+    """Clicks on products, one of which is wanted, in the order of a noisy score."""
     merit = np.repeat(merit, times)[:, None]
     score = rng.normal(size=(len(merit), SHOWN))
     score[:, :1] += 1 + merit
     wanted = np.argsort(-score, axis=1) == 0
-    return wanted & (rng.random(wanted.shape) < 1 / np.sqrt(np.arange(SHOWN) + 1))  # the lower, the less it is seen
+    seen = 1 / np.sqrt(np.arange(SHOWN) + 1)  # the lower, the less it is seen
+    return wanted & (rng.random(wanted.shape) < seen)
 
 
 # 2. What is read from it.
@@ -56,7 +73,9 @@ def searched(rng: np.random.Generator, merit: np.ndarray, times: np.ndarray) -> 
 
 def named(log: pl.DataFrame) -> "frame_metrics.IRM[pl.DataFrame]":
     """Say once what each column is."""
-    return log.irm(query="search", rank="rank", label="clicked", arm="arm", cluster="user")
+    return log.irm(
+        query="search", rank="rank", label="clicked", arm="arm", cluster="user"
+    )
 
 
 def show(says: str, table: pl.DataFrame) -> None:
@@ -76,42 +95,52 @@ def show(says: str, table: pl.DataFrame) -> None:
 
 def split_of(log: pl.DataFrame) -> pl.DataFrame:
     """What the audit says of the split."""
-    found = named(log).audit(split=SPLIT)
-    return found.filter(pl.col("check").is_in(["sample ratio mismatch", "units of several arms", "units split"]))
+    checks = ["sample ratio mismatch", "units of several arms", "units split"]
+    found = named(log).audit(split=SPLIT).filter(pl.col("check").is_in(checks))
+    return found.select("check", "severity", "n", "share")
 
 
 def report(log: pl.DataFrame) -> None:
     """Print the tables, from the split to the decision."""
     test = named(log)
-    lost = log.filter((pl.col("arm") == "old") | (pl.col("device") == "web") | (pl.col("user") % 3 > 0))
-    columns = ["check", "severity", "n", "share"]
-    show("Were users split as they were meant to be? Yes: there is only a fact.", split_of(log).select(columns))
+    new_phones = (pl.col("arm") == "new") & (pl.col("device") == "phone")
+    lost = log.filter(~new_phones | (pl.col("user") % 3 > 0))
     show(
-        "Had the new ranker's page crashed for every third user on a phone, the audit would have warned:",
-        split_of(lost).select(columns),
+        "Were users split as they were meant to be? Yes: there is only a fact.",
+        split_of(log),
+    )
+    show(
+        "Had the new ranker's page crashed for every third user on a phone, the audit "
+        "would have warned:",
+        split_of(lost),
     )
     means = test(by="device").evaluate("rr", "success@3", ci=0.95)
     show(
-        "The means of each arm and device, over its own searches, with intervals that know of users. The role is arm=, "
-        "not system=.",
+        "The means of each arm and device, over its own searches, with intervals that "
+        "know of users. The role is arm=, not system=.",
         means.select("device", "arm", "metric", "value", "n", "ci_low", "ci_high"),
     )
     asked = ("rr", "success@3", "num_rel_ret")
-    some = ["metric", "difference", "ci_low", "ci_high", "p_value", "mde", "n", "n_units"]
+    some = ["metric", "difference", "^ci_.*$", "p_value", "mde", "n", "n_units"]
     plain = test.ab_test(*asked, baseline="old", split=SPLIT)
     show(
-        "The difference of the arms, by search; num_rel_ret is the clicks of a search. Users are exchanged between the "
-        "arms for the p-value.",
+        "The difference of the arms, by search; num_rel_ret is the clicks of a search. "
+        "Users are exchanged between the arms for the p-value.",
         plain.select(some),
     )
     cuped = test.ab_test(*asked, baseline="old", covariate="before")
     show(
-        "With what each user had before the test as a covariate (CUPED) the same users tell smaller differences.",
+        "With what each user had before the test as a covariate (CUPED) the same users "
+        "tell smaller differences.",
         cuped.select(some),
     )
-    show("In percent of the old ranker:", cuped.select("metric", pl.col("^relative.*$") * 100))
+    percent = cuped.select("metric", pl.col("^relative.*$") * 100)
+    show("In percent of the old ranker:", percent)
     shorter = 1 - (cuped["mde"] / plain["mde"])
-    print(f"\nThe intervals of rr and success@3 are {shorter[0]:.0%} and {shorter[1]:.0%} shorter than without it.")
+    print(
+        f"\nThe intervals of rr and success@3 are {shorter[0]:.0%} and "
+        f"{shorter[1]:.0%} shorter than without it."
+    )
     wrong(log, some, plain)
 
 
@@ -119,34 +148,47 @@ def report(log: pl.DataFrame) -> None:
 
 
 def wrong(log: pl.DataFrame, some: list[str], plain: pl.DataFrame) -> None:
-    """Print what a call of pairs says, and what it would have said; and what comes of users left out."""
+    """Print what a call of pairs says, what it would have, and the cost of no users."""
     test = named(log)
     try:
         test(arm=None, system="arm").compare("rr")
     except frame_metrics.FrameMetricsError as error:
-        print(f"\n{textwrap.fill(f'With system= and compare(), which pairs, there is an error: {error}.', 100)}")
+        text = f"With system= and compare(), which pairs, there is an error: {error}."
+        print(f"\n{textwrap.fill(text, 100)}")
     arms = pl.DataFrame({"arm": [*SPLIT]})
-    every = log.select("search", "user", "rank", "clicked", mine="arm").join(arms, how="cross")
+    every = log.select("search", "user", "rank", "clicked", mine="arm")
+    every = every.join(arms, how="cross")
     none = pl.col("arm") != pl.col("mine")
-    zeros = every.with_columns(rank=pl.when(~none).then("rank"), clicked=pl.col("clicked") | none)
+    zeros = every.with_columns(
+        rank=pl.when(~none).then("rank"), clicked=pl.col("clicked") | none
+    )
+    forced = named(zeros)(arm=None, system="arm").compare("rr", baseline="old")
     show(
-        "Pairs could be had by force, each search listed for both arms, without results where it was the other's. Then "
-        "each mean is about half of what it is, as every other search is a 0, and the difference says which arm had "
-        "more searches.",
-        named(zeros)(arm=None, system="arm")
-        .compare("rr", baseline="old")
-        .select("metric", "value", "baseline_value", "difference", "p_value"),
+        "Pairs could be had by force, each search listed for both arms, without "
+        "results where it was the other's. Then each mean is about half of what it is, "
+        "as every other search is a 0, and the difference says which arm had more "
+        "searches.",
+        forced.select("metric", "value", "baseline_value", "difference", "p_value"),
     )
     alone = test(cluster=None).ab_test("rr", baseline="old")
     width, known = ((found["ci_high"] - found["ci_low"])[0] for found in (alone, plain))
-    show("Without the users each search counts as independent, and the interval is too short:", alone.select(some))
-    print(f"\nIt is {1 - width / known:.0%} shorter than that of the users, who are what was split.")
+    show(
+        "Without the users each search counts as independent, and the interval is too "
+        "short:",
+        alone.select(some),
+    )
+    print(
+        f"\nIt is {1 - width / known:.0%} shorter than that of the users, "
+        "who are what was split."
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Read an online test of two rankers.")
     parser.add_argument("--users", type=int, default=2000, help="of both arms (2000)")
-    parser.add_argument("--seed", type=int, default=1, help="of all that is made up (1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of all that is made up (1)"
+    )
     options = parser.parse_args(arguments)
     report(log_of(options.users, options.seed))
 

@@ -1,13 +1,15 @@
-"""Watch the retrieval of a RAG pipeline: from a Parquet file with lists to a gate against last week's numbers.
+"""Watch the retrieval of a RAG pipeline: a file with lists, and a gate.
 
-The file has a row per question. Lists hold what was retrieved, with scores, and the passages that would have been
-right; a number says how faithful a judge found the answer. Two weeks are made up here, with a seed. In the second the
-index has lost a part of its passages. The exit code is 1 if this week is surely worse than the last one, so that a job
-stops.
+The file has a row per question. Lists hold what was retrieved, with scores, and the
+passages that would have been right; a number says how faithful a judge found the
+answer. Two weeks are made up here, with a seed. In the second the index has lost a part
+of its passages. The exit code is 1 if this week is surely worse than the last one, so
+that a job stops.
 
     python examples/rag_log.py [--questions QUESTIONS] [--seed SEED] [--lost SHARE]
 
-The frames are of pandas, which reads such columns as arrays; the calls of `frame_metrics` are the same for polars.
+The frames are of pandas, which reads such columns as arrays; the calls of
+`frame_metrics` are the same for polars.
 """
 
 import argparse
@@ -29,7 +31,7 @@ METRICS = ("recall@5", "rr", "ndcg@10")
 
 
 def week(questions: int, seed: int, lost: float = 0.0) -> pd.DataFrame:
-    """Make up a week of questions; `lost` is the share of passages that the index does not have."""
+    """Make up a week of questions; `lost` is the share of passages not in the index."""
     rng = np.random.default_rng(seed)
     there = np.random.default_rng(0).random(PASSAGES) >= lost
     rows = []
@@ -37,8 +39,10 @@ def week(questions: int, seed: int, lost: float = 0.0) -> pd.DataFrame:
         relevant = rng.choice(PASSAGES, rng.integers(1, 4), replace=False)
         score = rng.normal(size=PASSAGES)
         score[relevant] += 3
-        first = [int(one) for one in np.argsort(-score) if there[one]][: 0 if number % 97 == 96 else SHOWN]
+        first = [int(one) for one in np.argsort(-score) if there[one]]
+        first = first[: 0 if number % 97 == 96 else SHOWN]
         found = np.isin(first, relevant)
+        faithful = 0.5 + 0.4 * found[:3].any() + rng.normal(0, 0.1)
         rows.append(
             {
                 "question": f"q{number:04}",
@@ -46,7 +50,7 @@ def week(questions: int, seed: int, lost: float = 0.0) -> pd.DataFrame:
                 "doc": [f"passage-{one}" for one in first],
                 "score": [float(score[one]) for one in first],
                 "relevant": [f"passage-{one}" for one in relevant],
-                "faithfulness": float(np.clip(0.5 + 0.4 * found[:3].any() + rng.normal(0, 0.1), 0, 1)),
+                "faithfulness": float(np.clip(faithful, 0, 1)),
             }
         )
     return pd.DataFrame(rows)
@@ -56,7 +60,7 @@ def week(questions: int, seed: int, lost: float = 0.0) -> pd.DataFrame:
 
 
 def named(log: pd.DataFrame) -> "frame_metrics.IRM[pd.DataFrame]":
-    """Say once what each column is; doc, score and relevant are found by their names."""
+    """Say once what each column is; doc, score and relevant are found by name."""
     return log.irm(query="question", by="topic")
 
 
@@ -67,42 +71,59 @@ def show(says: str, table: pd.DataFrame) -> None:
 def report(log: pd.DataFrame) -> None:
     """Print what the retrieval found, what the judge said, and what is odd."""
     means = named(log).evaluate(*METRICS, margins=True, layout="wide", ci=0.95)
-    means = means.assign(topic=means["topic"].fillna("all")).rename(columns=lambda name: name.replace("@5", ""))
+    means = means.assign(topic=means["topic"].fillna("all"))
+    means = means.rename(columns=lambda name: name.replace("@5", ""))
     show(
         "How much of what is right was found, by topic and in all:",
         means[["topic", "n", "recall", "recall_low", "recall_high", "rr"]],
     )
-    judged = log.irm(query="question", value="faithfulness", by=None).evaluate(average=["macro", "q0.1"], ci=0.95)
+    judge = log.irm(query="question", value="faithfulness", by=None)
+    judged = judge.evaluate(average=["macro", "q0.1"], ci=0.95)
     show(
         "What the judge said of the answers, the mean and the worst tenth:",
         judged[["metric", "average", "value", "ci_low", "ci_high"]],
     )
-    found = named(log).audit()
-    show("What is odd:", found.loc[found["severity"] == "warning", ["check", "n", "share", "example"]])
+    found = named(log).audit().query("severity == 'warning'")
+    show("What is odd:", found[["check", "n", "share", "example"]])
 
 
 # 3. The gate: this week against the numbers that were saved last week.
 
 
 def gate(log: pd.DataFrame, saved: Path) -> bool:
-    """Print the differences to last week's numbers of the same questions, and return whether none is surely below 0.
+    """Print the differences to last week's numbers of the same questions.
 
-    One metric that fell is enough to stop, so p-values are corrected over all of them: a week that is as good as the
-    last one stops the job at most one time in twenty, and not one time for each metric.
+    Return whether none is surely below 0. One metric that fell is enough to stop, so
+    p-values are corrected over all of them: a week that is as good as the last one
+    stops the job at most one time in twenty, and not one time for each metric.
     """
-    change = named(log)(by=None).compare(*METRICS, baseline=pd.read_parquet(saved), over="all")
-    columns = ["metric", "value", "baseline_value", "difference", "ci_low", "ci_high", "p_adjusted", "n", "n_unpaired"]
+    last = pd.read_parquet(saved)
+    change = named(log)(by=None).compare(*METRICS, baseline=last, over="all")
+    columns = ["metric", "value", "baseline_value", "difference", "ci_low", "ci_high"]
+    columns += ["p_adjusted", "n", "n_unpaired"]
     show("Against last week:", change[columns])
-    worse = change.loc[(change["p_adjusted"] < 0.05) & (change["difference"] < 0), "metric"].tolist()
-    print(f"\n{'Worse than last week: ' + ', '.join(worse) if worse else 'Not surely worse than last week.'}")
-    return not worse
+    worse = change.query("p_adjusted < 0.05 and difference < 0")["metric"]
+    if worse.empty:
+        print("\nNot surely worse than last week.")
+    else:
+        print(f"\nWorse than last week: {', '.join(worse)}")
+    return worse.empty
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Watch the retrieval of a RAG pipeline.")
+    parser = argparse.ArgumentParser(
+        description="Watch the retrieval of a RAG pipeline."
+    )
     parser.add_argument("--questions", type=int, default=300, help="of each week (300)")
-    parser.add_argument("--seed", type=int, default=1, help="of all that is made up (1)")
-    parser.add_argument("--lost", type=float, default=0.1, help="share of passages that the index has lost (0.1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of all that is made up (1)"
+    )
+    parser.add_argument(
+        "--lost",
+        type=float,
+        default=0.1,
+        help="share of passages that the index has lost (0.1)",
+    )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         saved, logged = Path(folder) / "last_week.parquet", Path(folder) / "log.parquet"

@@ -1,11 +1,14 @@
-"""Search the documentation that is already on this machine, and measure how well four searches do it.
+"""Search the documentation on this machine, and measure how well four searches do it.
 
-The documents are the public functions, classes and methods of numpy, pandas and polars. The summary of a docstring is
-what somebody may type who looks for such a thing: the summaries are the queries, and are left out of the searched text.
-What should be found is known as well: the objects that have this summary (grade 3), and those that they name under "See
-Also" (grade 1), a section that is left out too. The search engine is FTS5, which comes with Python's SQLite.
+The documents are the public functions, classes and methods of numpy, pandas and polars.
+The summary of a docstring is what somebody may type who looks for such a thing: the
+summaries are the queries, and are left out of the searched text. What should be found
+is known as well: the objects that have this summary (grade 3), and those that they name
+under "See Also" (grade 1), a section that is left out too. The search engine is FTS5,
+which comes with Python's SQLite.
 
-    python examples/search_the_docs.py [--queries N] [--limit HITS] [--out FOLDER] [--report FILE]
+    python examples/search_the_docs.py [--queries N] [--limit HITS]
+                                       [--out FOLDER] [--report FILE]
 """
 
 import argparse
@@ -35,28 +38,36 @@ from polars.testing import assert_frame_equal
 import frame_metrics  # noqa: F401 (gives every frame its .irm)
 
 LIBRARIES = (numpy, pd, pl)
-SYSTEMS: dict[str, dict[str, float]] = {  # the parts of a document that each system searches, and their weights
+# The parts of a document that each system searches, and their weights.
+SYSTEMS: dict[str, dict[str, float]] = {
     "names only": {"title": 1},
     "text only": {"text": 1},
     "names over text": {"title": 5, "text": 1},
     "control (leaks)": {"title": 5, "summary": 5, "text": 1},
 }
 METRICS = ["ndcg@10", "ap", "rr", "recall@100", "success@1"]
-NOT_PUBLIC = re.compile("compat|core|ctypeslib|errors|exceptions|f2py|internals|io|plugins|testing|tests")
-STOP_WORDS = re.compile("a|an|and|are|as|at|be|by|for|from|if|in|into|is|it|its|of|on|or|that|the|this|to|when|with")
+NOT_PUBLIC = re.compile(
+    "compat|core|ctypeslib|errors|exceptions|f2py|internals|io|plugins|testing|tests"
+)
+STOP_WORDS = re.compile(
+    "a|an|and|are|as|at|be|by|for|from|if|in|into|is|it|its|of|on|or|that|the|this|to|"
+    "when|with"
+)
 NEXT = """
 Try next:
 
-  python examples/search_the_docs.py{again} --report report.html   # a page to look at: pip install '.[report]'
-  frame-metrics evaluate {folder}/log.parquet --qrels {folder}/judgments.parquet --system system ndcg@10 map
-  frame-metrics compare {folder}/log.parquet --qrels {folder}/judgments.parquet --system system rr
+  pip install '.[report]'
+  python examples/search_the_docs.py{again} --report report.html   # a page to look at
+  frame-metrics evaluate {log} --qrels {judgments} --system system ndcg@10 map
+  frame-metrics compare {log} --qrels {judgments} --system system rr
 
 and read docs/start.md with your own frame beside them."""
 START = time.perf_counter()
 
 
 def progress(message: str) -> None:
-    print(f"[{time.perf_counter() - START:5.1f} s] {message}", file=sys.stderr, flush=True)
+    passed = time.perf_counter() - START
+    print(f"[{passed:5.1f} s] {message}", file=sys.stderr, flush=True)
 
 
 # 1. The documents: walk through the libraries, and cut every docstring into its parts.
@@ -77,7 +88,11 @@ def members(owner: Any) -> list[tuple[str, Any]]:
     names = getattr(owner, "__all__", None) if inspect.ismodule(owner) else None
     with warnings.catch_warnings():  # some old names warn when they are touched
         warnings.simplefilter("ignore")
-        return [(name, getattr(owner, name, None)) for name in sorted(names or dir(owner)) if not name.startswith("_")]
+        return [
+            (name, getattr(owner, name, None))
+            for name in sorted(names or dir(owner))
+            if not name.startswith("_")
+        ]
 
 
 def walk(library: ModuleType) -> Iterator[tuple[str, Any]]:
@@ -87,9 +102,10 @@ def walk(library: ModuleType) -> Iterator[tuple[str, Any]]:
     for path, owner in todo:  # it grows on the way
         for name, member in members(owner):
             full = f"{path}.{name}"
-            deep = full.count(".") > 2  # the methods of pandas.Series.str are as deep as it goes
+            deep = full.count(".") > 2  # as deep as methods of pandas.Series.str
             if inspect.ismodule(member):
-                if member.__name__.startswith(f"{home}.") and not NOT_PUBLIC.fullmatch(name) and not deep:
+                own = member.__name__.startswith(f"{home}.")
+                if own and not NOT_PUBLIC.fullmatch(name) and not deep:
                     todo.append((full, member))
             elif inspect.isclass(member):
                 if member.__module__.split(".")[0] == home:
@@ -101,33 +117,41 @@ def walk(library: ModuleType) -> Iterator[tuple[str, Any]]:
 
 HEADING = re.compile(r"^(\w[\w ]*)\n[-=~]{3,}[ \t]*$", re.MULTILINE)
 SIGNATURE = re.compile(r"[\w.]+\(.*\)(\s*->.*)?", re.DOTALL)
-LISTED = re.compile(r"^(\w[\w.]*(?:, *\w[\w.]*)*)[ ,]*(?::\s|$)", re.MULTILINE)  # in See Also: sum, mean : Add up.
+# A line of See Also: sum, mean : Add up.
+LISTED = re.compile(r"^(\w[\w.]*(?:, *\w[\w.]*)*)[ ,]*(?::\s|$)", re.MULTILINE)
 
 
 def read_docstring(docstring: str) -> tuple[str, str, list[str]]:
-    """The summary, the text without the summary and See Also, and the names in See Also."""
+    """The summary, the text without it and See Also, and the names in See Also."""
     intro, *parts = HEADING.split(docstring)
     sections = dict(zip(map(str.lower, parts[::2]), parts[1::2], strict=True))
     see_also = re.sub(r":\w+:(?=`)|`", "", sections.pop("see also", ""))
     summary, _, text = intro.strip().partition("\n\n")
     if SIGNATURE.fullmatch(summary):  # what is written in C begins with its signature
         summary, _, text = text.strip().partition("\n\n")
-    names = [name.strip(" .") for listed in LISTED.findall(see_also) for name in listed.split(",")]
+    listed = [name for names in LISTED.findall(see_also) for name in names.split(",")]
+    names = [name.strip(" .") for name in listed]
     return " ".join(summary.split()), "\n".join([text, *sections.values()]), names
 
 
 def collect(libraries: Iterable[ModuleType]) -> tuple[list[Document], dict[str, str]]:
-    """The documents, and for every name of an object the name of its document, which is the shortest of them."""
-    found = [(path, lib.__name__, inspect.getdoc(member) or "") for lib in libraries for path, member in walk(lib)]
+    """The documents, and for every name of an object its shortest, the document's."""
+    found = [
+        (path, lib.__name__, inspect.getdoc(member) or "")
+        for lib in libraries
+        for path, member in walk(lib)
+    ]
     documents: dict[tuple[str, str], Document] = {}
     names: dict[str, str] = {}
-    for path, library, docstring in sorted(found, key=lambda row: (row[0].count("."), len(row[0]), row[0])):
+    found.sort(key=lambda row: (row[0].count("."), len(row[0]), row[0]))
+    for path, library, docstring in found:
         if (library, docstring) not in documents:
             summary, text, see_also = read_docstring(docstring)
             if len(summary.split()) < 3 or len(text.split()) < 5:
                 continue
             title = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", path)
-            documents[library, docstring] = Document(path, title, library, summary, text, see_also)
+            document = Document(path, title, library, summary, text, see_also)
+            documents[library, docstring] = document
         names[path] = documents[library, docstring].name
     return list(documents.values()), names
 
@@ -136,15 +160,16 @@ def collect(libraries: Iterable[ModuleType]) -> tuple[list[Document], dict[str, 
 
 
 def related(document: Document, names: dict[str, str]) -> Iterator[str]:
-    """The documents that See Also names; a short name is looked for beside the document first, then further out."""
+    """The documents that See Also names, looked for beside it first, then outside."""
     scope = document.name.split(".")[:-1]
+    scopes = [scope[:depth] for depth in range(len(scope), -1, -1)]
     for name in document.see_also:
-        paths = (".".join([*scope[:depth], name]) for depth in range(len(scope), -1, -1))
+        paths = (".".join([*outer, name]) for outer in scopes)
         yield from [names[path] for path in paths if path in names][:1]
 
 
 def grade(documents: Iterable[Document], names: dict[str, str]) -> pl.DataFrame:
-    """The judgments. A query is a summary, and the library that it is from, such as ``polars: get the last n rows``."""
+    """The judgments; a query is as ``polars: get the last n rows``."""
     sharing: dict[str, list[Document]] = defaultdict(list)
     for document in documents:
         sharing[" ".join(re.findall(r"\w+", document.summary.lower()))].append(document)
@@ -153,7 +178,10 @@ def grade(documents: Iterable[Document], names: dict[str, str]) -> pl.DataFrame:
         grades = {name: 1 for document in same for name in related(document, names)}
         grades |= {document.name: 3 for document in same}
         for library in sorted({document.library for document in same}):
-            rows += [(library, f"{library}: {summary}", name, value) for name, value in grades.items()]
+            rows += [
+                (library, f"{library}: {summary}", name, value)
+                for name, value in grades.items()
+            ]
     return pl.DataFrame(rows, schema=["library", "query", "doc", "grade"], orient="row")
 
 
@@ -165,38 +193,58 @@ def require_fts5() -> None:
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
     except sqlite3.OperationalError:
-        sys.exit("This example searches with FTS5, and the SQLite of this Python was built without it.")
+        sys.exit(
+            "This example searches with FTS5, and the SQLite of this Python was built "
+            "without it."
+        )
 
 
-def build_index(columns: Collection[str], documents: Iterable[Document]) -> sqlite3.Connection:
+def build_index(
+    columns: Collection[str], documents: Iterable[Document]
+) -> sqlite3.Connection:
     index = sqlite3.connect(":memory:")
-    index.execute(f"CREATE VIRTUAL TABLE docs USING fts5({', '.join(columns)}, tokenize='porter')")
-    rows = [[number, *(getattr(document, column) for column in columns)] for number, document in enumerate(documents)]
-    index.executemany(f"INSERT INTO docs(rowid, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})", rows)
+    names, places = ", ".join(columns), ", ?" * len(columns)
+    index.execute(f"CREATE VIRTUAL TABLE docs USING fts5({names}, tokenize='porter')")
+    rows = [
+        [number, *(getattr(document, column) for column in columns)]
+        for number, document in enumerate(documents)
+    ]
+    index.executemany(f"INSERT INTO docs(rowid, {names}) VALUES (?{places})", rows)
     return index
 
 
 def any_word(query: str) -> str:
-    """Any word of the query, for FTS5: without stop words and the name of the library, which is only a label."""
+    """Any word of the query, for FTS5, without stop words and the library's name."""
     words = dict.fromkeys(re.findall(r"[^\W_]+", query.partition(": ")[2]))
     return " OR ".join(f'"{word}"' for word in words if not STOP_WORDS.fullmatch(word))
 
 
-def ask(system: str, documents: Sequence[Document], limit: int, queries: Iterable[str]) -> pl.DataFrame:
+def ask(
+    system: str, documents: Sequence[Document], limit: int, queries: Iterable[str]
+) -> pl.DataFrame:
     """What one system finds: the best documents for each query."""
     weights = ", ".join(str(weight) for weight in SYSTEMS[system].values())
-    best = f"SELECT rowid, -bm25(docs, {weights}) AS score FROM docs WHERE docs MATCH ? ORDER BY 2 DESC, 1 LIMIT ?"
+    best = (
+        f"SELECT rowid, -bm25(docs, {weights}) AS score FROM docs "
+        "WHERE docs MATCH ? ORDER BY 2 DESC, 1 LIMIT ?"
+    )
     rows = []
     with closing(build_index(SYSTEMS[system], documents)) as index:
         for query in queries:
             if words := any_word(query):
                 library = query.partition(":")[0]
                 hits = index.execute(best, (words, limit))
-                rows += [(system, library, query, documents[number].name, score) for number, score in hits]
-    return pl.DataFrame(rows, schema=["system", "library", "query", "doc", "score"], orient="row")
+                rows += [
+                    (system, library, query, documents[number].name, score)
+                    for number, score in hits
+                ]
+    schema = ["system", "library", "query", "doc", "score"]
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def search(documents: Sequence[Document], queries: Sequence[str], limit: int, threads: int = 2) -> pl.DataFrame:
+def search(
+    documents: Sequence[Document], queries: Sequence[str], limit: int, threads: int = 2
+) -> pl.DataFrame:
     """The log of all systems. The threads share the queries."""
     shares = [queries[start::threads] for start in range(threads)]
     logs: list[pl.DataFrame] = []
@@ -211,7 +259,7 @@ def search(documents: Sequence[Document], queries: Sequence[str], limit: int, th
 
 
 def measure(log: Any, judgments: Any) -> tuple[Any, Any]:
-    """The results, and their averages per system. The calls are the same for a pandas and for a polars frame."""
+    """The results, and their averages per system, of a pandas or a polars frame."""
     ranked = log.irm(query="query", doc="doc", score="score", system="system")
     results = ranked.judge(judgments, grade="grade")
     averages = results.evaluate(METRICS, ci=0.95)
@@ -223,14 +271,22 @@ def show_code(function: Callable[..., Any]) -> None:
     """Print the lines of a function that are about frame_metrics."""
     lines = inspect.getsource(function).splitlines()
     own = [line for line in lines if re.search(r"\.(irm|judge|evaluate)\(", line)]
-    print("\nWhat is run, on a polars and on a pandas frame:\n", *own, "", sep="\n", flush=True)
+    says = "\nWhat is run, on a polars and on a pandas frame:\n"
+    print(says, *own, "", sep="\n", flush=True)
 
 
 def show(says: str, table: pl.DataFrame) -> None:
     with pl.Config(
-        tbl_formatting="NOTHING", tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, float_precision=3,
-        tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, fmt_str_lengths=60, tbl_cell_numeric_alignment="RIGHT",
-    ):  # fmt: skip
+        tbl_formatting="NOTHING",
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        float_precision=3,
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=100,
+        fmt_str_lengths=60,
+        tbl_cell_numeric_alignment="RIGHT",
+    ):
         print(f"\n{textwrap.fill(says, 100)}\n\n{table}")
 
 
@@ -238,42 +294,76 @@ def extremes(per_query: pl.DataFrame) -> pl.DataFrame:
     """The queries that lose most and gain most when names are added to the text."""
     values = per_query.pivot("system", index="query", values="value")
     change = (pl.col("names over text") - pl.col("text only")).alias("change")
-    table = values.select("query", "text only", "names over text", change).sort("change", "query")
+    table = values.select("query", "text only", "names over text", change)
+    table = table.sort("change", "query")
     return pl.concat([table.head(4), table.tail(4)])
 
 
 def report(folder: Path, page: Path | None = None) -> None:
-    """Read the Parquet files with either library, evaluate, and print; write the report, if it has a page."""
+    """Read the Parquet files with either library, evaluate, and print; write a page."""
     log, judgments = folder / "log.parquet", folder / "judgments.parquet"
     show_code(measure)
     results, averages = measure(pl.read_parquet(log), pl.read_parquet(judgments))
     _, from_pandas = measure(pd.read_parquet(log), pd.read_parquet(judgments))
-    assert_frame_equal(averages, pl.from_pandas(from_pandas), check_dtypes=False, rel_tol=1e-12, abs_tol=1e-12)
-    show("Each system over all queries, with 95 % intervals. The control leaks: the query is in its text.", averages)
+    same = {"check_dtypes": False, "rel_tol": 1e-12, "abs_tol": 1e-12}
+    assert_frame_equal(averages, pl.from_pandas(from_pandas), **same)
+    show(
+        "Each system over all queries, with 95 % intervals. The control leaks: the "
+        "query is in its text.",
+        averages,
+    )
     print("\nThe averages from pandas are the same.")
-    by_library = results(by="library").evaluate("ndcg@10", ci=0.95, margins=True, layout="wide")
+    by_library = results(by="library").evaluate(
+        "ndcg@10", ci=0.95, margins=True, layout="wide"
+    )
     by_library = by_library.select(pl.exclude("n_unanswered", "ndcg@10_undefined"))
-    show("Each system in each library; where total_over says library, in all of them.", by_library)
+    show(
+        "Each system in each library; where total_over says library, in all of them.",
+        by_library,
+    )
     per_query = results.per_query("ndcg@10")
-    show("The queries that lose most, and gain most, when names are added to the text (ndcg@10).", extremes(per_query))
+    show(
+        "The queries that lose most, and gain most, when names are added to the text "
+        "(ndcg@10).",
+        extremes(per_query),
+    )
     print("\nWhat the audit finds in the log and the judgments.\n")
     for row in results.audit().iter_rows(named=True):
         first = f"; the first: {row['example']}" if row["example"] else ""
         share = "" if row["share"] is None else f" ({row['share']:.1%})"
-        text = f"{row['severity']}: {row['n']:,} {row['check']}{share}; {row['message']}{first}"
+        what = f"{row['severity']}: {row['n']:,} {row['check']}{share}"
+        text = f"{what}; {row['message']}{first}"
         print(textwrap.fill(text, 100, initial_indent=" ", subsequent_indent="     "))
     if page:
         title = "Four ways to search the documentation of numpy, pandas and polars"
-        written = results(by="library").report(page, metrics=METRICS, baseline="text only", title=title)
+        written = results(by="library").report(
+            page, metrics=METRICS, baseline="text only", title=title
+        )
         progress(f"written: the report, to {written}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Search the docstrings of numpy, pandas and polars, and measure it.")
-    parser.add_argument("--queries", type=int, default=800, help="queries that are asked at most, from all over (800)")
-    parser.add_argument("--limit", type=int, default=100, help="documents that a system finds per query at most (100)")
-    parser.add_argument("--out", type=Path, help="a folder that keeps the log and the judgments")
-    parser.add_argument("--report", type=Path, help="a file for the report: .html, .md or .json")
+    parser = argparse.ArgumentParser(
+        description="Search the docstrings of numpy, pandas and polars, and measure it."
+    )
+    parser.add_argument(
+        "--queries",
+        type=int,
+        default=800,
+        help="queries that are asked at most, from all over (800)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=100,
+        help="documents that a system finds per query at most (100)",
+    )
+    parser.add_argument(
+        "--out", type=Path, help="a folder that keeps the log and the judgments"
+    )
+    parser.add_argument(
+        "--report", type=Path, help="a file for the report: .html, .md or .json"
+    )
     options = parser.parse_args(arguments)
     require_fts5()
     documents, names = collect(LIBRARIES)
@@ -281,7 +371,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     queries = judgments["query"].unique(maintain_order=True)
     queries = queries.gather_every(-(-len(queries) // max(options.queries, 1)))
     judgments = judgments.filter(pl.col("query").is_in(queries.implode()))
-    progress(f"collected: {len(documents):,} documents, {len(queries):,} queries, {len(judgments):,} judgments")
+    progress(
+        f"collected: {len(documents):,} documents, {len(queries):,} queries, "
+        f"{len(judgments):,} judgments"
+    )
     log = search(documents, queries.to_list(), options.limit)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = options.out or Path(temporary)
@@ -289,9 +382,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         log.write_parquet(folder / "log.parquet")
         judgments.write_parquet(folder / "judgments.parquet")
         stay = "" if options.out else "; both go at the end, without --out"
-        progress(f"written: {len(log):,} rows to {folder / 'log.parquet'}, and the judgments beside it{stay}")
+        progress(
+            f"written: {len(log):,} rows to {folder / 'log.parquet'}, "
+            f"and the judgments beside it{stay}"
+        )
         report(folder, options.report)
-        print(NEXT.format(folder=folder if options.out else "FOLDER", again="" if options.out else " --out FOLDER"))
+        kept, again = options.out or "FOLDER", "" if options.out else " --out FOLDER"
+        files = {name: f"{kept}/{name}.parquet" for name in ("log", "judgments")}
+        print(NEXT.format(again=again, **files))
 
 
 if __name__ == "__main__":

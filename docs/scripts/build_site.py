@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import llms
-from code_blocks import with_copies, with_narrow_blocks
+from code_blocks import with_copies, with_marked_blocks
 from formulas import typeset
 from literature import SEARCHES, entries, with_terms, with_words, words_of
 from shelves import API, navigation, sections
@@ -86,7 +86,7 @@ def lay_out(folder: Path) -> None:
         (docs / name).parent.mkdir(parents=True, exist_ok=True)
         hidden = HIDDEN.get(name.partition("/")[0], ())
         head = f"---\nhide: [{', '.join(hidden)}]\n---\n" if hidden else ""
-        (docs / name).write_text(head + with_narrow_blocks(text), encoding="utf-8")
+        (docs / name).write_text(head + with_marked_blocks(text), encoding="utf-8")
     for path in (ROOT / "docs").rglob("*"):
         if path.suffix in (".svg", ".png", ".css", ".json"):
             (docs / path.relative_to(ROOT / "docs")).parent.mkdir(parents=True, exist_ok=True)

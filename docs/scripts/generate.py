@@ -11,12 +11,14 @@ import hashlib
 import json
 import re
 import sys
+import textwrap
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from code_blocks import WIDTH
 from drawing import drawing
 from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
@@ -97,9 +99,10 @@ def said_of(chart: Any) -> str:
 
 
 def house() -> str:
-    """The dictionary of imports, as the test has it."""
-    source = HOUSE_TEST.read_text(encoding="utf-8")
-    return f"```text\n{source[source.index('HOUSE: ') : source.index('NO_FRAMES')].rstrip()}\n```\n"
+    """The dictionary of imports, as the test has it, in lines that fit a block."""
+    rooms = (f"{room}: {', '.join(sorted(below)) or 'nothing'}" for room, below in of_house("HOUSE").items())
+    lines = "\n".join(textwrap.fill(room, WIDTH, subsequent_indent="    ") for room in rooms)
+    return f"```text\n{lines}\n```\n"
 
 
 def of_house(name: str) -> Any:

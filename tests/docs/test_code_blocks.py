@@ -1,98 +1,39 @@
-"""Blocks of code on the site: long lines are broken into the same program, and what is copied runs."""
+"""Blocks of code on the site: they fit its column, and what is copied runs."""
 
 from __future__ import annotations
 
-import ast
-import doctest
 import html
 import re
 from pathlib import Path
 
 import pytest
 
+import build_site
 import code_blocks
-from helpers import ROOT
-
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = 'log.irm(query="qid", score="bm25", grade="rating").evaluate("ndcg@10", "map", "precision@5", average="gmean")'
 
 
-@pytest.mark.parametrize(
-    ("source", "lines"),
-    [
-        ("show(1)\n", ["show(1)"]),
-        (
-            f"show({LONG})\n",
-            [
-                'show(log.irm(query="qid", score="bm25", grade="rating").evaluate(',
-                '    "ndcg@10", "map", "precision@5", average="gmean"',
-                "))",
-            ],
-        ),
-        (
-            f"found = pl.DataFrame({{'query': {['q'] * 9}, 'grade': {[1] * 9}}})\n",
-            [
-                "found = pl.DataFrame({",
-                f"    'query': {['q'] * 9},",
-                f"    'grade': {[1] * 9}",
-                "})",
-            ],
-        ),
-        (
-            f"x = 1{' ' * 60}# why it is, in many words, at the end\n",
-            ["# why it is, in many words, at the end", "x = 1"],
-        ),
-        (
-            f"show(a,{' ' * 70}'a, (text)', 'b'\n)\n",
-            ["show(", "    a, 'a, (text)', 'b'", ")"],
-        ),
-        (f"text = '{'word ' * 20}'\n", [f"text = '{'word ' * 20}'"]),
-    ],
-)
-def test_long_lines_are_broken_between_arguments(source: str, lines: list[str]) -> None:
-    """Brackets open, arguments fill lines, a comment goes above; what cannot be broken stays."""
-    made = code_blocks.broken(source)
-    assert made.rstrip("\n").split("\n") == lines
-    assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(source))
+@pytest.mark.parametrize("source", build_site.sources(), ids=lambda path: path.name)
+def test_blocks_are_narrow(source: Path) -> None:
+    """A line of a block, or of an example, is no wider than the column of the site."""
+    assert list(code_blocks.wide_lines(source)) == []
 
 
-def test_long_messages_are_broken_between_words_and_tables_stay() -> None:
-    """An output is a message if no line of it has two spaces in a row."""
-    message, row = "word " * 30 + "end\n", "value  n  " * 12 + "\n"
-    assert max(map(len, "".join(code_blocks.said(message)).split("\n"))) <= code_blocks.WIDTH
-    assert "".join(code_blocks.said(message)).split() == message.split()
-    assert list(code_blocks.said(row)) == [row]
+def test_a_wide_line_is_told_by_file_and_line(tmp_path: Path) -> None:
+    """Text outside of blocks may be wide, and so may what only doctest reads."""
+    fits, wide = "x" * code_blocks.WIDTH, "x" * (code_blocks.WIDTH + 1)
+    page, script = tmp_path / "page.md", tmp_path / "script.py"
+    blocks = f"```sh\n{fits}\n```\n{wide}\n- list:\n\n  ```python\n  {fits}\n{fits}  # doctest: +SKIP\n  ```\n"
+    page.write_text(f"{wide}\n{blocks}{wide}\n", encoding="utf-8")
+    script.write_text(f"1\n\n{wide}\n", encoding="utf-8")
+    assert [line.split(" characters")[0] for line in code_blocks.wide_lines(page)] == ["page.md:9 has 90"]
+    assert [line.split(" characters")[0] for line in code_blocks.wide_lines(script)] == ["script.py:3 has 89"]
 
 
-def test_long_commands_are_broken_before_options() -> None:
-    """Options in quotes stay whole, a comment goes above, and a prompt of the shell is followed by its second one."""
-    long = "frame-metrics evaluate log.parquet ndcg@10 --query qid --score bm25 --grade rating --by device"
-    first, broken = long.removesuffix(" --by device"), " \\\n"
-    assert code_blocks.command(f"$ {long}\n") == f"$ {first}{broken}>     --by device\n"
-    assert code_blocks.command(f"{long} # why\n") == f"# why\n{first}{broken}    --by device\n"
-    quoted = f"python -c 'print({'1 ' * 40} --by)'\n"
-    assert code_blocks.command(quoted) == quoted.replace(" -c", f"{broken}    -c")
-    assert "\\" not in code_blocks.console(f"frame-metrics: {'word ' * 20}--by\n")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_sessions_are_narrow(page: Path) -> None:
-    """Code of a page with prompts, and what it prints, is as wide as the column of the site is at least."""
-    text = code_blocks.DIRECTIVE.sub("", page.read_text(encoding="utf-8"))
-    lines = [line for session in code_blocks.SESSION.findall(text) for line in session.splitlines()]
-    assert [line for line in lines if len(line) > code_blocks.WIDTH] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_sessions_stay_what_they_are(page: Path) -> None:
-    """Each example of a page is the same program on the site and prints the same words."""
-    parser = doctest.DocTestParser()
-    there, here = (
-        parser.get_examples(text) for text in (page.read_text(), code_blocks.with_narrow_blocks(page.read_text()))
-    )
-    there = [one for one in there if one.source.strip()]
-    assert [ast.dump(ast.parse(one.source)) for one in there] == [ast.dump(ast.parse(one.source)) for one in here]
-    assert [one.want.split() for one in there] == [one.want.split() for one in here]
+def test_blocks_say_what_they_are() -> None:
+    """Sessions are named so, without what only doctest reads; a name becomes a title; other blocks stay."""
+    page = "```python\n>>> f(1)  # doctest: +SKIP\n2\n```\n```python\nf(1)\n```\n```sh weekly.sh\nls\n```\n"
+    made = '```pycon\n>>> f(1)\n2\n```\n```python\nf(1)\n```\n```sh title="weekly.sh"\nls\n```\n'
+    assert code_blocks.with_marked_blocks(page) == made
 
 
 def test_what_is_copied_has_no_prompts_and_no_output() -> None:
