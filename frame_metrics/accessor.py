@@ -321,7 +321,7 @@ class IRM(Generic[Frame]):
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
         refuse_positional(columns)
-        return self._with({**self._given, **roles}, self._judgments)
+        return self._with({**self._given, **roles}, self._judgments) if roles else self
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
         other = object.__new__(type(self))

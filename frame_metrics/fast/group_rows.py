@@ -38,8 +38,9 @@ def group_rows(
     n, laid_out = len(frame), {name: to_array(frame.get_column(name)) for name in values}
     if keys and n <= threads.ONE_BY_ONE:  # a call of ten rows takes 4 % less than by the way of large logs
         first_equal = first_equal_rows(frame, keys)
-        first = np.flatnonzero(first_equal == np.arange(n))
-        lengths = np.bincount(first_equal)[first]
+        many = np.bincount(first_equal)
+        first = np.flatnonzero(many)
+        lengths = many[first]
         if not np.count_nonzero(first_equal[1:] < first_equal[:-1]):
             return first, first, lengths, None, laid_out
         order = first_equal.argsort(kind="stable")

@@ -26,8 +26,10 @@ def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
     # Logs are mostly written in rank order: then nothing is sorted. A first row of a ranking need not fall.
     falls, inner = score[1:] < score[:-1], starts[(starts > 0) & (starts < len(score))]
     falls[inner - 1] = True
-    if falls.all() or (falls | (score[1:] == score[:-1])).all():
-        return None, not falls.all()
+    if falls.all():
+        return None, False
+    if (falls | (score[1:] == score[:-1])).all():
+        return None, True
     order, equal = np.empty(len(score), np.int64), False
     # Strips of rankings that fit into the cache, each laid out as a grid with a row for each ranking.
     step = max(STRIP // int(lengths.max()), 1)

@@ -45,8 +45,7 @@ def make_read_only(owner: Any) -> None:
     fields = vars(owner)
     for name, value in fields.items():
         if isinstance(value, np.ndarray) and value.flags.writeable:
-            view = fields[name] = value.view()
-            view.flags.writeable = False
+            fields[name] = read_only_view(value)
 
 
 def read_only_view(values: Any) -> Any:

@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
+from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only, read_only_view
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
@@ -201,21 +201,21 @@ class Rows(Segmented):
         one_by_one: bool = False,
         same: Rows | None = None,
     ) -> None:
-        self.query, self.rank, self.value, self.n_queries = query, rank, value, n_queries
-        self.cutoffs, self.in_turn, self.one_by_one = cutoffs, in_turn, one_by_one
+        self.query, self.rank, self.value = read_only_view(query), read_only_view(rank), read_only_view(value)
+        self.n_queries, self.cutoffs, self.in_turn, self.one_by_one = n_queries, cutoffs, in_turn, one_by_one
         if same is not None:
             self.count, self.starts, self.filled, self.begins = same.count, same.starts, same.filled, same.begins
-        else:
-            self.count = count = np.bincount(query, minlength=n_queries)
-            self.starts = starts = count.cumsum() - count
-            self.filled = None if np.count_nonzero(count) == n_queries else np.flatnonzero(count)
-            self.begins = starts if self.filled is None else starts[self.filled]
-        make_read_only(self)
+            return
+        self.count = count = read_only_view(np.bincount(query, minlength=n_queries))
+        self.starts = starts = read_only_view(count.cumsum() - count)
+        self.filled = None if np.count_nonzero(count) == n_queries else read_only_view(np.flatnonzero(count))
+        self.begins = starts if self.filled is None else read_only_view(starts[self.filled])
 
     def with_values(self, value: Array) -> Rows:
         """Return these rows with other values."""
-        order: dict[str, bool] = {"in_turn": self.in_turn, "one_by_one": self.one_by_one}
-        return Rows(self.query, self.rank, value, self.n_queries, cutoffs=self.cutoffs, **order, same=self)
+        given = self.query, self.rank, value, self.n_queries
+        in_turn, one_by_one = self.in_turn, self.one_by_one
+        return Rows(*given, cutoffs=self.cutoffs, in_turn=in_turn, one_by_one=one_by_one, same=self)
 
     def count_within(self, k: int | None) -> Array:
         """Count the rows of each query at ranks up to ``k`` (None: all), shape (queries,)."""
@@ -319,8 +319,7 @@ class Sums:
 
     def __init__(self, rows: Rows, values: Array) -> None:
         """Keep the values read-only, as metrics share them."""
-        self._rows_ref, self.values = ref(rows), values
-        make_read_only(self)
+        self._rows_ref, self.values = ref(rows), read_only_view(values)
 
     @property
     def rows(self) -> Rows:

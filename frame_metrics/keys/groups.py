@@ -94,9 +94,9 @@ class Segments:
         at : the number of the group of each row of the answer.
         totalled : whether to include columns that are totalled; they have -1, so that their keys are null.
         """
-        rows, nothing = self.cells.rows, np.full(len(self), NONE)
         names = dict.fromkeys((*(self.cells.columns.groups if totalled else ()), *self.keys))
-        return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
+        rows = {name: self.cells.rows[name][self.first] for name in self.keys}
+        return {name: rows[name][at] if name in rows else np.full(len(self), NONE)[at] for name in names}
 
     def values(self, key: str) -> pl.Series:
         """Return the value of a key column in each group."""

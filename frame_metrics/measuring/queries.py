@@ -221,16 +221,16 @@ def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: in
 
     Their names are those of the fields of ``Values``.
     """
+    arrays: dict[str, Any] = {"value": np.full((len(asked), n), np.nan)}
+    if conventions.propensity is not None:
+        arrays["weights"] = {i: np.empty((2, n)) for i in range(len(asked))}
     of = [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
-    pooled = any("micro" in how or "rows" in how for *_, how in of)
-    first = first_of_same_counts(asked, conventions) if pooled else ()
-    sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
-    return {
-        "value": np.full((len(asked), n), np.nan),
-        "counts": {i: np.empty((many, n)) for i, many in sums.items()},
-        "rows": {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)},
-        "weights": {i: np.empty((2, n)) for i, *_ in of} if conventions.propensity is not None else {},
-    }
+    if any("micro" in how or "rows" in how for *_, how in of):
+        first = first_of_same_counts(asked, conventions)
+        sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
+        arrays["counts"] = {i: np.empty((many, n)) for i, many in sums.items()}
+        arrays["rows"] = {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)}
+    return arrays
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:

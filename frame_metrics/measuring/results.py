@@ -30,7 +30,7 @@ PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}
 UNPAIRED = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
 CALIBRATED = "if_calibrated"  # the column of what calibrated scores would have
-COUNTS = ("n", "n_undefined", "n_unanswered")
+COUNTS = ("n", "n_undefined", "n_unanswered", "n_proxy", "n_unpaired")
 # Suffixes of the columns of a metric in a wide result.
 WIDE = {
     "value": "",
@@ -206,8 +206,8 @@ def _within(
         place, lists = _order_of_metrics(values, metric_of_tally)
         found = values.list_results.within(values, lists, segments.place[values.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
-    *counts, effective = counted
-    table = dict(zip(("value", "n", "n_undefined"), counts, strict=True))
+    value, n, undefined, effective = counted
+    table = {"value": value, "n": n, "n_undefined": undefined}
     if systems:
         table["n_unanswered"] = np.tile(n_unanswered(values, segments), (len(effective), 1))
     if values.weights:
@@ -230,7 +230,6 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     """Return averages as an answer: a row for each group, metric and average; with ``wide`` a row for each group."""
     table = {name: groups.laid([one[name] for one in each.tables]) for name in each.tables[0]}
     m, count = table["value"].shape
-    total = {"total_over": groups.total_over()} if options.margins else {}
     # Wide: a row for each group, and for each average if several were asked. Else a row for each group and metric.
     if wide is not None:
         lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
@@ -239,15 +238,14 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         columns["n"] = integer_column(groups.laid(each.evaluated)[group])
         if wide.systems:
             columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])
-        names = wide.columns(each.asked, options.ci)
+        columns = {name: columns[name] for name in wide.columns(each.asked, options.ci)}
     else:
         group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
         columns = labels([each.asked[i] for i in each.of], at, average=each.averages)
         for name, values in table.items():
             columns[name] = (integer_column if name in COUNTS else float_column)(values.T.ravel(), name)
-        columns |= {name: columns[name].cast(kind) for name, kind in (PROXIES | UNPAIRED).items() if name in columns}
-        names = columns
-    columns = {name: values[group] for name, values in total.items()} | {name: columns[name] for name in names}
+    if options.margins:
+        columns = {"total_over": groups.total_over()[group]} | columns
     return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
 
 
@@ -293,7 +291,10 @@ def _column(name: str, *values: Any) -> pl.Series:
 
 
 def float_column(values: Array, name: str = "") -> pl.Series:
-    """Return numbers as a column, NaN as null."""
+    """Return numbers as a column, NaN as null. A single one is no array for polars, which slows small calls."""
+    if len(values) == 1:
+        value = float(values[0])
+        return pl.Series(name, [None if math.isnan(value) else value], dtype=pl.Float64)
     return pl.Series(name, np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
 
 

@@ -143,8 +143,10 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
     tallies: list[Tally] = []
     # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
     defined = np.ones(np.count_nonzero(all_values.evaluated), bool)
-    with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
-        shared, squared = (defined, ~defined), None if weight is None else weight * weight
+    shared, squared = (defined, ~defined), None
+    if weight is not None:
+        with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
+            squared = weight * weight
     first = (
         first_of_same_counts(all_values.asked, all_values.conventions) if all_values.counts or all_values.rows else ()
     )

@@ -67,7 +67,7 @@ def _quantile(percent: float) -> str:
 
 def check_asked(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
     """Raise for a metric or average that cannot be computed with these columns and conventions; nothing is read."""
-    for average in averages:
+    for average in filter(None, averages):
         check_average(average, f"average={quote(average)}", call.columns)
     for name, metric in asked:
         check_parameters(name, metric)

@@ -180,10 +180,9 @@ class Columns:
     @classmethod
     def of(cls, **parts: Any) -> Columns:
         """Return the columns of roles, by keyword: a role and its column, None for none; or a field of the shape."""
-        single = {role: parts.pop(role) for role in SINGLE if role in parts}
+        single = {role: column for role in SINGLE if (column := parts.pop(role, None)) is not None}
         shape = {name: parts.pop(name) for name in SHAPE if name in parts}
-        named = {role: column for role, column in single.items() if column is not None}
-        return cls(**parts, single=named, shape=Shape(**shape))
+        return cls(**parts, single=single, shape=Shape(**shape))
 
     def changed(self, **parts: Any) -> Columns:
         """Return these columns with some replaced; keywords are as in ``of``."""
@@ -293,7 +292,8 @@ IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
 def judgment_columns_in(table: pl.DataFrame) -> list[str]:
     """Return the internal names of a table's columns of judgments: "grade", "label" or both."""
-    return [name for name in ("grade", "label") if name in table.columns]
+    there = table.columns
+    return [name for name in ("grade", "label") if name in there]
 
 
 def checked_columns(
@@ -354,7 +354,7 @@ def role_columns(
     scale: Scale | None = None,
 ) -> dict[str, pl.Series]:
     """Return the checked columns of some roles, those that are named; parameters are as in ``checked_columns``."""
-    score = frame.get_column(str(columns.score), default=None)
+    score = frame.get_column(str(columns.score), default=None) if columns.threshold else None
     score_type = pl.Null if score is None else score.dtype
     judged = bool(columns.query and (columns.label or columns.grade))
     optional = judged and not (columns.relevant or columns.shape.documents)

@@ -125,6 +125,9 @@ class Conventions:
         return None if self.scale is None else max(grade for grade in self.scale.values() if grade is not None)
 
 
+OPTIONS = {option.name for option in fields(Conventions)}
+
+
 def _rounded_to_type(value: float, dtype: str) -> float:
     """Return a number rounded to a type of floats; unchanged for other types."""
     if dtype not in FLOATS:
@@ -147,8 +150,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     wrong = chain(wrong, _without_propensity(roles, columns))
     for reason in wrong if columns.query else chain(wrong, _of_queries(roles, columns)):
         raise ColumnError(reason)
-    options = [option.name for option in fields(Conventions)]
-    given = {name: roles[name] for name in options if roles.get(name) is not None}
+    given = {name: value for name, value in roles.items() if name in OPTIONS and value is not None}
     given |= {name: tuple(given[name]) for name in ("classes", "abstain") if name in given}
     if "positive" in given:
         listed_ones = isinstance(given["positive"], list | tuple | set | frozenset)

@@ -135,6 +135,8 @@ def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
 
     A collection size may be a number instead.
     """
+    if not theirs:
+        return ()
     given = [roles.get(role) for role in IN_JUDGMENTS]
     columns = [column for one in given if not isinstance(one, float | int) for column in column_names(one)]
     return tuple(column for column in columns if column in theirs)
@@ -190,8 +192,8 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     aside |= {"score"} if named.get("class_scores") else set()
     aside |= {"label", "grade"} if judged or named.get("relevant") else set()
     aside |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
-    roles = [role for role in OF_RESULTS if not (judged and role in ("label", "grade"))]
-    columns = [(role, column) for role in roles for column in column_names(named.get(role))]
+    roles = [role for role in OF_RESULTS if role in named and not (judged and role in ("label", "grade"))]
+    columns = [(role, column) for role in roles for column in column_names(named[role])]
     return [*columns, *((role, role) for role in found if role in OF_RESULTS and role not in aside)]
 
 

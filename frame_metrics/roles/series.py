@@ -63,9 +63,9 @@ def number_column(
     exact : whether whole numbers past 2**53 are an error: float64, in which everything is computed, rounds them.
     """
     kind = values.dtype
-    if kind == pl.Boolean and booleans:
+    if isinstance(kind, pl.Boolean) and booleans:
         return values.cast(pl.Int8)
-    if kind == pl.Null:
+    if isinstance(kind, pl.Null):
         return values.cast(pl.Float64)
     if not kind.is_numeric():
         refuse_lists_as_text(values, column)

@@ -184,7 +184,7 @@ def _over_parts(over: Array, under: Array) -> Array:
     return ratio(over, under).sum(axis=0)
 
 
-def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
+def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[Array, Array, Array, Array]:
     """Compute averages in groups.
 
     Parameters
@@ -196,24 +196,25 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     Returns
     -------
     The averages (NaN for one over no query), the numbers of queries that they rest on, of undefined ones, and of as
-    many with equal weights (Kish's), shape (4, tallies, n).
+    many with equal weights (Kish's), shape (tallies, n) each.
     """
-    rests_on, undefined, sums, ends, _ = _summed_within(tallies, group, n, rests=False)
-    each = by_tally(sums, to_sum(tallies)[1])
+    columns, edges = to_sum(tallies)
+    rests_on, undefined, sums, ends, _ = _summed_within(tallies, columns, group, n, rests=False)
+    each = by_tally(sums, edges)
     for i, average in enumerate(tallies):
         if average.level is not None:
             each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
-    value[means] = np.clip(value[means], *ends)  # sums are rounded: see ``no_further``
+    value[means] = value[means].clip(*ends)  # sums are rounded: see ``no_further``
     value[rests_on == 0] = np.nan
     effective = np.where(rests_on > 0, rests_on, np.nan)
     for i, (average, rows) in enumerate(zip(tallies, each, strict=True)):
         if average.weight is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 effective[i] = ratio(rows[1] ** 2, rows[2])
-    return np.array([value, rests_on, undefined, effective])
+    return value, rests_on, undefined, effective
 
 
 def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
@@ -223,7 +224,7 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
     The parameters are those of ``averages_within``.
     """
-    rests_on, undefined, sums, ends, rests = _summed_within(tallies, group, n, rests=True)
+    rests_on, undefined, sums, ends, rests = _summed_within(tallies, to_sum(tallies)[0], group, n, rests=True)
     return np.concatenate([rests_on, undefined, sums, *ends, rests])
 
 
@@ -255,9 +256,9 @@ def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
 
 
 def _summed_within(
-    tallies: list[Tally], group: Array | None, n: int, *, rests: bool
+    tallies: list[Tally], columns: list[Array], group: Array | None, n: int, *, rests: bool
 ) -> tuple[Array, Array, Array, tuple[Array, Array], Array]:
-    """Sum the columns of tallies within groups.
+    """Sum the columns of tallies within groups; ``columns``: as ``to_sum`` returns them.
 
     Returns
     -------
@@ -265,7 +266,6 @@ def _summed_within(
     tallies, shape (columns, n); the least and the greatest values of each mean; and with ``rests`` what rounding lost
     of each sum, shape (columns, n).
     """
-    columns, _ = to_sum(tallies)
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
     before = [rest for average in tallies for rest in average.rests]
     every, of = [*counted, *columns], group

@@ -98,7 +98,7 @@ class TwoMixes:
         every = np.ones(len(of), bool), np.zeros(len(of), bool)
         weight = None if (self.weight == 1).all() else self.weight
         means = tally(None, self.values, "weighted", weight, every, (-np.inf, np.inf))
-        value, number, _, _ = averages_within([means], of, n)[:, 0].reshape(4, 2, grouping.n)
+        value, number = (one[0].reshape(2, grouping.n) for one in averages_within([means], of, n)[:2])
         size = within(of, n, [self.weight])[0].reshape(2, grouping.n)
         share = ratio(size, np.broadcast_to(size.sum(axis=1, keepdims=True), size.shape))
         return {"share": share, "value": value, "n": number, "n_units": self._units_within(of, n)}
