@@ -47,7 +47,7 @@ class DistributedAnswer:
     queries: pl.DataFrame | None  # keys that are in a piece, maybe without rows: ``HAS_ROW`` is false in these
     each: Callable[[pl.DataFrame], pl.DataFrame]  # what a piece is reduced to
     facts: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
-    # From the facts of all pieces: what each result needs; it raises for bad ones.
+    # From the facts of all pieces: what each result needs. It raises if the facts show a fault.
     known: Callable[[pl.DataFrame], pl.DataFrame]
     rows: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]  # of what a piece is reduced to, and what is known
 

@@ -82,7 +82,7 @@ class ReportedError(Exception):
 
 
 class MistakenColumnError(ReportedError, ColumnError):
-    """A column that, by all of its values, is something else than its part says."""
+    """A column that, by all of its values, is something else than its role says."""
 
 
 class BadValueError(FrameMetricsError):

@@ -28,7 +28,7 @@ UNANSWERED = "\0unanswered"  # see ``Values.unanswered``
 # of the weights of its results and of their squares; with ``value=``, whether it has no number.
 VALUE, COUNT, ROWS, WEIGHTS, ABSENT = "\0value:", "\0count:", "\0rows:", "\0weights:", "\0absent:"
 FILLS = "\0fills:"
-# Roles of queries: the columns with the values of a role, and that of clusters, which have their names.
+# Roles of queries, under the names of the roles; and the number of the cluster of each.
 QUERY_VALUES = {"weight": "\0weight", "covariate": "\0covariate", "sampling": "\0sampling"}
 CLUSTER = "\0cluster"
 # In a row that stands for many rankings: how many are evaluated, and the sums for their averages.

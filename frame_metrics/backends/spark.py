@@ -92,7 +92,7 @@ class SparkFrame(Engine):
 
         Parameters
         ----------
-        asked : the function, and the columns and keys of a piece.
+        gathering : the function, and the columns and keys of a piece.
         queries : keys of queries that get a row in a piece even if the frame has no rows of them; the column
             ``HAS_ROW`` says which rows are the frame's.
         """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FilePath: TypeAlias = "str | os.PathLike[str]"
 _RUN, _QRELS, _DIVERSE = "query Q0 doc rank score run", "query iter doc grade", "query subtopic doc grade"
 _FIELD = r"[^ \t\r]+"
-# Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
+# As in trec_eval, anything may follow a run's name. Nothing may follow a grade, so that no run is read as judgments.
 _LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", **dict.fromkeys((_QRELS, _DIVERSE), r"[ \t]*\r*$")}
 # Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
 _UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"

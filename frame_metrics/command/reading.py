@@ -49,7 +49,7 @@ ROWS = 100_000  # number of first rows of a text file from which the types of it
 # Roles whose columns in CSV are read as text, as numbers, or in the type that their values suggest; and keys, which
 # stay as they are written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
-SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
+INFERRED, KEYS = roles_where(lambda role: role.text == "inferred"), roles_where(lambda role: role.text == "key")
 NOT_CANONICAL = r"^\s*([+-]?0|\+)\d+\s*$"  # integers that would be printed differently, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of these formats
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
@@ -225,7 +225,7 @@ class InputFiles:
         there = raw.collect_schema().names()
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
         types = {column: kind for column, kind in types.items() if column in there}
-        empty = {column: "" for column in self._columns((*NUMBERS, *SEEN)) if column in there}  # in quotes too
+        empty = {column: "" for column in self._columns((*NUMBERS, *INFERRED)) if column in there}  # in quotes too
         options |= {"infer_schema_length": ROWS, "null_values": empty or None}
         plan = pl.scan_csv(path, schema_overrides=types, **options)
         kinds = plan.collect_schema()
@@ -235,7 +235,7 @@ class InputFiles:
             written = raw.select(pl.col(numbers).str.contains(NOT_CANONICAL).any()).collect().row(0, named=True)
             types |= {column: pl.String for column, odd in written.items() if odd}
             plan = pl.scan_csv(path, schema_overrides=types, **options)
-        texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
+        texts = [column for column in self._columns(INFERRED) if kinds.get(column) == pl.String]
         return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
 
     def _typed(self, name: str, path: str, kind: str) -> pl.LazyFrame:

@@ -29,7 +29,7 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
 
     Parameters
     ----------
-    lists : whether the catalogue is needed; otherwise True stands for it.
+    lists : whether the catalogue is needed. If not, it is not read, and True marks that one was given.
 
     Raises
     ------

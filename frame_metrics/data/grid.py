@@ -26,7 +26,7 @@ from frame_metrics.roles.columns import Columns
 class Grid:
     """The rankings to measure, each with the numbers of its system, segment and query.
 
-    A row that holds a value is a row of the log; past the end of the log, one of the judgments.
+    ``system_row``, ``segment_row`` and ``query_row`` are rows of the log; past its end, rows of the judgments.
     """
 
     rankings: RankingRows  # those of the log first, then those that a system lacks, which have no rows
@@ -37,7 +37,7 @@ class Grid:
     system_row: Array  # a row that holds each system, shape (systems,)
     segment_row: Array  # a row that holds each segment, shape (segments,)
     query_row: Array  # a row that holds each query, shape (queries,)
-    pool: Pools | None  # the judged documents of each ranking's query; None where the rows of the ranking are all
+    pool: Pools | None  # the judged documents of each ranking's query; None: only its rows are judged
     segment_known: Array | None = None  # whether all values of a segment are known, (segments,); None: all are
 
     @property

@@ -29,7 +29,7 @@ def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None
     asked, averages : the metrics, and the averages that are asked for.
     """
     verb = None if call.needs is None else call.needs.verb
-    if verb is None or not (verb.means and call.plan.found_ranking):
+    if verb is None or not (verb.means and call.plan.ranking_is_guessed):
         return
     if has_single_rows(log):
         pooled = not any(metric.input is FullRanking or metric.k for _, metric in asked)

@@ -174,7 +174,7 @@ def work_of(kind: type[Any], source: InPieces, *fields: Any, totals: bool = Fals
 def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.DataFrame, Any]:
     """Run work on all pieces, and on the judged queries that are in no piece.
 
-    ``matched``: whether ids of which no judgment has any are an error.
+    ``matched``: whether to raise if no judgment has the ids of a row.
 
     Returns
     -------

@@ -177,7 +177,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
         unanswered[block.at] &= whole.evaluated
         into, at = values, block.at
         if sums:
-            into, at = values.some(at), slice(None)
+            into, at = values.for_block(at), slice(None)
             into = replace(into, **_arrays_of(asked, averages, conventions, len(into.evaluated)))
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)

@@ -29,7 +29,7 @@ UNANSWERED = {"n_unanswered": pl.Int64}  # the column that counts queries withou
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
 UNPAIRED = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
-CALIBRATED = "if_calibrated"  # the column of what calibrated scores would have
+CALIBRATED = "if_calibrated"  # the column of the value that calibrated scores would have
 COUNTS = ("n", "n_undefined", "n_unanswered", "n_proxy", "n_unpaired")
 # Suffixes of the columns of a metric in a wide result.
 WIDE = {
@@ -96,7 +96,7 @@ class Wide:
     weighted: bool  # whether each metric has a column of its effective sample size
     counted: Sequence[bool]  # whether a metric has its own column of n, because it may leave queries out
     systems: bool  # whether there is a column "n_unanswered"
-    calibrated: bool = False  # whether metrics that chance makes greater have a column of their value by chance
+    calibrated: bool = False  # whether metrics that chance makes greater have a column ``CALIBRATED``
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""

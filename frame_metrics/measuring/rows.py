@@ -281,7 +281,7 @@ def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, va
 
 
 def class_sizes(cases: Cases, segments: Segments) -> Array:
-    """Return the number of true rows of each class in each segment, shape (segments, K)."""
+    """Return the number of rows whose actual class it is, of each class in each segment, shape (segments, K)."""
     cell, k = class_cells(cases, segments), max(cases.k, 1)
     here = cell >= 0
     return np.bincount(cell[here], cases.times[here], len(segments) * k).reshape(-1, k)

@@ -1,4 +1,4 @@
-"""The table at which kernels end: values of metrics for every ranking, and all that means, intervals and tests read."""
+"""The table at which kernels end: values of metrics for every ranking, and what averages, intervals and tests add."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class Values:
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
     has_nonpositive: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
 
-    def some(self, at: slice | Array) -> Values:
-        """Return what is known of some rankings, without values of metrics."""
+    def for_block(self, at: slice | Array) -> Values:
+        """Return what is known of some rankings. Values of metrics are still those of all: the caller replaces them."""
         each: Any = {name: held[at] for name in RANKING_FIELDS if (held := getattr(self, name)) is not None}
         return replace(self, index=self.index.some(at), **each)
 

@@ -44,7 +44,7 @@ from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedSco
 # Names of columns that our metrics read of roles of documents; users' names cannot have the equals sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 GIVEN = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
-COUNTED = 8  # what the table of a query has to be summed
+COUNTED = 8  # counts of the 2x2 table of a query, which the micro average sums
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 # Kernels that accompany a measure, by its name, the kind, and the input: "calibrated", the value if nothing is off,

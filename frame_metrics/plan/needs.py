@@ -53,7 +53,7 @@ NONE, RANKED = Needs(), Needs(query=True, order=True)
 
 def needs_of(plan: Plan, asked: Asked) -> Needs:
     """Return the needs of some metrics; raise for one that needs a column that is missing."""
-    each = [Needs(query=plan.has_judgments, judgments_optional=not any(metric.judges for _, metric in asked))]
+    each = [Needs(query=plan.has_separate_judgments, judgments_optional=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.of_classes
         _check_sets(name, plan)
@@ -68,7 +68,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             each.append(Needs(score=True))
         else:
             cutoff = metric.input is FullConfusion
-            retrieved = cutoff and (plan.has_judgments or bool(plan.columns.query))
+            retrieved = cutoff and (plan.has_separate_judgments or bool(plan.columns.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
     return reduce(or_, {id(needs): needs for needs in each if needs is not NONE}.values())  # most metrics have the same
 
@@ -167,7 +167,7 @@ def audited(plan: Plan) -> Needs:
 def _check_found(plan: Plan) -> None:
     """Raise if "query" was found by name in a frame of decisions: they may be meant query by query, or pooled."""
     predicted = plan.columns.predicted
-    if plan.found_query and (predicted or plan.roles.get("threshold") is not None):
+    if plan.query_is_guessed and (predicted or plan.roles.get("threshold") is not None):
         what = f"the column {quote(predicted)}" if predicted else "threshold="
         raise MistakenColumnError(
             f"{what} decides about rows, and 'query' is a column too; pass query='query' for each query's own table, "
@@ -205,7 +205,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
 
 def _check_there(plan: Plan, needs: Needs) -> None:
     """Raise for a needed role without a column, and for a role that the call cannot use."""
-    columns, judged = plan.columns, plan.has_judgments
+    columns, separate = plan.columns, plan.has_separate_judgments
     _check_found(plan)
     if columns.class_scores and (needs.order or columns.query):
         way = f", or pass query=None in the place of {listed(columns.query)}" if columns.query else ""
@@ -221,12 +221,12 @@ def _check_there(plan: Plan, needs: Needs) -> None:
     no_rows = needs.verb is not None and "rows" not in needs.verb.kinds
     # What is needed, and whether it is missing, by the role or the two of which one is enough.
     lacks = {
-        ("query",): (needs.query or judged or no_rows) and not columns.query,
+        ("query",): (needs.query or separate or no_rows) and not columns.query,
         ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
-        ("doc",): (judged or needs.lists) and not columns.doc,
-        ("label", "grade"): not (needs.judgments_optional or judged) and not (columns.label or columns.grade),
+        ("doc",): (separate or needs.lists) and not columns.doc,
+        ("label", "grade"): not (needs.judgments_optional or separate) and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:

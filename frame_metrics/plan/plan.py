@@ -24,8 +24,8 @@ OF_PROXY = "proxy, whose columns and scale are named as proxy=machine.irm(grade=
 class Plan(Remembers):
     """A frame, the column of every role, and the separate judgments.
 
-    An irm keeps its plan as long as the frame has the same columns. ``call.bound`` makes the call of it that reads what
-    some metrics need.
+    An irm keeps its plan as long as the frame has the same columns. ``bind`` (plan/call.py) makes of it the call that
+    reads what some metrics need.
     """
 
     given: Given
@@ -50,18 +50,18 @@ class Plan(Remembers):
         return glance_at(self.backend)
 
     @property
-    def has_judgments(self) -> bool:
+    def has_separate_judgments(self) -> bool:
         """True if the judgments are not values of results: they are in another frame, or in lists of documents."""
         return self.given.judgments is not None or self.columns.relevant is not None
 
     @cached_property
-    def found_query(self) -> bool:
+    def query_is_guessed(self) -> bool:
         """True if "query" was only found by name, and rows have their own judgments."""
-        columns = self.columns
-        return columns.query == ("query",) and "query" not in self.roles and not (columns.value or self.has_judgments)
+        columns, named = self.columns, "query" in self.roles
+        return columns.query == ("query",) and not (named or columns.value or self.has_separate_judgments)
 
     @cached_property
-    def found_ranking(self) -> bool:
+    def ranking_is_guessed(self) -> bool:
         """True if "query" was only found by name, and nothing else says that the rows of a query are a ranking.
 
         A rank says so, and so do grades without labels, lists, judgments, and roles that rows without a query cannot
@@ -71,13 +71,13 @@ class Plan(Remembers):
         graded = columns.grade and not columns.label
         has_role = graded or columns.rank or columns.shape.lists or columns.n_relevant or columns.team
         others = ("collection_size", *CHANCES, *TABLES, "group")
-        return self.found_query and not has_role and all(roles.get(role) is None for role in others)
+        return self.query_is_guessed and not has_role and all(roles.get(role) is None for role in others)
 
     @property
     def describes_lists(self) -> bool:
         """True if roles describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
         of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
-        judges = self.has_judgments or self.columns.label or self.columns.grade or self.columns.predicted
+        judges = self.has_separate_judgments or self.columns.label or self.columns.grade or self.columns.predicted
         return of_shown and bool(self.columns.query) and not judges and self.roles.get("threshold") is None
 
     @property

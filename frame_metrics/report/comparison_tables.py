@@ -132,7 +132,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     ]
     notes = [*made.notes]
     if content.adjusted:
-        how = "" if content.within else " (CUPED)"
+        how = "" if content.adjusted_by_strata else " (CUPED)"
         notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)}{how}; Results are not.")
     notes += [left_out_note(len(frame), content if system else None)] if len(frame) > ROWS else []
     under = f"the {ci_level(content)} of the difference"

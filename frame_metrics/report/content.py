@@ -70,7 +70,7 @@ class Content:
     fills: bool = True  # whether undefined values of the first metric count as a number
     arms: bool = False  # whether ``system`` is the column of arms
     adjusted: str | None = None  # the covariate, or the strata, by which means of arms are adjusted
-    within: bool = False  # whether these are strata
+    adjusted_by_strata: bool = False  # whether by strata, not by a covariate
     best_threshold: pl.DataFrame | None = None
     positive: str = "relevant"  # a word for the positive label
     classes: pl.DataFrame | None = None  # the metrics of each of several classes

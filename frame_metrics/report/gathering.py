@@ -124,7 +124,7 @@ def gathered(
         positive=_word(irm.roles.get("positive"), columns.query),
         threshold=_threshold(call),
         adjusted=", ".join(compare_options.get("strata", ())) or compare_options.get("covariate"),
-        within="strata" in compare_options,
+        adjusted_by_strata="strata" in compare_options,
     )
     content = _with_segments(content)
     content = content if title else replace(content, title=title_of(content))

@@ -33,7 +33,8 @@ class Role:
     saved: bool = False  # whether it goes with value=, numbers that were computed elsewhere
     called: str = ""  # usual names of such columns, which errors offer as a hint
     plural: str = ""  # the word for its values, if it is not the role with an s
-    text: Literal["text", "number", "seen", "key"] | None = None  # its type in text files; "seen": as the values look
+    # Its type in text files; "inferred": that which its values suggest, "key": as written.
+    text: Literal["text", "number", "inferred", "key"] | None = None
     check: Callable[..., pl.Series] | None = None  # takes values and the column's name; returns them ready, or raises
     takes: tuple[str, ...] = ()  # further parameters of the check
 
@@ -59,7 +60,7 @@ def _chance(name: str, called: str) -> Role:
 
 
 _result = partial(Role, of=("result",), found="always")
-_judgment = partial(_result, text="seen")
+_judgment = partial(_result, text="inferred")
 
 ROLES: dict[str, Role] = {
     "query": Role(
@@ -80,7 +81,7 @@ ROLES: dict[str, Role] = {
         takes=("later",),
     ),
     "rank": _result(
-        found="query", several=True, called="position pos place rnk ranking", text="seen", check=series.rank_column
+        found="query", several=True, called="position pos place rnk ranking", text="inferred", check=series.rank_column
     ),
     "label": _judgment(
         called="y_true y target relevant is_relevant clicked click true actual class",

@@ -207,7 +207,8 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
     """Return scores, null for documents that were not retrieved; raise for NaN and infinite ones.
 
-    ``later``: whether scores without a null are checked after sorting instead, see ``checked`` in roles/columns.py.
+    ``later``: whether scores without a null are checked after sorting instead, see ``scores_later`` of
+    ``checked_columns``.
     """
     values = number_column(values, column, "score", None)
     if values.null_count() or not later:

@@ -195,8 +195,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
 
     Returns
     -------
-    The averages (NaN for one over no query), the numbers of queries that they rest on, of undefined ones, and of as
-    many with equal weights (Kish's), shape (tallies, n) each.
+    The averages (NaN for one over no query), the numbers of queries that they rest on, the numbers of undefined ones,
+    and Kish's effective numbers, shape (tallies, n) each.
     """
     columns, edges = to_sum(tallies)
     rests_on, undefined, sums, ends, _ = _summed_within(tallies, columns, group, n, rests=False)

@@ -65,8 +65,8 @@ def binomial(count: int, n: int, share: float) -> float:
     return _no_likelier(count, *_binomial(n, share))
 
 
-def binomial_shares(n: int, share: float) -> tuple[int, Array]:
-    """Return the chances that a binomial count is at most some number, at most the next ..., and the first number.
+def binomial_cdf(n: int, share: float) -> tuple[int, Array]:
+    """Return the first number that is likely at all, and the chances of at most that, at most the next ..., of a count.
 
     Numbers further from the mean than ``FAR`` are left out: the chance of fewer is 0 in floats.
 

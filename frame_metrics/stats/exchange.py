@@ -21,7 +21,7 @@ from frame_metrics.stats.subsets import subsets_at_once
 from frame_metrics.stats.units import Arms
 from frame_metrics.threads import in_threads
 
-Draw = Callable[[np.random.Generator, int], Array]  # draws so many exchanges, and returns how far each is, as above
+Draw = Callable[[np.random.Generator, int], Array]  # draws exchanges, and returns the distance of each, as ``Far`` does
 NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
 FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
 
@@ -76,7 +76,8 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, norm
 
     Parameters
     ----------
-    normal : columns whose p-value is NaN, as that of a t-test will do, where so many units are left to draw.
+    normal : columns whose difference is a normal number: if exchanges would take long, their p-value is NaN, and the
+        caller takes that of a t-test.
     """
     ways, drawn = _ways(arms, permutations), Drawn(permutations, seed)
     if arms.shared.size:

@@ -15,12 +15,15 @@ from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
 ROOM = 100_000_000  # bytes of flipped sums that are kept at a time
 ROUNDED = 1e-14  # share of the mean size of differences from which they are made otherwise
-NEVER = 1e-9  # share of the units by which u**2 stays below their number where t is finite
+SLACK = 1e-9  # relative tolerance of rounded numbers; t is infinite if u**2 is the number of units but for this
 
 
 @dataclass(frozen=True, eq=False)
 class OfSides:
-    """The sides that columns are differences of, where few make many pairs: flipped ones are those of two sides."""
+    """The systems whose differences the columns are.
+
+    With few systems in many pairs it takes less time to flip the sums of the systems, and to subtract these.
+    """
 
     rows: Array  # sums of a unit's weighted values, less those of one side, shape (units, sides)
     pair: Array  # the side of each column, and the side that is taken from it, shape (2, columns)
@@ -139,10 +142,10 @@ def quantile_of_flips(t: Array, level: float, *, every: bool) -> Array:
     """
     flips = t.shape[1]
     if every:
-        at = int(np.ceil(level * (flips - 1) - NEVER))
-        known = 2 / flips <= 2 * (1 - level) + NEVER
+        at = int(np.ceil(level * (flips - 1) - SLACK))
+        known = 2 / flips <= 2 * (1 - level) + SLACK
     else:
-        at = int(np.ceil(level * (flips + 1) - NEVER)) - 1
+        at = int(np.ceil(level * (flips + 1) - SLACK)) - 1
         known = at < flips
     return np.sort(t, axis=1)[:, at] if known else np.full(len(t), np.inf)
 
@@ -294,7 +297,7 @@ def _weighted(block: Flipped, columns: Array, distance: Array, flips: Flips) -> 
     mean, whole = distance / size.sum(axis=0), (deviations**2 / left).sum(axis=0)
     square = whole - 2 * mean * pulled + mean**2 * (size**2 / left).sum(axis=0)
     some = block.spread[columns] > 0
-    sure = square <= NEVER * whole
+    sure = square <= SLACK * whole
     found = np.where(sure, np.copysign(np.inf, distance), distance / np.sqrt(np.where(sure, 1, square)))
     return found, some.astype(np.float64)
 
@@ -315,6 +318,6 @@ def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int |
         u = (sums[:, members] / norm[members]).max(axis=1)
         if units is not None:
             rest = units - u**2
-            sure = rest <= NEVER * units
+            sure = rest <= SLACK * units
             u = np.where(sure, np.inf, u * np.sqrt((units - 1) / np.where(sure, 1, rest)))
         np.maximum(greatest[number], u, out=greatest[number])

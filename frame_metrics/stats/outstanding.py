@@ -20,9 +20,9 @@ ALPHA = 0.05  # p-values below which a segment stands out
 # Permutations that are drawn first; in all where these may be significant; and where they are near the level.
 FIRST, DRAWS, MOST = 199, 1999, 4999
 NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # p-values near the level
-MANY, ALONE = 20_000, 5000  # units, from which on they are permuted in blocks; those that still are so one by one
+MANY, ALONE = 20_000, 5000  # units: from so many on, blocks are permuted; so many stay single
 COSTLY = 200_000  # numbers of a permutation, from which on few are drawn
-SIGNS = 2000  # the fewest signs of which so many clusters have the same one
+SIGNS = 2000  # at least so many signs are drawn; of more clusters, several share one
 
 Far = Callable[[Array], Array]
 Draw = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations

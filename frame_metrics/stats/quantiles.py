@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from frame_metrics.inputs import Array
-from frame_metrics.stats.exact import binomial_shares
+from frame_metrics.stats.exact import binomial_cdf
 
 NAMED = {"median": 0.5, "min": 0.0, "max": 1.0}
 
@@ -74,7 +74,7 @@ def order_statistics(n: int, at: float, level: float) -> tuple[int | None, int |
     Source: W. R. Thompson, On confidence ranges for the median and other expectation distributions, The Annals of
     Mathematical Statistics 7(3), 1936.
     """
-    first, up_to = binomial_shares(n, at)  # of the values first, first + 1 ... , the chance of no more
+    first, up_to = binomial_cdf(n, at)  # of the values first, first + 1 ... , the chance of no more
     low = first + int(np.searchsorted(up_to, (1 - level) / 2, side="right")) - 1
     high = first + int(np.searchsorted(up_to, (1 + level) / 2, side="left"))
     return low if low >= 0 else None, high if high < n else None

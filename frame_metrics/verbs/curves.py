@@ -103,7 +103,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     kind, per, levels = kinds[0], options.per is not None, _recall_levels(options.levels)
     # If only ranks are named, not scores, a point is a cutoff in ranks instead of a threshold.
     ranked = kind not in OF_SCORES and plan.columns.score is None and plan.columns.rank is not None
-    query = per or ranked or plan.has_judgments
+    query = per or ranked or plan.has_separate_judgments
     call = bind(plan, Needs(query=query, order=ranked, score=not ranked, verb=CURVE_OF_SCORES))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
     check_key_names(call.columns.keys, types)

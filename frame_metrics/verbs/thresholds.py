@@ -64,7 +64,7 @@ def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | M
 
 def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
-    call = bind(plan, Needs(score=True, query=plan.has_judgments, verb=THRESHOLDS))
+    call = bind(plan, Needs(score=True, query=plan.has_separate_judgments, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
     check_key_names(call.columns.keys, ("threshold", *COUNTS))
     for name, _ in asked:

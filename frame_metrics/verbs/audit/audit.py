@@ -181,7 +181,7 @@ class _Auditor:
         every = [*found.sides, *about(counts.log, counts.index, counts, which=which, whole=whole)]
         every += about_annotators(found.judged, self.several)
         every += self._turnover(counts.index)
-        every += [About(FoundQuery(counts))] if source.call.plan.found_ranking else []
+        every += [About(FoundQuery(counts))] if source.call.plan.ranking_is_guessed else []
         every += about_proxies(source)
         every += [About(_set_aside(self.source.call)), *about_chosen(source)]
         every += [] if found.cases is None else [of_rows.about_decisions(found.cases)]

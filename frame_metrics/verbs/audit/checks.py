@@ -130,7 +130,7 @@ def check(
     that it reads, which decides what it returns:
 
     - ``RankedBlock``: how often the problem occurs in each ranking, shape (rankings,), bool or counts. The unit is
-      counted from that (``Counted.number``).
+      counted from that (``in_unit``).
     - any other class: a ``Seen``, counted in the unit. Those of a ``Log`` are added up over pieces of whole queries.
 
     It returns None if there is nothing to look at.

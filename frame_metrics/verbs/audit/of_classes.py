@@ -8,7 +8,7 @@ from frame_metrics.measuring.rows import class_sizes
 from frame_metrics.verbs.audit.checks import Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
-FEW = 5  # true rows of a class from which on it is in nearly every resample
+FEW = 5  # rows whose actual class it is, from which on it is in nearly every resample
 
 
 @check("warning", "{classes}", only=lambda pooled: pooled.decided and not pooled.cases.binary)

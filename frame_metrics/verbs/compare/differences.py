@@ -62,7 +62,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns that are not keys, and their types."""
     if options.per_query:
         return {name: PAIR_COLUMNS[name] for name in EACH}
-    if options.of_wins:
+    if options.tests_preference:
         return TEAM_COLUMNS
     arms = ARM_COLUMNS | (SPLIT if options.shows_unit_shares else {}) | NOTE
     each = {"queries": QUERY_PAIR_COLUMNS, "proxies": PROXY_COLUMNS, "rows": PAIR_COLUMNS}

@@ -163,7 +163,7 @@ def _fill(
     """
     spread = group.spread
     more = np.nan if spread is None else t_quantile(POWER, spread.units - 1)
-    relative = None if spread is None or options.of_wins else _relative(group, n_errors)
+    relative = None if spread is None or options.tests_preference else _relative(group, n_errors)
     for i, column in enumerate(group.columns):
         row, test = column.row, _test(column, options)
         row |= {"test": test} if p_value is None else {"test": test, "p_value": float(p_value[i])}

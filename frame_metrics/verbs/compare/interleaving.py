@@ -48,7 +48,7 @@ class InterleavingOptions(CompareOptions):
         return "team"
 
     @property
-    def of_wins(self) -> bool:
+    def tests_preference(self) -> bool:
         return True
 
 
@@ -105,7 +105,7 @@ def _check_roles(plan: Plan) -> None:
     problem = f"team={columns.team!r} says which system contributed each row of a list, and"
     if several := [*columns.shape.per_system]:
         raise NotComputableError(f"{problem} the columns {several} are those of several systems; name one of them")
-    if plan.has_judgments:
+    if plan.has_separate_judgments:
         raise NotComputableError(
             f"{problem} separate judgments are no clicks; call it before judge(), and pass relevant=None"
         )

@@ -62,7 +62,7 @@ ARM_KINDS: tuple[Compared, ...] = ("arms", "rows of arms")
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together.
 FLIPS: dict[Compared, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
-OF_WINS = ("wilcoxon", "sign")
+WIN_TESTS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
 
@@ -159,7 +159,7 @@ class CompareOptions(IntervalOptions):
         return False
 
     @property
-    def of_wins(self) -> bool:
+    def tests_preference(self) -> bool:
         """True if the verb tests who won each query, and not by how much."""
         return False
 
@@ -233,7 +233,7 @@ def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOpt
         _check_queries(call.columns, options)
     _check_test(kind, call.columns, options)
     check_correction(options, kind)
-    if options.test in OF_WINS and call.conventions.propensity is not None:
+    if options.test in WIN_TESTS and call.conventions.propensity is not None:
         raise NotComputableError(
             f"test={options.test!r} counts wins, or their order, and of results weighted by propensity= only "
             "means are without bias; pass test='randomization', or propensity=None"

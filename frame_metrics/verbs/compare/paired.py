@@ -88,7 +88,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
 def are_zero_one(pairing: Pairing, options: CompareOptions) -> list[bool]:
     """Return for each metric whether all its values are 0 or 1, of queries that are independent and weigh alike."""
     values = pairing.all_values
-    if options.of_wins or values.weight is not None or values.cluster is not None:
+    if options.tests_preference or values.weight is not None or values.cluster is not None:
         return [False] * len(values.asked)
     zero_one = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.values]
     others = [name for (name, _), share in zip(values.asked, zero_one, strict=True) if not share]
@@ -151,7 +151,7 @@ def _column(
 ) -> PairDifferences:
     """Return the column of a pair of systems; ``values``: those of both systems on each query, and their difference."""
     value, base, difference = values
-    if options.of_wins:
+    if options.tests_preference:
         moved = np.sign(difference) * metric.sign / 2
         return PairDifferences(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
     least, most = range_of_metric(metric, np.concatenate([value, base]))
