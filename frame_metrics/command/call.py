@@ -57,12 +57,23 @@ class CommandLine:
     junit: str | None = field(default=None, init=False)  # the JUnit file, once it is checked that it may be written
 
     @cached_property
-    def set_options(self) -> dict[str, Any]:
-        """The value of every option that is set, by a flag or else by the settings."""
+    def _named(self) -> dict[str, Any]:
+        """The value of every option that a flag or else the settings name; None for what is undone."""
         options, found = options_of(self.name), settings(self.given.get("config"), self.name)
         for name, given in self.given.items():
             if name in options:
                 found[name] = options[name].value(given, options[name].flag)
+        return found
+
+    @property
+    def no_system(self) -> bool:
+        """True if it is said that no column has the systems, as by --no-system."""
+        return self._named.get("system", "") is None
+
+    @cached_property
+    def set_options(self) -> dict[str, Any]:
+        """The value of every option that is set, by a flag or else by the settings."""
+        options, found = options_of(self.name), {**self._named}
         if self.qrels_among_arguments and "qrels" in options:
             found.setdefault("qrels", self.qrels_among_arguments)
         return {name: value for name, value in found.items() if value is not None or name in FOUND}

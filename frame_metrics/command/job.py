@@ -15,7 +15,7 @@ import polars.selectors as cs
 
 from frame_metrics.accessor import IRM
 from frame_metrics.backends.display import DIGITS
-from frame_metrics.command import ci_formats, gates, reading, writing
+from frame_metrics.command import ci_formats, gates, mixed_systems, reading, writing
 from frame_metrics.command.call import FILE, OF_DOCS, OF_RANKS, PAGE, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of, takes_one_metric, verb_of
 from frame_metrics.command.files import File
@@ -97,6 +97,12 @@ class Job(CommandLine):
         """The names of the inputs, for people."""
         return ["standard input" if name == "-" else name for name in self.arguments[0]]
 
+    def _check_read(self) -> None:
+        """Raise if lists mix systems, or if a file changed while it was read; called when a verb has its result."""
+        if self.name not in mixed_systems.WITHOUT and not self.no_system:
+            mixed_systems.refuse_mixed_systems(self._log, self.irm._plan.columns)
+        self._check_unchanged()
+
     def _check_unchanged(self) -> None:
         """Raise if a file changed while it was read; called before numbers from it are written."""
         for file in self._files:
@@ -104,7 +110,7 @@ class Job(CommandLine):
 
     def _verb(self) -> int:
         result, outcomes = self._result()
-        self._check_unchanged()
+        self._check_read()
         self._write(result, None if outcomes else DIGITS)
         self._note(result)
         return self._exit_code_of_gates(result, outcomes)
@@ -380,7 +386,7 @@ class Job(CommandLine):
             self.stack.callback(REWORDED.reset, REWORDED.set(reworded))
             texts = {forms[0]: self.irm.report(**options)}
         texts |= {form: in_form(contents[-1], form) for form in forms[1:]}
-        self._check_unchanged()
+        self._check_read()
         for name, form in self.outputs.items():
             data = texts[form].encode("utf-8", "backslashreplace")
             if name is not None:

@@ -42,6 +42,8 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
 ROW, SYSTEM = "row", "system"
+PAIRS = (("score", "rank"), ("label", "grade"))  # alternative roles
+WITH_BOTH = {PAIRS[0]: "ranks order the results", PAIRS[1]: "grades are the gains, and labels say what is relevant"}
 # Roles and options that go with value=.
 PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is known
 SAVED_COLUMNS = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
@@ -98,9 +100,11 @@ def resolve(
     columns = {"by": None} | named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     # Score or rank, judgments, and columns that are made: of positions in lists, of systems.
-    columns |= _pair(roles, ("score", "rank"), found)
     columns |= relevant_lists(named, found, judged, look)
-    columns |= _judgment_of_rows(columns, roles, found, elsewhere=judged or "relevant" in columns)
+    elsewhere = judged or "relevant" in columns
+    _check_pairs(roles, found, PAIRS[:1] if elsewhere else PAIRS, available)
+    columns |= _pair(roles, PAIRS[0], found)
+    columns |= _judgment_of_rows(columns, roles, found, elsewhere=elsewhere)
     columns |= with_places(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
     lists = tuple(result_lists(columns, made, holds_lists, look)) if nested else ()
@@ -163,7 +167,7 @@ def _judgment_of_rows(
     if elsewhere:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
-    return _pair(roles, ("label", "grade"), found)
+    return _pair(roles, PAIRS[1], found)
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
@@ -297,17 +301,36 @@ def _check_roles_with_values(others: Sequence[str]) -> None:
         raise ColumnError(f"{named} {say} nothing of value=, whose numbers were computed already; pass {aside}")
 
 
+def _there(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> list[str]:
+    """Return those of two alternative roles that are found by name; none if one of them was named."""
+    return [] if any(roles.get(role) is not None for role in pair) else [role for role in pair if role in found]
+
+
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
     """Return the column of one of two alternative roles, found by name; none if one of them was named."""
-    there = [role for role in pair if role in found]
-    if not there or any(roles.get(role) is not None for role in pair):
-        return {}
-    if len(there) > 1:
-        one, other = there
-        raise ColumnError(
-            f"both {quote(one)} and {other!r} are columns; name the one to use, as {one}={quote(one)}, or both"
-        )
-    return {there[0]: there[0]}
+    return {role: role for role in _there(roles, pair, found)[:1]}
+
+
+def _check_pairs(
+    roles: Roles, found: Sequence[str], pairs: Sequence[tuple[str, str]], available: Sequence[str]
+) -> None:
+    """Raise one error for all pairs of alternative roles of which both are found by name, and neither is named."""
+    both = [pair for pair in pairs if len(_there(roles, pair, found)) > 1]
+    if not both:
+        return
+    what = ", and ".join(
+        f"both {quote(one)} and {other!r}{' are columns' * (not at)}" for at, (one, other) in enumerate(both)
+    )
+    flags = ", ".join(f"{role}={quote(role)}" for pair in both for role in pair)
+    each = "; ".join(WITH_BOTH[pair] for pair in both)
+    way = (
+        f"pass {flags} to use {'all' if len(both) > 1 else 'both'} ({each}), or name one{' of each' * (len(both) > 1)}"
+    )
+    named = {column for role, one in roles.items() if role in COLUMNS for column in column_names(one)}
+    free = [name for name in available if name not in named]
+    systems = [] if {"system", "arm", "team"} & {*roles} else ROLES["system"].among(free)
+    more = f"; add system={quote(systems[0])} if that column names the systems" if systems else ""
+    raise ColumnError(f"{what}; {way}{more}")
 
 
 def absent(
@@ -426,9 +449,11 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
     """Return the columns of label and grade of separate judgments."""
     if given.get("label") is True:
         return {"label": "label", "made": ("label",)}
-    pair = ("label", "grade")
+    pair = PAIRS[1]
     named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
     as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
+    if not (named or as_in_log):
+        _check_pairs({}, available, (pair,), ())
     found = named or as_in_log or _pair({}, pair, available)
     if not found:
         raise ColumnError(f"judge: {absent(pair, {}, available)}")

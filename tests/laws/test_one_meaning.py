@@ -189,7 +189,10 @@ def test_what_is_found_stands_in_the_repr(roles: dict[str, Any]) -> None:
 
 def test_a_repr_is_no_error() -> None:
     """Nor where a frame has two columns for one part, or cannot be planned."""
-    both = "not ready: both 'label' and 'grade' are columns; name the one to use, as label='label', or both"
+    both = (
+        "not ready: both 'label' and 'grade' are columns; pass label='label', grade='grade' to use both (grades are "
+        "the gains, and labels say what is relevant), or name one"
+    )
     assert repr(log(grade=1).irm) == f"IRM of a polars.DataFrame\n{both}"
     assert repr(log().lazy().select("nothing").irm).startswith("IRM of a polars.LazyFrame\nnot ready: ")
 

@@ -981,3 +981,29 @@ def test_what_is_missing_is_named_in_its_place(
         "'query', 'doc', 'level'\n"
     )
     assert main(["evaluate", "run.csv", "rr", "--qrels", "qrels.csv", "--grade", "level"]) == 0
+
+
+def test_systems_in_one_list_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A column that is called as systems are, and has several in a query, is named, or set aside, by an option."""
+    rows = {"qid": ["1"] * 4, "bm25": [4.0, 3, 2, 1], "rating": [0, 1, 1, 0], "model": ["a", "b", "a", "b"]}
+    call = ["evaluate", write(pl.DataFrame(rows), "mixed.csv"), "rr", *ROLES]
+    assert error(capsys, *call) == (
+        "frame-metrics: 'model' is a column of several systems, as 'a' and 'b', in 1 of 1 queries; pass --system model "
+        "to measure each, or --no-system if the rows of a query are one list\n"
+    )
+    assert read(out(capsys, *call, "--no-system"))["value"].to_list() == [0.5]
+    assert read(out(capsys, *call, "--system", "model"))["value"].to_list() == [0.5, 1.0]
+    assert read(out(capsys, *call, "--by", "model"))["value"].to_list() == [0.5, 1.0]
+    one = pl.DataFrame(rows | {"model": ["a"] * 4})
+    assert read(out(capsys, "evaluate", write(one, "one.csv"), "rr", *ROLES))["value"].to_list() == [0.5]
+
+
+def test_columns_of_which_several_may_be_meant_are_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error has the flags that take all."""
+    rows = {"query": ["1", "1"], "score": [2.0, 1], "rank": [1, 2], "label": [1, 0], "grade": [2, 0], "run": ["a", "b"]}
+    call = ["evaluate", write(pl.DataFrame(rows), "both.csv"), "rr"]
+    flags = "--score score --rank rank --label label --grade grade"
+    told = error(capsys, *call)
+    assert f"both 'score' and 'rank' are columns, and both 'label' and 'grade'; pass {flags} to use all (" in told
+    assert told.endswith("or name one of each; add --system run if that column names the systems\n")
+    assert read(out(capsys, *call, *flags.split(), "--system", "run"))["value"].to_list() == [1.0, 0.0]

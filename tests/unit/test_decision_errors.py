@@ -414,7 +414,8 @@ of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision"
     but: of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}, query="query").evaluate("precision")
     but: of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}, query=None).evaluate("precision")
 of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}).evaluate("precision")
-    ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
+    ColumnError: both 'label' and 'grade' are columns; pass label='label', grade='grade' to use both (grades are the
+        gains, and labels say what is relevant), or name one
     but: of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}, label="label").evaluate("precision")
 of(TWO, predicted="shown").evaluate("precision")
     ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'clicked', 'shown',

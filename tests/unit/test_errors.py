@@ -768,9 +768,21 @@ log(grade=None).evaluate("rr")
     but: log({"query": [1] * 4, "score": [1, 2, 1, 2], "grade": [1] * 4}, query=..., score=...,
         grade=...).evaluate("rr")
 log({"score": [1, 2, 1, 2], "rank": [1, 2, 1, 2]}, score=...).evaluate("rr")
-    ColumnError: both 'score' and 'rank' are columns; name the one to use, as score='score', or both
+    ColumnError: both 'score' and 'rank' are columns; pass score='score', rank='rank' to use both (ranks order the
+        results), or name one
+    but: log({"score": [4, 3, 2, 1], "rank": [1, 2, 1, 2]}, score="score", rank="rank").evaluate("rr")
+log({"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2], "rank": [1, 2, 1, 2], "score": [4, 3, 2, 1],
+        "run": ["a"] * 4},
+        grade=..., score=...).evaluate("rr")
+    ColumnError: both 'score' and 'rank' are columns, and both 'label' and 'grade'; pass score='score', rank='rank',
+        label='label', grade='grade' to use all (ranks order the results; grades are the gains, and labels say what is
+        relevant), or name one of each; add system='run' if that column names the systems
+    but: log({"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2], "rank": [1, 2, 1, 2], "score": [4, 3, 2, 1],
+        "run": ["a"] * 4},
+        score="score", rank="rank", label="label", grade="grade", system="run").evaluate("rr")
 log({"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2]}, grade=...).evaluate("rr")
-    ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
+    ColumnError: both 'label' and 'grade' are columns; pass label='label', grade='grade' to use both (grades are the
+        gains, and labels say what is relevant), or name one
     but: log({"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2]}, grade="grade", label="label").evaluate("rr")
 log(ties="doc").evaluate("rr")
     ColumnError: ties='doc' orders equal scores by document; name the document column with doc=
@@ -985,7 +997,8 @@ BAD_JUDGMENTS = r"""
 judged({"grade": None}).evaluate("rr")
     ColumnError: judge: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'sku'
 judged({"label": [1, 0]}).evaluate("rr")
-    ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
+    ColumnError: both 'label' and 'grade' are columns; pass label='label', grade='grade' to use both (grades are the
+        gains, and labels say what is relevant), or name one
 judged({"sku": None}).evaluate("rr")
     ColumnError: judge: name the doc column of the judgments with doc=; they have 'qid', 'grade'
 judged({"qid": None}).evaluate("rr")
