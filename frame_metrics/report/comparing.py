@@ -16,6 +16,7 @@ from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.content import Calls, Content
+from frame_metrics.report.facing import better_first
 from frame_metrics.report.of_segments import SERIES
 from frame_metrics.report.of_strata import in_segments, with_option
 from frame_metrics.verbs.compare.arms import with_covariate
@@ -130,7 +131,15 @@ def with_comparison(content: Content, work: Calls, plan: Any, compare_options: M
     elif best is not None:
         found = _for_all_pairs(content, found)
     there = {*found["metric"]}
-    return replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
+    content = replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
+    return replace(content, comparison=_faced(content, found))
+
+
+def _faced(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return differences as the sentences have them: of the better system from the other, unless one is a baseline."""
+    if content.has_baseline or content.system not in frame.columns or not sign_of(content.first_compared):
+        return frame
+    return better_first(frame, str(content.system), content.places)
 
 
 def flips_few(content: Content, work: Calls, metrics: float = 1) -> bool:
@@ -225,7 +234,7 @@ def with_differences(content: Content, work: Calls, compare_options: Mapping[str
         irm.compare, *work.metrics_to_pass(name), baseline=_without_segments(irm, compare_options), per_query=True
     )
     each = work.tried("differences", call)
-    return replace(content, differences=None if each is None else content.of_compared(each))
+    return replace(content, differences=None if each is None else _faced(content, content.of_compared(each)))
 
 
 def with_segments_compared(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:

@@ -141,10 +141,12 @@ class Content:
     @cached_property
     def places(self) -> dict[Any, int]:
         """The place of each system, by which those to show are chosen if there are too many."""
-        compared = (
-            [] if self.comparison is None or not self.has_baseline else [*dict.fromkeys(self.comparison["baseline"])]
-        )
-        return places_of(self.results, self.system, self.first, compared)
+        return places_of(self.results, self.system, self.first, self.baselines if self.has_baseline else [])
+
+    @property
+    def baselines(self) -> list[Any]:
+        """The baselines of the comparison."""
+        return [] if self.comparison is None else [*dict.fromkeys(self.comparison["baseline"])]
 
     @property
     def n_systems(self) -> int:
@@ -163,9 +165,20 @@ class Content:
             return []
         keys = [name for name in self.system_and_segments if name in self.differences.columns]
         pairs = self.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
-        systems = [pair[self.system][0] if self.system in pair.columns else None for pair in pairs]
+        systems = [self.sides_shown(pair)[0] for pair in pairs]
         chosen, last = foremost(systems, self.places, PAIRS), len(self.places)
         return [pairs[at] for at in sorted(chosen, key=lambda at: self.places.get(systems[at], last))]
+
+    def sides_shown(self, frame: pl.DataFrame) -> list[Any]:
+        """Return the system of each row by which rows to show are chosen.
+
+        Of two systems, of which none is a baseline that was named, it is the lower: so the first pairs are those of the
+        best.
+        """
+        if self.system not in frame.columns:
+            return [None] * len(frame)
+        of_pairs = "baseline" in frame.columns and not self.has_baseline
+        return frame["baseline" if of_pairs else str(self.system)].to_list()
 
     def moved(self) -> list[pl.DataFrame]:
         """Return the queries on which the systems of each of these pairs differ most, the greatest difference first.

@@ -2,50 +2,90 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from frame_metrics.report.cells import number_text, plain_text
+from frame_metrics.metrics.saved_names import metric_of
+from frame_metrics.report.cells import EQUAL, number_text, plain_text
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import UNJUDGED, SentenceWriter
-from frame_metrics.report.words import signed_text
+from frame_metrics.report.words import name_of, roughly, signed_text
 
 MOST_NAMED = 3  # the most queries that are named
 TIMES_MORE = 4  # times as many queries make an interval half as wide
+MOST_TIMES = 10  # times as many queries are the most that somebody is likely to ask
+LEAST = 6  # the fewest queries whose test can show a difference
 
 
 class NextStepSentences(SentenceWriter):
     """The sentence about what to do next."""
 
     def next(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield the first that applies: what to judge; which queries lost most; how many more queries to ask.
+        """Yield the first that applies: what to judge; how many more queries to ask; which queries lost most.
 
         Parameters
         ----------
         pairs : the sentences about differences of systems.
         """
-        unjudged = self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
-        significant = [one for one in pairs if one.is_significant]
-        if len(unjudged):
-            n = int(unjudged["n"][0])
-            of = f"Judge some of the {n:,} unjudged results at the top; to_judge() lists those that matter most first"
-            yield self._sentence("next", {}, of=of, n=n)
-        elif significant:
-            yield from self._lost(significant[0])
-        elif pairs:
-            yield from self._more(pairs[0])
-        else:
+        settled = [one for one in pairs if one.is_significant]
+        if judged := [*self._judge(pairs[0] if pairs else None)]:
+            yield from judged
+        elif not pairs:
             yield from self._narrower()
+        elif settled and (settled[0] is pairs[0] or self.content.has_baseline):
+            yield from self._lost(settled[0])
+        else:  # the first question is which of the best two is better
+            yield from self._more(pairs[0])
+
+    def _judge(self, pair: Figures | None) -> Iterator[Figures]:
+        """Yield that results should be judged, if those at the top that are not can be as much as the difference."""
+        rows = self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
+        for n, share in rows.select("n", "share").head(1).iter_rows():
+            low, high = metric_of(self.content.first_compared).range
+            limit = 0.0 if pair is None or (low, high) != (0, 1) else abs(pair.difference or 0.0)
+            if share is None or share > limit:
+                results = f"the {n:,} unjudged results at the top"
+                turned = f", which may outweigh a difference of {number_text(limit)}" if limit > EQUAL else ""
+                of = f"Judge some of {results}{turned}; to_judge() lists those that matter most first"
+                yield self._sentence("next", {}, of=of, n=int(n))
 
     def _more(self, pair: Figures) -> Iterator[Figures]:
-        """Yield how many more queries would show half of what these show."""
-        if pair.mde and pair.few_units_text is None and pair.correction in (None, "max_t"):
-            many = self._many(pair.n, pair.baseline_n)
-            shows = f"differences above about {number_text(pair.mde / 2)}"
-            yield self._sentence(
-                "next", {}, of=f"With {TIMES_MORE} times as many {many} {shows} are likely to show", n=pair.n
+        """Yield how many more queries would show a difference like the one that shows now, or that they will not."""
+        unit, sides = self.content.unit, f"{name_of(pair.system)} and {name_of(pair.baseline)}"
+        if pair.p_adjusted is not None and pair.wins == pair.losses == 0:
+            of = (
+                f"More {unit} are unlikely to tell {sides} apart by {pair.metric}; choose by another metric, or by cost"
             )
+            yield self._sentence("next", {}, of=of)
+        elif pair.mde and pair.correction in (None, "max_t"):
+            seen = abs(pair.difference or 0.0)
+            times = (pair.mde / seen) ** 2 if seen > EQUAL else math.inf
+            text = self._seen(pair, times) if times <= MOST_TIMES else self._smaller(pair, times)
+            yield self._sentence("next", {}, of=text, n=pair.n)
+        elif pair.few_units_text is not None and pair.difference and self._counts_queries:
+            needed = self._needed(pair, abs(pair.difference))
+            if needed is not None and pair.n:
+                yield self._sentence("next", {}, of=self._seen(pair, needed / pair.n), n=pair.n)
+
+    def _seen(self, pair: Figures, times: float) -> str:
+        """Return how many queries would show a difference as large as the one that shows now."""
+        times = max(times, LEAST / min(pair.n or LEAST, pair.baseline_n or pair.n or LEAST))
+        large = f"If the difference is as large as it looks ({number_text(abs(pair.difference or 0.0))})"
+        return f"{large}, about {self._many(pair, times)} {self._units} are likely to show it"
+
+    def _smaller(self, pair: Figures, times: float) -> str:
+        """Return up to which difference more queries are worth it, and how many the one that shows now would need."""
+        end, seen = max(abs(pair.ci_low or 0.0), abs(pair.ci_high or 0.0)), abs(pair.difference or 0.0)
+        only = f"More {self.content.unit} are worth it only if a difference of up to {number_text(end)} matters"
+        half = number_text((pair.mde or 0.0) / 2)
+        some = f"{self._many(pair, TIMES_MORE)} {self._units} are likely to show one above about {half}"
+        if math.isinf(times):
+            return f"{only}: {some}"
+        return (
+            f"{only}: {some}, and one as small as it looks ({number_text(seen)}) takes about {self._many(pair, times)}"
+        )
 
     def _narrower(self) -> Iterator[Figures]:
         """Yield how many more queries would make the interval of the only system half as wide."""
@@ -53,21 +93,31 @@ class NextStepSentences(SentenceWriter):
         if low is None or high is None or high - low <= 0:
             return
         half = number_text((high - low) / 4)
-        of = f"With {TIMES_MORE} times as many {self._many(n, None)} the interval is about ±{half}"
+        of = f"With {TIMES_MORE} times as many {self._units} ({TIMES_MORE * n:,}) the interval is about ±{half}"
         yield self._sentence("next", {}, of=of, n=n)
 
-    def _many(self, n: int | None, other: int | None) -> str:
-        """Return words for so many times the queries."""
-        each = "" if other is None else f" and {TIMES_MORE * other:,}"
-        by = " judged by people" if self.content.n_proxy else ""
-        return f"{self.content.unit}{by} ({TIMES_MORE * (n or 0):,}{each})"
+    def _many(self, pair: Figures, times: float) -> str:
+        """Return so many times the numbers of queries, rounded."""
+        return " and ".join(roughly(n * times) for n in (pair.n, pair.baseline_n) if n is not None)
+
+    @property
+    def _counts_queries(self) -> bool:
+        """True if ``sample_size`` counts the queries of all systems, and no units of arms and no clusters."""
+        return not self.content.arms and self.work.columns.cluster is None
+
+    @property
+    def _units(self) -> str:
+        return f"{self.content.unit}{' judged by people' if self.content.n_proxy else ''}"
 
     def _lost(self, pair: Figures) -> Iterator[Figures]:
-        """Yield the queries that lost most against the baseline."""
+        """Yield the queries that lost most against the baseline, or another system."""
         rows = self.content.worst_changes(pair.system, pair.baseline, MOST_NAMED).to_dicts()
         some = ", ".join(f"{self._query(row)} ({signed_text(row['difference'])})" for row in rows)
+        against = f" against {name_of(pair.baseline)}" if self.content.n_systems > 2 else ""
         if rows:
-            yield self._sentence("next", {}, of=f"Look at the {self.content.unit} that lost most: {some}", n=len(rows))
+            yield self._sentence(
+                "next", {}, of=f"Look at the {self.content.unit} that lost most{against}: {some}", n=len(rows)
+            )
 
     def _query(self, row: dict[str, object]) -> str:
         return ", ".join(plain_text(row[name], 60) for name in self.content.query)

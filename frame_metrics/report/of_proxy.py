@@ -11,14 +11,18 @@ import polars as pl
 
 from frame_metrics.backends.tables import Table
 from frame_metrics.plan.call import Call
-from frame_metrics.report.cells import counted, number_text, table_of
+from frame_metrics.report.cells import EQUAL, counted, number_text, table_of
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import MACHINE, PEOPLE
 
 JUDGE = "judge"  # the column of who judged
-SHARES = (0.5, 0.75, 0.9)  # of the difference that shows now, for which the number of queries is looked for
+SHARES = (
+    0.5,
+    0.75,
+    0.9,
+)  # of the smallest difference that so many queries show, if the one that shows now is too small
 MEASURES = ("n", "equal", "kappa", "weighted_kappa", "sensitivity", "specificity", "bias")
 CALLED = {
     "n": "documents",
@@ -90,23 +94,18 @@ class ProxySentences(SentenceWriter):
             yield self._sentence("agreement", {}, of=of, n=row["n"], share=row["equal"])
 
     def labels(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield how many more queries people should judge, so that smaller differences are likely to show."""
+        """Yield how many more queries people should judge to show the difference that shows now, or a larger one."""
         pair = pairs[0] if pairs else None
         if pair is None or not self.content.n_proxy or not pair.mde or pair.is_significant:
             return
-        for share in SHARES:  # of what shows now; a smaller one may need more queries than the machine judged
-            needed, detect = self._needed(pair, share * pair.mde), share * pair.mde
-            if needed is not None and needed > (pair.n or 0):
-                some = f"{counted(needed, self.content.unit)}, {needed - (pair.n or 0):,} more than now"
-                shows = f"so that differences above about {number_text(detect)} are likely to show"
-                yield self._sentence("next", {}, of=f"Let {PEOPLE} judge {some}, {shows}", n=needed)
+        seen, now = abs(pair.difference or 0.0), pair.n or 0
+        for detect in (seen, *(share * pair.mde for share in SHARES)):
+            needed = self._needed(pair, detect) if detect > EQUAL else None
+            if needed is not None and needed > now:
+                some = f"Let {PEOPLE} judge {counted(needed, self.content.unit)}, {needed - now:,} more than now"
+                only = f"only if a difference of about {number_text(detect)} matters"
+                small = f"one as small as it looks ({number_text(seen)}) takes more than the {MACHINE} has judged"
+                shows = f"a difference as large as it looks ({number_text(seen)}) is then likely to show"
+                of = f"{some}: {shows}" if detect == seen else f"{some}, {only}: {small}"
+                yield self._sentence("next", {}, of=of, n=needed)
                 return
-
-    def _needed(self, pair: Figures, detect: float) -> int | None:
-        """Return how many queries people should judge to see a difference of two systems; None if it is not known."""
-        rows = self._quietly(self.work.irm.sample_size, self.content.first_compared, detect=detect)
-        sides = {pair.system, pair.baseline}
-        for row in () if rows is None else rows.to_dicts():
-            if {row.get(str(self.content.system)), row.get("baseline")} == sides:
-                return None if row["needed"] is None else int(row["needed"])
-        return None

@@ -78,7 +78,8 @@ class SegmentSentences(SentenceWriter):
         other = [one for one in each if one.is_significant and (one.difference or 0) * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
         better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
-        yield from other[:OPPOSITE]
+        named = [] if saved or not self.content.has_baseline else self.content.baselines
+        yield from (one.swapped() if one.system in named else one for one in other[:OPPOSITE])
         if more := len({one.of for one in other[OPPOSITE:]}):
             sentence = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
             yield self._sentence("absent", {}, by=name, of=sentence)

@@ -272,7 +272,8 @@ def _best(figures: Figures) -> str:
 
 
 def _winner(figures: Figures) -> str:
-    return f"The best and the next best: {difference(figures)}"
+    beside = "The" if figures.of is None else f"Apart from {figures.of}, the"
+    return f"{beside} best and the next best: {difference(replace(figures, of=None))}"
 
 
 def _tests(figures: Figures) -> str:

@@ -101,6 +101,15 @@ class SentenceWriter:
             found.append(self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value"), **few))
         return found
 
+    def _needed(self, pair: Figures, detect: float) -> int | None:
+        """Return how many queries, of those judged by people, show a difference of two systems; None if unknown."""
+        rows = self._quietly(self.work.irm.sample_size, self.content.first_compared, detect=detect)
+        sides = {pair.system, pair.baseline}
+        for row in () if rows is None else rows.to_dicts():
+            if {row.get(str(self.content.system)), row.get("baseline")} == sides:
+                return None if row["needed"] is None else int(row["needed"])
+        return None
+
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
         return self.work.without_notes(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))

@@ -200,8 +200,7 @@ class SummarySentences(SentenceWriter):
         """Yield the differences of the best system from some others.
 
         With baselines there is one sentence for each, about the best system that is no baseline itself. Without
-        baselines the others are the next best system, and the first one with a difference that is sure. Only without
-        baselines are the two sides of a row of ``compare`` swapped.
+        baselines the others are the next best system, and the first one with a difference that is sure.
         """
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
@@ -226,8 +225,6 @@ class SummarySentences(SentenceWriter):
             some = others[:1] if sign_of(name) or not better else better[:MOST_SYSTEMS]
             yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
             return
-        if sign_of(name) != 0:
-            rows = [one.swapped() if one.baseline == self.best else one for one in rows]
         others = [one for one in self.content.places if one != self.best]
         for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
             if pair and (at == 0 or pair.is_significant):

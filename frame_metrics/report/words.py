@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.backends.display import rounded_down
@@ -78,6 +79,17 @@ def counted_of(figures: Figures) -> str:
 
 def at_text(figures: Figures) -> str:
     return "" if figures.threshold is None else f" at threshold {rounded_down(figures.threshold, 4)}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names as a list in words, as "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def roughly(number: float) -> str:
+    """Return a number rounded up to two digits, as "1,300"."""
+    step = 10 ** max(math.floor(math.log10(number)) - 1, 0)
+    return f"{math.ceil(number / step) * step:,}"
 
 
 def no_more(number: float) -> str:

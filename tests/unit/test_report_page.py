@@ -484,10 +484,10 @@ def test_many_systems_are_compared_with_the_best(monkeypatch: pytest.MonkeyPatch
     irm = many(33).irm(system="run", doc=None)
     found = data(irm, metrics=["rr", "fdr@1"], ci=None, queries=0)
     rows = [row for row in found["tables"]["comparison"]["rows"] if row["metric"] == "rr"]
-    assert {row["baseline"] for row in rows} == {"s000"}
+    assert {row["run"] for row in rows} == {"s000"}
     assert {(row["n_tests"], row["correction"]) for row in rows} == {(528, "max_t")}
     every = irm.compare("rr").filter(baseline="s000").to_dicts()
-    assert [(row["run"], row["p_adjusted"], row["ci_low"]) for row in rows] == [
+    assert [(row["baseline"], row["p_adjusted"], -row["ci_high"]) for row in rows] == [
         (row["run"], row["p_adjusted"], row["ci_low"]) for row in every
     ]
     assert "33 systems make 528 pairs" in found["absent"][0]["reason"]
@@ -497,11 +497,9 @@ def test_many_systems_are_compared_with_the_best(monkeypatch: pytest.MonkeyPatch
     assert {(row["n_tests"], row["correction"]) for row in rows} == {(528, "bonferroni")}
     alone = irm.compare("rr", baseline="s000", correction="none").to_dicts()
     expected = {row["run"]: min(1.0, row["p_value"] * 528) for row in alone}
-    assert {row["run"]: row["p_adjusted"] for row in rows} == expected
+    assert {row["baseline"]: row["p_adjusted"] for row in rows} == expected
     structs = many(33).with_columns(run=pl.struct(a="run")).irm(system="run", doc=None)
-    assert {row["baseline"] for row in data(structs, metrics=["rr"])["tables"]["comparison"]["rows"]} == {
-        "{'a': 's000'}"
-    }
+    assert {row["run"] for row in data(structs, metrics=["rr"])["tables"]["comparison"]["rows"]} == {"{'a': 's000'}"}
     few = data(many(4).irm(system="run", doc=None), metrics=["rr"], ci=None, queries=0)
     assert len(few["tables"]["comparison"]["rows"]) == 6
     assert few["absent"] == []

@@ -165,8 +165,8 @@ def test_two_systems_and_those_with_a_baseline_have_no_leaderboard(systems: str,
 @pytest.mark.parametrize(
     ("better", "start"),
     [
-        ({"a": 0.3, "b": 0.2, "c": 0.0}, "The best and the next best: a beats b: rr "),
-        ({"a": 0.3, "b": 0.3, "c": 0.0}, "The best and the next best: "),
+        ({"a": 0.3, "b": 0.2, "c": 0.0}, "Apart from the baseline c, the best and the next best: a beats b: rr "),
+        ({"a": 0.3, "b": 0.3, "c": 0.0}, "Apart from the baseline c, the best and the next best: "),
     ],
 )
 def test_with_a_baseline_the_best_is_held_against_the_next_best(better: Any, start: str) -> None:

@@ -322,13 +322,14 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     last = (pl.col("day") == date(2026, 1, 4)) & (pl.col("run") == "new")
     irm = log.with_columns(score=pl.when(last).then(-pl.col("score")).otherwise("score")).irm(system="run", by="day")
     _, opposite = said(irm, "ndcg@5", baseline="old")
-    assert opposite["sentence"].startswith("In day = 2026-01-04, old beats new: ndcg@5 ")
+    assert opposite["sentence"].startswith("In day = 2026-01-04, new loses to old: ndcg@5 ")
     months = irm.frame.with_columns(
         run=pl.struct(pl.col("run").replace_strict({"old": 1, "new": 2}).alias("period[M]"))
     )
     for baseline in ("1970-02", {"period[M]": 1}, None):
         _, opposite = said(months.irm(system="run", by="day"), "ndcg@5", **({"baseline": baseline} if baseline else {}))
-        assert opposite["sentence"].startswith("In day = 2026-01-04, 1970-02 beats 1970-03: ndcg@5 ")
+        start = "1970-03 loses to 1970-02" if baseline else "1970-02 beats 1970-03"
+        assert opposite["sentence"].startswith(f"In day = 2026-01-04, {start}: ndcg@5 ")
     days = irm.frame.to_pandas().assign(
         run=lambda log: log["run"].map({"old": date(2026, 1, 1), "new": date(2026, 1, 2)})
     )

@@ -1,0 +1,126 @@
+"""The next step of a summary is one that would settle the question, and differences have one direction in a report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from frame_metrics import IRM
+
+
+def saved(queries: int, seed: int = 0, **better: float) -> IRM[Any]:
+    """Values of systems on the same queries, whose means are as given."""
+    rng, parts = np.random.default_rng(seed), []
+    for name, more in better.items():
+        noise = rng.normal(0, 0.1, queries)
+        rr = 0.4 + more + noise - noise.mean()
+        parts.append(pl.DataFrame({"query": range(queries), "run": name, "rr": rr}))
+    return IRM(pl.concat(parts), query="query", system="run", value="rr")
+
+
+def next_of(irm: IRM[Any], **options: Any) -> str:
+    rows = irm.summary(**options).filter(kind="next")
+    return " ".join(rows["sentence"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("irm", "sentence"),
+    [
+        (
+            saved(50, new=0.02, old=0.0),
+            "If the difference is as large as it looks (0.020), about 430 queries are likely to show it.",
+        ),
+        (
+            saved(50, new=0.002, old=0.0),
+            "More queries are worth it only if a difference of up to 0.040 matters: 200 queries are likely to show one "
+            "above about 0.029, and one as small as it looks (0.002) takes about 43,000.",
+        ),
+        (saved(4, new=0.03, old=0.0), "If the difference is as large as it looks (0.030), about "),
+        (
+            IRM(
+                pl.DataFrame({"query": [*range(9)] * 2, "run": ["a"] * 9 + ["b"] * 9, "rr": [0.5] * 18}),
+                query="query",
+                system="run",
+                value="rr",
+            ),
+            "More queries are unlikely to tell a and b apart by rr; choose by another metric, or by cost.",
+        ),
+    ],
+    ids=["shows", "too small", "few", "equal"],
+)
+def test_more_queries_are_advised_where_they_would_show_the_difference(irm: IRM[Any], sentence: str) -> None:
+    """Where they would not, the sentence says from which difference on they are worth it."""
+    assert next_of(irm).startswith(sentence)
+
+
+@pytest.mark.slow
+def test_the_queries_that_lost_most_name_the_other_system() -> None:
+    """Of three systems it is not known otherwise; and the best two come first, if they cannot be told apart."""
+    assert next_of(saved(50, a=0.3, b=0.1, c=0.0), baseline="c") == ""
+    assert next_of(saved(50, a=0.1, b=0.0, c=0.0), baseline="b").startswith(
+        "Look at the queries that lost most against b: "
+    )
+    assert next_of(saved(50, a=0.301, b=0.3, c=0.0)).startswith("More queries are worth it only if ")
+
+
+def log(queries: int) -> pl.DataFrame:
+    """Results of two systems; of so many queries a document is not judged."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(60), 6),
+            "doc": [*range(6)] * 60,
+            "grade": rng.integers(0, 2, 360),
+            "old": rng.random(360),
+            "new": rng.random(360),
+        }
+    )
+    return frame.with_columns(grade=pl.when((pl.col("doc") > 0) | (pl.col("query") >= queries)).then("grade"))
+
+
+@pytest.mark.slow
+def test_results_are_to_be_judged_only_if_they_can_outweigh_the_difference() -> None:
+    """A few unjudged results are not what leaves the question open."""
+    few, many = (log(n).irm(score=["old", "new"]) for n in (1, 40))
+    assert next_of(few, baseline="old").startswith(("If the difference ", "More queries "))
+    assert next_of(many, baseline="old").startswith(
+        "Judge some of the 80 unjudged results at the top, which may outweigh "
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("baseline", [None, "a", "b"])
+@pytest.mark.parametrize("better", [{"a": 0.3, "b": 0.0}, {"a": 0.0, "b": 0.3}, {"a": 0.0, "b": 0.01}])
+def test_sentences_and_tables_have_one_direction(better: dict[str, float], baseline: str | None) -> None:
+    """It is that of the better system from the other, or of the other from a baseline that was named."""
+    irm = saved(40, 1, **better)
+    options = {} if baseline is None else {"baseline": baseline}
+    found = json.loads(irm.report(None, format="json", **options))["tables"]
+    (row,), (said,) = (
+        found["comparison"]["rows"],
+        [one for one in found["summary"]["rows"] if one["kind"] == "difference"],
+    )
+    best = max(better, key=lambda name: better[name])
+    assert row["baseline"] == (baseline or next(name for name in better if name != best))
+    for name in ("run", "baseline", "difference", "ci_low", "ci_high", "value", "wins", "losses", "n"):
+        assert row[name] == said["system" if name == "run" else name]
+    other = irm.compare(baseline=row["baseline"]).to_dicts()[0]
+    assert {
+        name: pytest.approx(value, abs=1e-9) if isinstance(value, float) else value for name, value in other.items()
+    } == row
+
+
+@pytest.mark.slow
+def test_negative_values_are_turned_too() -> None:
+    """Shares of a difference are of the size of the other value, and their ends change places."""
+    frame = saved(40, 1, a=0.0, b=0.1).frame.with_columns(pl.col("rr") - 2)
+    irm = IRM(frame, query="query", system="run", value="rr")
+    (row,) = json.loads(irm.report(None, format="json"))["tables"]["comparison"]["rows"]
+    other = irm.compare(baseline=row["baseline"]).to_dicts()[0]
+    for name in ("relative", "relative_low", "relative_high", "effect_size"):
+        assert row[name] == pytest.approx(other[name], abs=1e-9)
