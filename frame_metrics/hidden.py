@@ -44,6 +44,8 @@ MATCHED = "\0matched"  # whether some judgment matched a row
 FLAGS = "\0flags"  # whether ``relevant=`` holds flags, see ``_flags`` in data/unfolding.py
 NAMES = "\0names"  # the systems of the piece, if those of other pieces are unknown
 USED = "\0used"  # the rows of the judgments that the piece used
+# Its queries that are judged with other leading zeros: of each a row of the judgments, as text, and both ids in quotes.
+ZEROS = "\0zeros"
 POSITIONS = "\0positions"  # the score columns whose values look like ranks there
 SCORES = "\0scores"  # the score columns whose values do not
 SHARES = "\0shares"  # the number of grades strictly between 0 and 1
@@ -57,6 +59,7 @@ FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, NONPOSITIVE, *SIZES
 
 # Where the rows of a cluster are:
 STRANGE = "\0strange"  # the errors if no judgment of a piece matched: for its queries, and for its documents
+LACKED = "\0lacked"  # the rows of the judgments whose query is in this piece and has no rows
 SYSTEM_NAME = "\0name"  # the names of all systems
 # Marks rows of some queries that are asked for; false in rows with a grade only, null in rows with a system only.
 MINE = "\0mine"

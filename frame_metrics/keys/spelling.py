@@ -16,6 +16,7 @@ from frame_metrics.roles.series import TEXTS
 
 MOST_TEXTS = 5  # texts that a message shows
 SIDES = ("labels", "predictions")
+Form = Callable[[pl.Series], pl.Series]  # returns texts in a form in which those that differ in spelling are equal
 
 
 def folded(values: pl.Series) -> pl.Series:
@@ -141,7 +142,7 @@ def variants_text(like: list[str], side: str, word: str) -> str:
 
 
 def nearly_equal(
-    ours: pl.DataFrame, theirs: pl.DataFrame, named: Sequence[str] = ()
+    ours: pl.DataFrame, theirs: pl.DataFrame, named: Sequence[str] = (), *, form: Form | None = None
 ) -> tuple[pl.Series, pl.Series] | None:
     """Return the rows of two tables of ids that are equal once case, spaces and leading zeros are set aside.
 
@@ -151,6 +152,7 @@ def nearly_equal(
     ----------
     ours, theirs : ids, with columns of the same names; those of ``ours`` have no equal one in ``theirs``.
     named : the columns in which these are set aside; by default all.
+    form : returns ids without what is set aside; ``plain_ids`` by default.
 
     Returns
     -------
@@ -160,7 +162,7 @@ def nearly_equal(
     texts = [name for name in named or keys if are_texts(ours[name]) and are_texts(theirs[name])]
     if not texts or not len(ours) or not len(theirs):
         return None
-    here, there = (table.with_columns(plain_ids(table[name]) for name in texts) for table in (ours, theirs))
+    here, there = (table.with_columns((form or plain_ids)(table[name]) for name in texts) for table in (ours, theirs))
     some = here.with_row_index(OURS).filter(here[texts[0]].is_in(there[texts[0]].unique().implode()))
     like = there.with_row_index(THEIRS).filter(there[texts[0]].is_in(some[texts[0]].unique().implode()))
     alone = theirs[like[THEIRS]].with_columns(like[THEIRS]).unique(keys, keep="first", maintain_order=True)
@@ -175,7 +177,7 @@ def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
     return ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
 
 
-def spelling_codes(names: pl.DataFrame, form: Callable[[pl.Series], pl.Series]) -> Array | None:
+def spelling_codes(names: pl.DataFrame, form: Form) -> Array | None:
     """Return a number for each row, equal for those that differ in spelling only; None if no column has texts.
 
     ``form``: ``folded``, or ``plain_ids``.
@@ -186,5 +188,19 @@ def spelling_codes(names: pl.DataFrame, form: Callable[[pl.Series], pl.Series]) 
 
 def plain_ids(values: pl.Series) -> pl.Series:
     """Return ids of text, ``folded`` and without leading zeros."""
-    texts = folded(values)
-    return texts.str.replace(r"^0+(\d+)$", "$1") if texts.str.starts_with("0").any() else texts
+    return without_zeros(folded(values))
+
+
+def without_zeros(values: pl.Series) -> pl.Series:
+    """Return ids of text, those of digits alone without leading zeros."""
+    texts = values.cast(pl.String)
+    return texts.str.replace(r"^0+([0-9]+)$", "$1") if texts.str.starts_with("0").any() else texts
+
+
+def may_differ_in_zeros(ours: pl.Series, theirs: pl.Series) -> bool:
+    """Return True if some ids of two columns may be equal but for leading zeros; it reads the first characters only."""
+    if not are_texts(ours) or not are_texts(theirs):
+        return False
+    both = ours.cast(pl.String), theirs.cast(pl.String)
+    some = [ids for ids in both if (ids < "1").any()]  # takes half the time, and is false for most ids
+    return any(ids.str.starts_with("0").any() for ids in some)

@@ -11,12 +11,12 @@ import polars as pl
 from frame_metrics.answer import Answer, DistributedAnswer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.errors import BadValueError
-from frame_metrics.hidden import HAS_ROW, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME
+from frame_metrics.hidden import HAS_ROW, LACKED, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME, ZEROS
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
-from frame_metrics.measuring.work import cast_or_null, in_first
+from frame_metrics.measuring.work import TEXT_LISTS, cast_or_null, in_first
 from frame_metrics.plan.source import InPieces
 
 Finish = Callable[[Values], Answer]
@@ -56,9 +56,16 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
     if work.judgments is None:
         return work.run(piece, None)
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
-    table = work.run(rows, work.judgments[work.judged_rows(piece)])
+    used, others = work.judged_rows(piece)
+    table = work.run(rows, work.judgments[used])
     strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
-    return table.with_columns(in_first(len(table), pl.Series(STRANGE, [strange], dtype=pl.List(pl.String))))
+    lacking = piece.join(rows, on=work.keys, how="anti", nulls_equal=True, maintain_order="left")
+    facts = (
+        pl.Series(STRANGE, [strange], dtype=pl.List(pl.String)),
+        pl.Series(ZEROS, [others], dtype=TEXT_LISTS),
+        pl.Series(LACKED, [work.judged_rows(lacking)[0]], dtype=pl.List(pl.Int64)),
+    )
+    return table.with_columns(in_first(len(table), fact) for fact in facts)
 
 
 def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
@@ -86,6 +93,9 @@ def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
             each = reasons.list.get(at, null_on_oob=True)
             if len(each) and not each.null_count():
                 raise BadValueError(each[0])
+    if ZEROS in facts.columns:
+        without_rows = facts[LACKED].drop_nulls().explode().drop_nulls().to_numpy()
+        pieces.check_zeros_of_pieces(facts[ZEROS], without_rows, work)
     table, numbered = with_systems_numbered(facts, work)
     pieces.check_whole_frame(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)

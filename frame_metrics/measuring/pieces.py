@@ -17,6 +17,7 @@ from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, WholeLog
 from frame_metrics.data.misread import check_positive_in, facts_of
+from frame_metrics.data.other_spellings import QUERIES, other_zeros
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
@@ -49,6 +50,7 @@ from frame_metrics.hidden import (
     USED,
     VALUE,
     WEIGHTS,
+    ZEROS,
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -189,9 +191,11 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     unused = np.ones(len(work.judgments), bool)
     unused[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
     rest = work.run(work.empty, work.judgments.filter(pl.Series(unused)))
-    both = pl.concat([table.drop(USED), rest.cast(nothing.drop(USED).schema)])
-    if matched and not both[MATCHED].any():
-        refuse_unmatched(work, source)
+    both = pl.concat([table.drop(USED, ZEROS), rest.cast(nothing.drop(USED, ZEROS).schema)])
+    if matched:
+        if not both[MATCHED].any():
+            refuse_unmatched(work, source)
+        check_zeros_of_pieces(table[ZEROS], np.flatnonzero(unused), work)
     return with_systems_numbered(both, work)
 
 
@@ -346,6 +350,23 @@ def refuse_unmatched(work: PieceWork, source: InPieces) -> None:
     """Raise if no id of the log is among those of the judgments."""
     for ids in ids_of(work, source.pieces.counted):
         check_id_overlap(*ids)
+
+
+def check_zeros_of_pieces(others: pl.Series, without_rows: Array, work: PieceWork) -> None:
+    """Raise if a query of the log is judged with other leading zeros only, and no row has the judged one.
+
+    Parameters
+    ----------
+    others : the fact ``ZEROS`` of the pieces.
+    without_rows : the rows of the judgments whose query has no row in any piece.
+    work : the work.
+    """
+    each, lost = (
+        others.drop_nulls().explode().drop_nulls().to_list(),
+        {*without_rows.tolist()} if len(others) else set(),
+    )
+    if pairs := [(ours, theirs) for row, ours, theirs in each if int(row) in lost]:
+        raise other_zeros(", ".join(work.call.columns.query), QUERIES, pairs)
 
 
 def ids_of(

@@ -8,13 +8,14 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import MATCHED, MINE, ORDER
-from frame_metrics.measuring.pieces import check_flags, refuse_unmatched
-from frame_metrics.measuring.work import PieceWork
+from frame_metrics.measuring.pieces import check_flags, check_zeros_of_pieces, refuse_unmatched
+from frame_metrics.measuring.work import TEXT_LISTS, PieceWork
 from frame_metrics.plan.source import InPieces
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import grade_column, same_as
@@ -94,8 +95,13 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
         work = replace(work, systems=rows.filter(pl.col(MINE).is_null())[str(columns.system)].unique())
     table = replace(work, grades=grades).run(mine, work.judgments)  # type: ignore[call-arg]
     check_flags(table, work)
-    if work.judgments is not None and not table[MATCHED].any():
-        refuse_unmatched(work, source)
+    if work.judgments is not None:
+        if not table[MATCHED].any():
+            refuse_unmatched(work, source)
+        if others := work.judged_rows(mine)[1]:  # few have such, so that all queries are read again for them alone
+            used, _ = work.judged_rows(pieces.counted(work.keys))
+            without_rows = np.setdiff1d(np.arange(len(work.judgments)), used.to_numpy())
+            check_zeros_of_pieces(pl.Series([others], dtype=TEXT_LISTS), without_rows, work)
     return table
 
 

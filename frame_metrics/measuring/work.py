@@ -12,16 +12,21 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.backends.protocol import SeparateJudgments
 from frame_metrics.data.log import WholeLog
+from frame_metrics.data.other_spellings import queries_with_other_zeros
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
     FLAGS,
     MATCHED,
     ORDER,
     USED,
+    ZEROS,
 )
+from frame_metrics.keys.spelling import are_texts
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import Source, answer_in_memory
 from frame_metrics.roles.columns import Columns
+
+TEXT_LISTS = pl.List(pl.List(pl.String))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +71,10 @@ class PieceWork(ABC):
         """Reduce a piece, which holds whole queries, with the judgments of these queries."""
         if self.judgments is None:
             return self.run(piece, None)
-        used = self.judged_rows(piece)
+        used, others = self.judged_rows(piece)
         table = self.run(piece, self.judgments[used])
-        return table.with_columns(in_first(len(table), pl.Series(USED, [used], dtype=pl.List(pl.Int64))))
+        facts = pl.Series(USED, [used], dtype=pl.List(pl.Int64)), pl.Series(ZEROS, [others], dtype=TEXT_LISTS)
+        return table.with_columns(in_first(len(table), fact) for fact in facts)
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Reduce a piece and some judgments, which must be all judgments of their queries."""
@@ -103,18 +109,31 @@ class PieceWork(ABC):
         """The names of all systems, by their numbers."""
         return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
 
-    def judged_rows(self, table: pl.DataFrame) -> pl.Series:
-        """Return the rows of the judgments whose query is in a table."""
-        own, theirs = (
-            self.call.columns.query,
-            () if self.call.judgment_columns is None else self.call.judgment_columns.query,
-        )
+    def judged_rows(self, table: pl.DataFrame) -> tuple[pl.Series, list[list[str]]]:
+        """Return the rows of the judgments whose query is in a table.
+
+        And, as the fact ``ZEROS``, its queries that are judged with other leading zeros only. If rows of another piece
+        have the judged query itself, it is another query.
+        """
+        own, columns = self.call.columns.query, self.call.judgment_columns
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
         queries = pl.DataFrame(
-            {str(i): cast_or_null(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
+            {
+                str(i): cast_or_null(judgments[name], there.schema[str(i)])
+                for i, name in enumerate(() if columns is None else columns.query)
+            }
         ).with_row_index("at")
-        return queries.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
+        used = queries.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
+        if columns is None or not any(are_texts(there[name]) for name in there.columns):
+            return used, []
+        values = [name for name in (columns.grade, columns.label) if name in judgments.columns]
+        judged = queries.filter(judgments.select(pl.any_horizontal(pl.col(values).is_not_null())).to_series())
+        unjudged = there.join(queries, on=there.columns, how="anti", maintain_order="left")
+        found = queries_with_other_zeros(unjudged, judged.select(there.columns))
+        if found is None:
+            return used, []
+        return used, [[str(at), *pair] for at, pair in zip(judged["at"].gather(found[0]), found[1], strict=True)]
 
 
 def cast_or_null(values: pl.Series, kind: Any) -> pl.Series:

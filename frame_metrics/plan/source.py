@@ -13,6 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.backends.protocol import Gathering, Pieces, Request, Schema, SeparateJudgments
 from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.other_spellings import check_zeros
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
@@ -47,6 +48,7 @@ class Source:
         columns, conventions = self.call.columns, self.call.conventions
         judgments = None if self.judgment_columns is None else self.read_judgments()
         log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
+        check_zeros(log, whole=whole_log is None)
         if whole_log is None:
             if columns.system:
                 check_shared(log.index)

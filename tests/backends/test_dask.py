@@ -13,7 +13,15 @@ import pytest
 from cloudpickle import dumps
 
 import frame_metrics
-from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
+from frame_metrics import (
+    IRM,
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    KernelError,
+    NotComputableError,
+    StrangeIdsError,
+)
 from frame_metrics import metric as own_metric
 from frame_metrics.inputs import Array, FullRanking
 from helpers import error, found_by_name
@@ -477,6 +485,22 @@ def test_a_document_that_nobody_judged_yet_matches() -> None:
     assert said.startswith("doc: no id of the log is among those of the judgments")
     assert error(lambda: apart.judge(strange).evaluate("rr"), BadValueError) == said
     assert apart.judge(strange).audit().compute()["message"].tolist()[0] == said
+
+
+def test_ids_with_other_leading_zeros() -> None:
+    """They are refused as in memory, wherever the rows are; not if another partition has the judged query."""
+    log = pd.DataFrame({"query": ["7", "7", "12"], "doc": ["1", "2", "3"], "score": [2.0, 1.0, 1.0]})
+    queries = pl.DataFrame({"query": ["07", "12"], "doc": ["1", "3"], "grade": 1})
+    docs = pl.DataFrame({"query": ["7", "12"], "doc": ["01", "3"], "grade": 1})
+    for judged in (queries, docs):
+        whole, apart = (IRM(one).judge(judged) for one in (log, dd.from_pandas(log, npartitions=2)))
+        said = error(lambda irm=whole: irm.evaluate("rr"), StrangeIdsError)
+        for verb in (apart.evaluate, apart.per_query):
+            assert error(lambda verb=verb: verb("rr").compute(), StrangeIdsError) == said
+    both = pd.concat([log, log.tail(1).assign(query="07")])
+    _same(
+        IRM(dd.from_pandas(both, npartitions=3)).judge(queries).evaluate("rr"), IRM(both).judge(queries).evaluate("rr")
+    )
 
 
 def test_categories_that_are_not_known() -> None:

@@ -450,7 +450,8 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
             {"catalogue": pl.DataFrame({"doc": [1, 2]})},
             "gini@1",
             BadValueError,
-            "doc of catalogue= is Int64, and doc of the log is text; give both one type",
+            "doc of catalogue= is Int64, and doc of the log is text; give both one type, "
+            "integers if the texts have leading zeros",
         ),
         (
             {"catalogue": pl.DataFrame({"doc": [*"abcd", None]})},
@@ -469,7 +470,8 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
             {"popularity": {1: 2}},
             "novelty",
             BadValueError,
-            "doc of popularity= is Int64, and doc of the log is text; give both one type",
+            "doc of popularity= is Int64, and doc of the log is text; give both one type, "
+            "integers if the texts have leading zeros",
         ),
         ({"popularity": "many"}, "novelty", BadValueError, "many: 4 of 4 rows are not between 0 and 1"),
         ({"popularity": "none"}, "novelty", BadValueError, "none: 1 of 4 rows is not above 0 (row 1); give what"),

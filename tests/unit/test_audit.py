@@ -139,6 +139,14 @@ def spelled(query: str = "q1", doc: str = "a") -> frame_metrics.IRM[pl.DataFrame
     return RUN.irm.judge(QRELS.with_columns(doc=doc_of, query=pl.col("query").replace("q1", query)))
 
 
+def numbered(query: str = "1", doc: str = "2") -> frame_metrics.IRM[pl.DataFrame]:
+    """A log with ids of digits, and judgments that write its first query, or the document of that, as told."""
+    digits = pl.col("query").str.tail(1), pl.col("doc").replace("a", "2")
+    first = pl.col("query") == "1"
+    other = pl.when(first).then(pl.col("doc").replace("2", doc)).otherwise("doc"), pl.col("query").replace("1", query)
+    return RUN.with_columns(digits).irm.judge(QRELS.with_columns(digits).with_columns(doc=other[0], query=other[1]))
+
+
 def nothing_relevant() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(grade=pl.when(pl.col("query") == "q1").then("grade").otherwise(0)).irm(query="query")
 
@@ -399,6 +407,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "judgments without a grade": (lambda: partly_judged("a"), "info", 1, 1 / 6, "q2, a"),
     "queries without a grade": (lambda: partly_judged(*"abc"), "warning", 1, 1 / 2, "q2"),
     "judgments without a segment": (half_placed, "warning", 1, 1 / 36, "q2 3, a"),
+    "queries judged with other leading zeros": (lambda: numbered(query="01"), "error", 1, 1 / 2, "'1' and '01'"),
+    "results judged with other leading zeros": (lambda: numbered(doc="02"), "error", 1, 1 / 4, "'2' and '02'"),
     "queries written otherwise in the judgments": (lambda: spelled(query="Q1 "), "warning", 1, 1 / 2, "'q1' and 'Q1 '"),
     "documents written otherwise in the judgments": (lambda: spelled(doc="A"), "warning", 1, 1 / 4, "'a' and 'A'"),
     "systems without rows for some queries": (no_results, "warning", 2, 2 / 4, ""),
@@ -437,6 +447,8 @@ WITH_IT = {
         *("unjudged in the top 10", "unjudged results", "queries in several segments"),
         *("queries without results", "segments of few queries", "queries without relevant documents"),
     },
+    "queries judged with other leading zeros": {"queries without judgments", "queries without results", LACKED},
+    "results judged with other leading zeros": {"unjudged in the top 10", "unjudged results"},
     "queries written otherwise in the judgments": {"queries without judgments", "queries without results", LACKED},
     "documents written otherwise in the judgments": {"unjudged in the top 10", "unjudged results"},
     "grades that do not reach rel": {"queries without relevant documents"},

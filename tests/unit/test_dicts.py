@@ -97,7 +97,8 @@ IRM({"q1": {"d1": "high"}}).judge(QREL).evaluate("rr")
     BadValueError: score: a score is a number, and this column is text, as 'high'; convert it
     but: IRM({"q1": {"d1": 3, "d2": 1.0, "d3": np.float32(2), "d4": None}}).judge(QREL).evaluate("rr")
 IRM(RUN).judge({1: {1: 1}}).evaluate("rr")
-    BadValueError: query of the judgments is Int64, and query of the log is text; give both one type
+    BadValueError: query of the judgments is Int64, and query of the log is text; give both one type, integers if
+        the texts have leading zeros
     but: IRM(RUN).judge({"q1": {"d1": 1}}).evaluate("rr")
 IRM({})
     BadValueError: a dict is not a frame: [...]

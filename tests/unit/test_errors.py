@@ -1020,11 +1020,13 @@ judged(query=["qid", "sku"]).evaluate("rr")
     but: judged(query="qid", doc="sku", grade="grade").evaluate("rr")
     but: judged({"grade": None, "label": [1, 0]}).evaluate("rr")
 judged({"qid": ["1", "2"]}).evaluate("rr")
-    BadValueError: qid of the judgments is text, and qid of the log is Int64; give both one type
+    BadValueError: qid of the judgments is text, and qid of the log is Int64; give both one type, integers if
+        the texts have leading zeros
 judged({"qid": [1.0, 2.0]}).evaluate("rr")
     BadValueError: qid of the judgments is Float64, and qid of the log is Int64; give both one type
 judged({"sku": [1, 2]}).evaluate("rr")
-    BadValueError: sku of the judgments is Int64, and sku of the log is text; give both one type
+    BadValueError: sku of the judgments is Int64, and sku of the log is text; give both one type, integers if
+        the texts have leading zeros
 judged({"sku": ["0a", "0b"]}).evaluate("rr")
     StrangeIdsError: sku: no id of the log is among those of the judgments (the log has 'a', the judgments '0a'); do
         both write ids the same way?

@@ -232,7 +232,8 @@ of(RAG.with_columns(doc=pl.Series([["y", None], [], [], []])), query="qid")
 of(RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])), query="qid")
     BadRowsError: relevant: 1 of 4 rows has a missing id in its list (row 1); drop it
 of(RAG.with_columns(relevant=pl.Series([[1], [], [], []])), query="qid")
-    BadValueError: relevant of the judgments is Int64, and doc of the log is text; give both one type
+    BadValueError: relevant of the judgments is Int64, and doc of the log is text; give both one type, integers if
+        the texts have leading zeros
 of(RAG, query="qid", relevant="day")
     MistakenColumnError: relevant='day' holds no lists of ids; if it has one id for each query, pass
         relevant=[...], or judge(gold, label=True), with a frame of queries and ids; a judgment of a

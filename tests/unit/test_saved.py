@@ -169,11 +169,13 @@ this().irm(query="query").compare("rr", baseline=pl.concat([saved(), saved()]).l
 this().irm.compare("rr", baseline=saved(query=["x", "y", "z"]))
     BadValueError: baseline: it shares no query with the frame (the frame has (a), the baseline (x));[...]
 this().irm.compare("rr", baseline=saved(query=[1, 2, 3]))
-    BadValueError: query of the baseline is Int64, and query of the frame is text; give both one type
+    BadValueError: query of the baseline is Int64, and query of the frame is text; give both one type, integers if
+        the texts have leading zeros
 NUMBERED.irm.compare("rr", baseline=saved(query=[1.0, 2.0, 3.0]))
     BadValueError: query of the baseline is Float64, and query of the frame is Int64; give both one type
 this().with_columns(day=1).irm(by="day").compare("rr", baseline=saved(day=["1"] * 3))
-    BadValueError: day of the baseline is text, and day of the frame is Int32; give both one type
+    BadValueError: day of the baseline is text, and day of the frame is Int32; give both one type, integers if
+        the texts have leading zeros
     but: this().irm.compare("rr", baseline=saved(query=["x", "y", "a"]))
     but: NUMBERED.irm.compare("rr", baseline=saved(query=[1, 2, 3]))
     but: this().with_columns(day=1).irm(by="day").compare("rr", baseline=saved(day=[1] * 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from unicodedata import normalize
 
@@ -9,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, BadValueError
+from frame_metrics import IRM, BadValueError, StrangeIdsError
 from helpers import KINDS, as_kind, as_polars, odd
 from inside import in_pieces
 
@@ -215,7 +216,7 @@ def test_a_segment_in_two_spellings_does_not_describe_documents() -> None:
     assert "rankings split over segments" in torn["check"].to_list()
 
 
-@pytest.mark.parametrize(("one", "other"), [("A", "a "), ("007", "7"), (normalize("NFD", "é"), "é")])
+@pytest.mark.parametrize(("one", "other"), [("A", "a "), (" 07", "7"), (normalize("NFD", "é"), "é")])
 def test_ids_in_two_spellings(one: str, other: str) -> None:
     """Queries of judgments and of saved numbers: the audit counts them, and no sentence offers to drop them."""
     run, qrels = RUN.with_columns(pl.col("query").replace("a", one)), QRELS.with_columns(label=1)
@@ -234,6 +235,48 @@ def test_ids_in_two_spellings(one: str, other: str) -> None:
     found = saved.irm(value="value").audit(baseline=before).filter(severity="warning")
     counts = dict(found.select("check", "n").rows())
     assert counts == {"queries written otherwise in the baseline": 1, "few queries": 2}
+
+
+def test_ids_with_other_leading_zeros_are_refused() -> None:
+    """A program that took ids for numbers wrote 007 as 7; 012 still matches, so that a number would be given."""
+    log = pl.DataFrame({"query": ["7", "7", "012"], "doc": ["1", "22", "3"], "score": [2.0, 1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["007", "012"], "doc": ["1", "3"], "grade": 1})
+    docs = qrels.with_columns(query=pl.Series(["7", "012"]), doc=pl.Series(["0022", "3"]))
+    for judged, what, way, ids in (
+        (qrels, "query: some queries of the log are in the judgments", "3", "'7' and '007'"),
+        (docs, "doc: some results are judged in their query", "4", "'22' and '0022'"),
+    ):
+        text = f"{what} with other leading zeros, as {ids}, and would count as not judged; write all ids alike, as with"
+        for irm in irms(log):
+            for call in (irm.judge(judged).evaluate, irm.judge(judged).per_query, irm.judge(judged).bounds):
+                with pytest.raises(StrangeIdsError, match=re.escape(text)):
+                    as_polars(call("rr", **{"of": "unjudged"} if call.__name__ == "bounds" else {}))
+            (row,) = as_polars(irm.judge(judged).audit()).filter(severity="error").rows(named=True)
+            assert (row["n"], row["example"]) == (1, ids)
+        column = what[: what.index(":")]
+        wide, letter = pl.col(column).str.zfill(int(way)), ("d" + pl.col(column)).alias(column)
+        assert log.with_columns(wide).irm.judge(judged.with_columns(wide)).evaluate("rr")["n"].to_list() == [2]
+        assert log.with_columns(letter).irm.judge(judged.with_columns(letter)).evaluate("rr")["n"].to_list()
+
+
+def test_ids_whose_zeros_tell_them_apart_are_taken_as_they_are() -> None:
+    """The log has both queries, or both documents; so have the judgments; numbers; case is left to the audit."""
+    both = pl.DataFrame({"query": ["7", "007"], "doc": ["1", "1"], "score": 1.0})
+    judged = pl.DataFrame({"query": ["007"], "doc": ["1"], "grade": [1]})
+    two = pl.DataFrame({"query": "q", "doc": ["1", "01"], "score": [2.0, 1.0]})
+    for log, qrels, n in (
+        (both, judged, [1]),
+        (two, pl.DataFrame({"query": ["q"], "doc": ["01"], "grade": [1]}), [1]),
+        (two.head(1), pl.DataFrame({"query": "q", "doc": ["01", "001", "q"], "grade": 1}), None),
+        (both.with_columns(query=pl.Series(["Q", "b"])), judged.with_columns(query=pl.Series(["b"])), [1]),
+        (both.head(1), pl.DataFrame({"query": ["007", "7"], "doc": "1", "grade": [None, 1]}), [1]),
+    ):
+        for irm in irms(log):
+            if n is None:
+                with pytest.raises(StrangeIdsError, match="no id of the log is among"):
+                    as_polars(irm.judge(qrels).evaluate("rr"))
+            else:
+                assert as_polars(irm.judge(qrels).evaluate("rr"))["n"].to_list() == n
 
 
 def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:

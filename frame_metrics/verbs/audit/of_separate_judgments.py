@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from frame_metrics.data.log import Log
+from frame_metrics.data.other_spellings import Pairs, documents_of, like_judged, queries_of_index, unjudged_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
-from frame_metrics.keys.spelling import are_texts, nearly_equal, plain_ids, quoted_values
-from frame_metrics.roles.columns import judgment_columns_in
+from frame_metrics.keys.spelling import are_texts, plain_ids, quoted_values
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.other_spellings import OtherSpelling, most_otherwise, written_otherwise
 
@@ -56,13 +56,28 @@ def judgments_without_a_segment(log: Log) -> Seen:
     return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
 
 
+@check("error", "queries")
+def queries_judged_with_other_leading_zeros(counts: Counted) -> Seen:
+    """{n} of {of} queries of the log are in the judgments with other leading zeros, as {said}, and would count as not
+    judged. Write all ids alike first, or put a letter before all if they are different ids
+    """
+    if counts.log.judges_itself:
+        return Seen(0)
+    index = counts.index
+    return _pairs(
+        queries_of_index(index, _judged(counts)), int(mark_codes(index.query[index.of_log], len(index.queries)).sum())
+    )
+
+
 @check("warning", "queries")
 def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     """{n} of {of} queries of {whose} are judged under another spelling{others}: {said}. They differ in case, spaces,
     leading zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
     {way}
     """
-    return Seen(0) if counts.log.judges_itself else most_otherwise(counts.index, queries_in_two_ways(counts))
+    if counts.log.judges_itself or queries_of_index(counts.index, _judged(counts)):
+        return Seen(0)
+    return most_otherwise(counts.index, queries_in_two_ways(counts))
 
 
 @check("warning", "queries")
@@ -79,8 +94,31 @@ def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
 def queries_in_two_ways(counts: Counted) -> dict[int, OtherSpelling]:
     """Return the queries of each system that it has under another spelling than the judgments, or other systems."""
     index = counts.index
-    judged = mark_codes(index.query[counts["unanswered"] + counts.evaluated > 0], len(index.queries))
+    judged = mark_codes(index.query[_judged(counts)], len(index.queries))
     return written_otherwise(index, None if counts.log.judges_itself else judged)
+
+
+def _judged(counts: Counted) -> Array:
+    """Mark the rankings whose query is judged."""
+    return counts["unanswered"] + counts.evaluated > 0
+
+
+def _pairs(pairs: Pairs, of: int) -> Seen:
+    """Return what a check saw: ids of the log, and those of the judgments that they are like."""
+    if not pairs:
+        return Seen(0, of)
+    example = " and ".join(pairs[0])
+    return Seen(len(pairs), of, example, {"said": example})
+
+
+@check("error", "results")
+def results_judged_with_other_leading_zeros(log: Log) -> Seen:
+    """{n} of {of} results are judged in their query with other leading zeros, as {said}, and would count as not judged.
+    Write all ids alike first, or put a letter before all if they are different ids
+    """
+    return (
+        Seen(0) if log.separate_judgments is None or log.judges_itself else _pairs(documents_of(log), _retrieved(log))
+    )
 
 
 @check("warning", "results")
@@ -88,43 +126,16 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     """{n} of {of} results are judged in their query under another spelling, as {said}. They differ in case, spaces,
     leading zeros or Unicode form only, and count as not judged. Write ids alike first
     """
-    if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]):
+    if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]) or documents_of(log):
         return Seen(0)
-    table, place = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
-    there = None if place is None else table[place].is_not_null()
-    of = len(table) if there is None else int(there.sum())
-    matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
-    lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
-    at = (lost if there is None else lost & there).arg_true().to_numpy()
-    at = at[
-        plain_ids(table["doc"][at]).is_in(plain_ids(log.separate_judgments.pairs["doc"]).unique().implode()).to_numpy()
-    ]
-    rows, like = _like_judged(log, log.separate_judgments.pairs, at) if len(at) else (at, pl.Series())
+    rows, like = like_judged(log, unjudged_rows(log), plain_ids)
     if not len(rows):
-        return Seen(0, of)
-    example = " and ".join(quoted_values([table["doc"][int(rows[0])], like[0]]))
-    return Seen(len(rows), of, example, {"said": example}, int(log.rows(rows[:1])[0]))
+        return Seen(0, _retrieved(log))
+    example = " and ".join(quoted_values([log.table["doc"][int(rows[0])], like[0]]))
+    return Seen(len(rows), _retrieved(log), example, {"said": example}, int(log.rows(rows[:1])[0]))
 
 
-def _like_judged(log: Log, pairs: pl.DataFrame, at: Array) -> tuple[Array, pl.Series]:
-    """Return the rows of the log that are like a judged document of their query, and these documents.
-
-    A document that the ranking has itself is not the one that is meant, nor is one that several of its documents are
-    like: there, case tells documents apart.
-
-    Parameters
-    ----------
-    pairs : the judgments.
-    at : rows of the log without a judgment.
-    """
-    judged = [name for name in log.columns.internal_keys if name in pairs.columns]
-    ours = log.table[at].select(*log.columns.internal_keys, "doc")
-    found = nearly_equal(ours.select(*judged, "doc"), pairs.select(*judged, "doc"), ["doc"])
-    if found is None:
-        return at[:0], pairs["doc"][:0]
-    first, other = (one.to_numpy() for one in found)
-    meant = ours[first].with_columns(pairs["doc"][other])
-    meant = meant.with_row_index("at").filter(meant.is_unique())
-    here = log.table.filter(log.table["doc"].is_in(meant["doc"].unique().implode())).select(ours.columns)
-    meant = meant.join(here, on=ours.columns, how="anti", nulls_equal=True, maintain_order="left")
-    return at[first[meant["at"].to_numpy()]], meant["doc"]
+def _retrieved(log: Log) -> int:
+    """Return the number of results."""
+    place = next((name for name in ("rank", "score") if name in log.table.columns), None)
+    return len(log.table) if place is None else len(log.table) - log.table[place].null_count()

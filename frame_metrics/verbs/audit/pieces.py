@@ -12,6 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.fast.codes import numbers
@@ -88,8 +89,9 @@ def _readable_rows(work: PieceWork, source: Source, whole_log: WholeLog) -> Read
     """
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
-        log = replace(source, table=rows).log(single=decided(work.call), whole_log=whole_log)
-        return run_checks(log)
+        judgments, single = source.read_judgments(), decided(work.call)
+        columns, conventions = source.call.columns, source.call.conventions
+        return run_checks(read_log(rows, columns, conventions, judgments, single=single, whole_log=whole_log))
 
     readable = skip_bad_rows(source, look)
     if readable.error is not None:

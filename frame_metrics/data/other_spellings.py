@@ -1,0 +1,129 @@
+"""Find documents and queries that the judgments have in another spelling, and refuse those with other leading zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_metrics.data.log import Log
+from frame_metrics.errors import StrangeIdsError
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import mark_codes
+from frame_metrics.keys.index import Index
+from frame_metrics.keys.spelling import (
+    Form,
+    in_quotes,
+    may_differ_in_zeros,
+    nearly_equal,
+    quoted_values,
+    without_zeros,
+)
+from frame_metrics.roles.columns import judgment_columns_in
+
+Pairs = Sequence[tuple[str, str]]  # an id of the log and one of the judgments, each in quotes
+QUERIES = "some queries of the log are in the judgments"
+
+
+def check_zeros(log: Log, *, whole: bool) -> None:
+    """Raise for documents that are judged with other leading zeros in their query, and for such queries.
+
+    Ids lose zeros where a program takes them for numbers. Those without any still match, so that nothing else shows it.
+
+    Parameters
+    ----------
+    log : a log, or a piece of one.
+    whole : whether it is whole. The queries of pieces are compared where all are known.
+    """
+    if log.separate_judgments is None or log.judges_itself:
+        return
+    pool = log.grid.pool
+    if whole and pool is not None and (pairs := queries_of_index(log.index, pool.lengths > 0)):
+        raise other_zeros(", ".join(log.columns.query), QUERIES, pairs)
+    if log.columns.doc and (pairs := documents_of(log)):
+        raise other_zeros(str(log.columns.doc), "some results are judged in their query", pairs)
+
+
+def other_zeros(column: str, what: str, pairs: Pairs) -> StrangeIdsError:
+    """Return the error about ids with other leading zeros; ``what``: what is there, as "results are judged"."""
+    (ours, theirs), width = pairs[0], max(len(one.split(", ")[-1]) - 2 for pair in pairs for one in pair)
+    return StrangeIdsError(
+        f"{column}: {what} with other leading zeros, as {ours} and {theirs}, and would count as not judged; write all "
+        f"ids alike, as with .str.zfill({width}), or put a letter before all if they are different ids",
+        check="ids with other leading zeros",
+        n=len(pairs),
+    )
+
+
+def queries_with_other_zeros(unjudged: pl.DataFrame, judged: pl.DataFrame) -> tuple[pl.Series, Pairs] | None:
+    """Return the rows of ``judged`` that are queries of a log but for leading zeros, and both ids of each.
+
+    Parameters
+    ----------
+    unjudged : the queries of the log without judgments, a column for each query column.
+    judged : the judged queries, in columns of the same names; of some of them the log has no rows.
+    """
+    if not len(unjudged) or not any(may_differ_in_zeros(unjudged[name], judged[name]) for name in judged.columns):
+        return None
+    found = nearly_equal(unjudged, judged, form=without_zeros)
+    if found is None:
+        return None
+    return found[1], [in_quotes(unjudged.row(one), judged.row(other)) for one, other in zip(*found, strict=True)]
+
+
+def queries_of_index(index: Index, judged: Array) -> Pairs:
+    """Return the queries of a log of which the judgments have one with other leading zeros, and the log has no rows.
+
+    ``judged``: the rankings whose query is judged, shape (rankings,).
+    """
+    with_rows, with_judgments = (mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, judged))
+    unjudged, absent = with_rows & ~with_judgments, with_judgments & ~with_rows
+    if not unjudged.any() or not absent.any():
+        return ()
+    names = index.queries.values
+    found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), names.filter(pl.Series(absent)))
+    return () if found is None else found[1]
+
+
+def documents_of(log: Log) -> Pairs:
+    """Return the documents of a log that are judged in their query with other leading zeros."""
+    docs, judged = log.table["doc"], log.separate_judgments
+    if judged is None or not may_differ_in_zeros(docs, judged.pairs["doc"]):
+        return ()
+    rows, like = like_judged(log, unjudged_rows(log), without_zeros)
+    return [(quoted_values([one])[0], quoted_values([other])[0]) for one, other in zip(docs[rows], like, strict=True)]
+
+
+def unjudged_rows(log: Log) -> Array:
+    """Return the rows of retrieved documents that no separate judgment is about."""
+    table, place = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
+    matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
+    lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
+    return (lost if place is None else lost & table[place].is_not_null()).arg_true().to_numpy()
+
+
+def like_judged(log: Log, at: Array, form: Form) -> tuple[Array, pl.Series]:
+    """Return the rows of the log that are like a judged document of their query, and these documents.
+
+    A document that the ranking has itself is not the one that is meant, nor is one that several of its documents are
+    like: there, spelling tells documents apart.
+
+    Parameters
+    ----------
+    log : a log with separate judgments.
+    at : rows without a judgment.
+    form : returns ids without the differences that are set aside.
+    """
+    pairs = log.judgments
+    at = at[form(log.table["doc"][at]).is_in(form(pairs["doc"]).unique().implode()).to_numpy()]
+    judged = [name for name in log.columns.internal_keys if name in pairs.columns]
+    ours = log.table[at].select(*log.columns.internal_keys, "doc")
+    found = nearly_equal(ours.select(*judged, "doc"), pairs.select(*judged, "doc"), ["doc"], form=form)
+    if found is None:
+        return at[:0], pairs["doc"][:0]
+    first, other = (one.to_numpy() for one in found)
+    meant = ours[first].with_columns(pairs["doc"][other])
+    meant = meant.with_row_index("at").filter(meant.is_unique())
+    here = log.table.filter(log.table["doc"].is_in(meant["doc"].unique().implode())).select(ours.columns)
+    meant = meant.join(here, on=ours.columns, how="anti", nulls_equal=True, maintain_order="left")
+    return at[first[meant["at"].to_numpy()]], meant["doc"]
