@@ -5,6 +5,7 @@ A pair comes from the log, of whichever system, or from the judgments. A ranking
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -116,20 +117,12 @@ def build_grid(
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judgments)
-    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``used``: those of them,
-    # by position, that make pairs of a segment and a query; with ``totals`` also those of an unknown segment;
-    # ``known``: whether the segment of each of these is known.
+    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each.
     row, both, used, known = rankings.first_row, names, np.arange(count), None
     if judgments is not None:
         row = np.concatenate([row, len(log) + judgments.row])
         both = pl.concat([names, judgments.queries.select(judgments.keys)], how="diagonal")
-        if set(by) <= set(judgments.keys):
-            used = np.arange(len(both))
-        elif totals:
-            queries = judgments.queries.with_row_index("at")
-            lost = queries.join(names, on=judgments.keys, how="anti", nulls_equal=True)["at"]
-            used = np.concatenate([used, count + lost.sort().to_numpy().astype(np.int64)])
-            known = used < count
+        used, known = _keys_of_pairs(names, judgments, by, totals=totals)
     query_code, query_at = codes(both, query)
     segments = both[used] if known is None else both[used].with_columns(known=pl.Series(known))
     segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
@@ -160,6 +153,24 @@ def build_grid(
         return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.systems_have_rows else grid
     key_code = query_code if judgments.keys == query else codes(both, judgments.keys)[0]
     return replace(grid, pool=_pool_of(key_code[used][at], judgments, key_code[count:]))
+
+
+def _keys_of_pairs(
+    names: pl.DataFrame, judgments: JudgmentTable, by: Sequence[str], *, totals: bool
+) -> tuple[Array, Array | None]:
+    """Return the keys that make pairs of a segment and a query, and whether the segment of each is known.
+
+    They are positions among the keys of the rankings, ``names``, then of the judged queries. None: all are known.
+    """
+    own = np.arange(len(names))
+    if set(by) <= set(judgments.keys):
+        return np.arange(len(names) + len(judgments.queries)), None
+    if not totals:
+        return own, None
+    queries = judgments.queries.with_row_index("at")
+    lost = queries.join(names, on=judgments.keys, how="anti", nulls_equal=True)["at"]
+    used = np.concatenate([own, len(names) + lost.sort().to_numpy().astype(np.int64)])
+    return used, used < len(names)
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable) -> Grid:

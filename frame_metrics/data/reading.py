@@ -94,33 +94,31 @@ def read_log(
         _check_repeated(rankings, log, columns, no_system=no_system)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
-    keyed, rankings = (
-        _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
-        if len(empty_queries)
-        else (log, rankings)
-    )
+    keyed, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
     # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
     of = whole_log or WholeLog(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    every = conventions.unjudged_queries == "count" or not (
-        label_columns.label or label_columns.grade or columns.relevant
-    )
-    known = np.ones(len(grid.segment_query), bool) if every else _relevance_known(frame, row, grid)
+    has_judgments = bool(label_columns.label or label_columns.grade or columns.relevant)
+    known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
     name = str(label_columns.grade or label_columns.label)
     origin = None if row is None else Origin(row, len(frame))
-    more: Any = {"empty_queries": empty_queries, "relevance_known": known}
-    if conventions.word is not None:
-        more["spelled"] = spelled_like(_sides(frame, columns, judged_frame, label_columns), conventions.word)
+    spelled = _spelled(frame, columns, judged_frame, label_columns, conventions.word)
+    more: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
 
 
-def _sides(
-    frame: pl.DataFrame, columns: Columns, label_frame: pl.DataFrame, label_columns: Columns
-) -> list[pl.Series | None]:
-    """Return the columns of labels and predictions; ``label_frame``: the judgments, or ``frame``, has the labels."""
+def _spelled(
+    frame: pl.DataFrame, columns: Columns, label_frame: pl.DataFrame, label_columns: Columns, word: str | None
+) -> Sequence[Sequence[str]]:
+    """Return texts of labels, and of predictions, that are, or are like, a word.
+
+    ``label_frame``: what has the labels, the judgments or ``frame``.
+    """
+    if word is None:
+        return ()
     label = None if label_columns.shape.made else label_columns.label
     named = ((label_frame, label), (frame, columns.predicted))
-    return [table[name] if name and name in table.columns else None for table, name in named]
+    return spelled_like([table[name] if name and name in table.columns else None for table, name in named], word)
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -141,6 +139,8 @@ def _with_empty_rankings(
 
     Returns the keys of all rows, and the rankings.
     """
+    if not len(empty_queries):
+        return log, rankings
     place = frame[ORIGIN].to_numpy()
     both = pl.concat([log.select(columns.internal_keys), empty_queries.select(columns.internal_keys)])
     return both, rankings.with_empty_rankings(empty_queries, place if row is None else place[row])
@@ -180,11 +180,13 @@ def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array
     return np.setdiff1d(rows["at"].to_numpy(), best.to_numpy()).astype(np.int64)
 
 
-def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array | None:
+def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid, *, every: bool) -> Array | None:
     """Mark the rankings whose query is judged even without a judged document, see ``Log.relevance_known``.
 
-    It is enough that the rows of one system say so.
+    It is enough that the rows of one system say so; with ``every`` all are.
     """
+    if every:
+        return np.ones(len(grid.segment_query), bool)
     if RELEVANCE_KNOWN not in frame.columns:
         return None
     first = grid.rankings.first_row

@@ -166,6 +166,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     arrays = _arrays_of(asked, averages, conventions, room) | role_values(log)
     values = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
     summed: dict[int, Summed] = {}
+    order = _order_of(log, asked, deep)
+    ordered = order != "none"
 
     def work(block: Block) -> None:
         for name, metric in strict:
@@ -187,18 +189,23 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
         if sums:
             summed[int(block.numbers[0])] = summed_in_cells(into, averages, block.numbers)
 
-    # Metrics of sets of whole lists do not need the order of results. But it is needed if some are not retrieved, or
-    # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
-    ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.has_nulls
-    ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
-    order: RankOrder = "none"
-    if ordered:
-        order = "judgments" if deep is None else "documents"
     log.for_each_sorted_block(work, busy=True, order=order)
     results = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])
     return values if results is None else replace(values, list_results=results)
+
+
+def _order_of(log: Log, asked: Asked, deep: int | None) -> RankOrder:
+    """Return the order of results that metrics need; ``deep``: that of their lists, None if there are no lists.
+
+    Metrics of sets of whole lists do not need it. But it is needed if some results are not retrieved, or ranks have
+    gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
+    """
+    ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.has_nulls
+    if not (ordered or log.columns.rank or log.columns.weight or isinstance(log.conventions.catalogue, pl.Series)):
+        return "none"
+    return "judgments" if deep is None else "documents"
 
 
 def role_values(log: Log) -> dict[str, Any]:

@@ -84,9 +84,8 @@ def gathered(
     split : the share of the units that each arm should have.
     """
     columns, baseline = plan.columns, compare_options["baseline"]
-    work = Calls(
-        irm, columns, verb_of_comparison(columns, compare_options, split), has_metrics=bool(metrics), plan=plan
-    )
+    verb = verb_of_comparison(columns, compare_options, split)
+    work = Calls(irm, columns, verb, has_metrics=bool(metrics), plan=plan)
     asked, call = _planned(plan, metrics, None)
     check_named(work, plan, asked, compare_options)
     # Without metrics= the depth of the rankings decides which are computed, and at which cutoffs.
@@ -96,9 +95,7 @@ def gathered(
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
-    asked = asked or [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
-    if not asked:
-        raise ColumnError("the frame has no rows, so its metrics have no names")
+    asked = asked or _metrics_in(results)
     # The content: results, audit, and what the caller's call and roles say.
     audit = _audited(work, columns, baseline, split)
     content = Content(
@@ -128,20 +125,24 @@ def gathered(
     )
     content = _with_segments(content)
     content = content if title else replace(content, title=title_of(content))
-    # Comparisons, by the options of the caller with those that a report adds.
     shares = {} if split is None else {"split": split}  # which only arms have
-    compare_options = with_margins({**compare_options, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
-    compare_options = against_the_best(content, work, compare_options)
-    content = with_leaderboard(with_comparison(content, work, plan, compare_options), work, compare_options)
-    content = with_segments_compared(with_differences(content, work, compare_options), work, compare_options)
-    content = with_agreement(content, work, call)
-    content = replace(content, summary=summary_of(content, work, compare_options))
+    content = _with_comparisons(content, work, plan, call, {**compare_options, **shares, "ci": ci or 0.95})
     if queries is None:
         return content
     # What only a report has, and no summary: single queries, decisions and curves.
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
     return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)
+
+
+def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, options: Mapping[str, Any]) -> Content:
+    """Return the content with comparisons, by the options of the caller and those that a report adds, and a summary."""
+    options = with_margins(options, content.asked, bounded=not plan.columns.value)
+    options = against_the_best(content, work, options)
+    content = with_leaderboard(with_comparison(content, work, plan, options), work, options)
+    content = with_segments_compared(with_differences(content, work, options), work, options)
+    content = with_agreement(content, work, call)
+    return replace(content, summary=summary_of(content, work, options))
 
 
 def _with_segments(content: Content) -> Content:
@@ -192,6 +193,14 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
                     work.here(irm.evaluate(name))
             raise
         return some, _valued(work, some, **options)
+
+
+def _metrics_in(results: pl.DataFrame) -> _Asked:
+    """Return the metrics of a table of values, of which only the rows tell the names."""
+    names = results["metric"].unique(maintain_order=True)
+    if not len(names):
+        raise ColumnError("the frame has no rows, so its metrics have no names")
+    return [(name, metric_of(name)) for name in names]
 
 
 def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
