@@ -1449,7 +1449,8 @@ class IRM(Generic[Frame]):
         frequent on every device, that is within devices.
 
         Undefined: a period of fewer than two units leaves intervals, p-values and mde null. With ``by``, intervals are
-        null where the period or the baseline has fewer than 20 queries.
+        null where the period or the baseline has fewer than 20 queries; that of from_within also where fewer than three
+        units of both have another value than most queries.
 
         Parameters
         ----------

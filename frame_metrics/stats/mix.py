@@ -15,9 +15,11 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.resampling import Units, draws, often_enough, percentile_interval, units_of
 from frame_metrics.stats.shares import kish_within
 from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.units import commonest
 
 MIN_PER_ARM = 20  # queries of each arm below which a part has no interval
 LEAST_UNITS = 2  # the same of units
+FEWEST = 3  # units of both arms with another value than the commonest below which from_within has no interval
 PARTS = ("change", "from_mix", "from_within")
 
 
@@ -109,6 +111,13 @@ class TwoMixes:
         mass = np.bincount(at, self.weight)
         return np.nan_to_num(kish_within(held % n, mass, mass**2, n)).reshape(2, -1)
 
+    def hardly_vary(self, grouping: Grouping) -> Array:
+        """Return True for groups of whose units hardly any has another value than most, shape (groups,)."""
+        of = grouping.of[self.segment]
+        order = np.argsort(of, kind="stable")
+        groups = np.split(order, np.searchsorted(of[order], np.arange(1, grouping.n)))
+        return np.array([_hardly_vary(self.values[rows], self.unit[rows]) for rows in groups], bool)
+
     def drawn(self, resamples: int, seed: int) -> Array:
         """Return the parts of segments over resampled units, shape (3, resamples, segments).
 
@@ -156,11 +165,21 @@ class TwoMixes:
             for at, units in zip(some.tolist(), counts["n_units"][:, some].min(axis=0).tolist(), strict=True):
                 level = expanded_level(ci, units)
                 ends[:, :, at] = [percentile_interval(part, level) for part in drawn[:, :, at]]
+            ends[-1, :, np.concatenate([self.hardly_vary(grouping) for grouping in groupings])] = np.nan
         out = {name: counts[name][0] for name in ("share", "value", "n")}
         out |= {f"baseline_{name}": counts[name][1] for name in out}
         for name, own, (low, high) in zip(PARTS, summed, ends, strict=True):
             out |= {name: own, f"{name}_low": np.minimum(low, own), f"{name}_high": np.maximum(high, own)}
         return out
+
+
+def _hardly_vary(values: Array, unit: Array) -> bool:
+    """Return True if most of some values are equal, and fewer than ``FEWEST`` units have another value."""
+    if not len(values):
+        return True
+    most, common = commonest(values)
+    other = np.abs(values - common) > CLOSE * np.abs(values).max()
+    return 2 * most > len(values) and len(np.unique(unit[other])) < FEWEST
 
 
 def _by_draw(units: Units, resamples: int, seeds: Sequence[int], places: int) -> Iterator[Array]:

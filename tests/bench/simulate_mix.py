@@ -24,6 +24,11 @@ MANY = (400, 400)
 FOUR = ((0.55, 0.25, 0.12, 0.08), (0.40, 0.35, 0.15, 0.10))  # shares of segments now, and before
 ALIKE = (FOUR[1], FOUR[1])
 LEVELS = np.array([[0.30, 0.55, 0.40, 0.65], [0.35, 0.55, 0.50, 0.60]])
+SMALL = 8  # segments of so few queries that of rare values hardly any is seen
+OF_SMALL = ((*[0.07] * SMALL, 0.14, 0.30), (*[0.07] * SMALL, 0.24, 0.20))
+RARE_OF_SMALL = np.array([[0.02, 0.03, 0.02, 0.05] * 2 + [0.20, 0.10], [0.03, 0.02, 0.05, 0.02] * 2 + [0.25, 0.10]])
+TWO = ((0.5, 0.5), (0.45, 0.55))
+CLOSE_BY = np.array([[0.30, 0.35], [0.30, 0.35]])
 RARE = np.array([[0.02, 0.08, 0.05, 0.15], [0.03, 0.06, 0.05, 0.10]])
 TEN = (np.linspace(0.14, 0.06, 10), np.linspace(0.06, 0.14, 10))
 OF_TEN = np.array([np.linspace(0.2, 0.7, 10), np.linspace(0.25, 0.6, 10)])
@@ -41,6 +46,7 @@ class Setting(NamedTuple):
     both: float = 0.0  # the share of users who are in both periods
     totals: tuple[float, float] | None = OF_TOTALS
     segments: bool = True  # whether some segment has 20 queries in each period in every trial
+    small: int = 0  # the number of segments whose intervals are counted together
 
 
 def success(rng: Any, mean: Any) -> Any:
@@ -73,6 +79,10 @@ SETTINGS = (
     Setting("users with 1 to 6 queries", FOUR, LEVELS, None, (130, 130), users=True),
     Setting("users with 1 to 6 queries, half of them in both periods", FOUR, LEVELS, None, (130, 130), True, 0.5),
     Setting("queries of which half are in both periods", FOUR, LEVELS, None, MANY, both=0.5),
+    Setting("users with 1 to 6 queries, all of them in both periods", FOUR, LEVELS, None, (130, 130), True, 1.0),
+    Setting("570 users with 1 to 6 queries", FOUR, LEVELS, None, (570, 570), users=True),
+    Setting("2 segments, both differences small, rr", TWO, CLOSE_BY, ranks),
+    Setting("8 segments of 28, success of .02 to .05", OF_SMALL, RARE_OF_SMALL, success, segments=False, small=SMALL),
 )
 
 
@@ -156,3 +166,6 @@ def of_setting(at: int, setting: Setting, trials: int) -> Iterator[Line]:
         every = held[part, :-1][given[part, :-1] == trials]
         if setting.segments:
             yield Line(f"coverage of {name}, the lowest segment", setting.name, trials, int(every.min()), OF_SEGMENTS)
+        if setting.small:
+            some, n = held[part, : setting.small].sum(), given[part, : setting.small].sum()
+            yield Line(f"coverage of {name}, small segments", setting.name, int(n), int(some), OF_SEGMENTS)

@@ -116,6 +116,18 @@ def test_a_part_holds_its_estimate_and_has_an_interval_from_20_queries_on() -> N
         assert (apart(frame, baseline="old")["change_low"][-1] is not None) is known
 
 
+@pytest.mark.parametrize(("failed", "roles", "known"), [(2, {}, False), (3, {}, True), (3, {"cluster": "user"}, False)])
+def test_from_within_has_no_interval_where_hardly_a_value_differs(failed: int, roles: Any, known: bool) -> None:
+    """Of 120 searches on phones 2 failed, or 3, of two users; the other parts, and the total, have intervals."""
+    rows = {"week": [0, 1] * 120, "device": ["phone"] * 120 + ["web"] * 120, "user": [0, 1, 0, *range(3, 240)]}
+    values = [0.0] * failed + [1.0] * (120 - failed) + [0.0, 0.0, 1.0] * 40
+    found = apart(pl.DataFrame(rows | {"v": values}).with_row_index("query"), roles=roles)
+    whole = dict.fromkeys(ENDS, True)
+    phone = whole | {"from_within_low": known, "from_within_high": known}
+    told = found.select(pl.col(ENDS).is_not_null()).to_dicts()
+    assert told == [phone, whole, whole]
+
+
 def test_the_order_of_rows_changes_no_interval() -> None:
     """Random draws go to queries by their keys and values."""
     for roles in ({}, {"cluster": "user"}):
