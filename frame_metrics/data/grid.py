@@ -124,7 +124,8 @@ def build_grid(
         both = pl.concat([names, judgments.queries.select(judgments.keys)], how="diagonal")
         used, known = _keys_of_pairs(names, judgments, by, totals=totals)
     query_code, query_at = codes(both, query)
-    segments = both[used] if known is None else both[used].with_columns(known=pl.Series(known))
+    segments = both if len(used) == len(both) else both[used]
+    segments = segments if known is None else segments.with_columns(known=pl.Series(known))
     segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
     system_code, system_at = codes(names, system)
     absent = int(more) if systems is None else systems - len(system_at)

@@ -272,14 +272,16 @@ def laid_out(
     queries = RankingRows(*group_rows(pairs, keys, values if few else [*values, "hash"], rows=True))
     again = find_duplicates(queries, pairs, keys)
     if len(again):
-        repeated = pairs[again].select(*keys, "doc").unique()
-        same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
+        same = pairs
+        if not few:  # documents that do not repeat cannot differ: of many rows they are left out
+            repeated = pairs[again].select(*keys, "doc").unique()
+            same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
         _refuse_two_grades(same, [*keys, "doc"], columns, COMBINE if frame_row is None else ONCE, frame_row)
-        if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
+        if any(pairs.get_column(value).null_count() for value in values):  # one may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
         once[again] = False
-        pairs = pairs.filter(once)
+        pairs = rows_at(pairs, pairs.columns, np.flatnonzero(once)) if few else pairs.filter(once)
         queries = RankingRows(*group_rows(pairs, keys, values, rows=True))
     of_queries = [name for name in pairs.columns if name not in ("doc", "hash", *values)]
     names = rows_at(pairs, of_queries, queries.first_row)
@@ -291,9 +293,11 @@ def _refuse_two_grades(
     table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str, frame_row: Array | None = None
 ) -> None:
     """Raise if rows with equal ``keys`` have different judgments; ``frame_row``: as in ``laid_out``."""
+    values, code = judgment_columns_in(table), codes(table, keys)[0]
+    if not any(_vary(to_array(table.get_column(value)), code) for value in values):
+        return
     if frame_row is not None:
         table = table.with_columns(pl.Series("row", frame_row[table["row"].to_numpy()]))
-    values = judgment_columns_in(table)
     differ = (
         table.group_by(keys, maintain_order=True)
         .agg(
@@ -318,6 +322,15 @@ def _refuse_two_grades(
             raise BadValueError(message)
         every = np.sort(differ["row"].explode().to_numpy())
         raise BadRowsError(message, column=column, rows=every, what=TWO_JUDGMENTS, remedy=remedy)
+
+
+def _vary(values: Array, group: Array) -> bool:
+    """Return True if two values of one group differ, NaN aside; ``group``: the number of each value's group."""
+    known = ~np.isnan(values)
+    values, group = values[known], group[known]
+    one = np.zeros(int(group.max(initial=-1)) + 1, values.dtype)
+    one[group] = values
+    return bool((one[group] != values).any())
 
 
 def number_clusters(log: pl.DataFrame, judgments: JudgmentTable | None) -> tuple[pl.DataFrame, JudgmentTable | None]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.row_map import Origin
+from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns
@@ -31,15 +32,15 @@ class KeyRows:
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at some rows: of the log, or, past its end, of the judgments."""
-        n, own = self.n_rows, self.table[keys]
+        n, own = self.n_rows, self.table
         if len(self.empty_queries):
-            own = pl.concat([own, self.empty_queries.select(keys)])
+            own = pl.concat([own.select(keys), self.empty_queries.select(keys)])
         if self.separate_judgments is None or not (rows >= n).any():
-            return own[rows]
+            return rows_at(own, keys, rows)
         place = n + np.searchsorted(self.separate_judgments.row, np.maximum(rows - n, 0))
         names = self.separate_judgments.queries
         unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
-        both = pl.concat([own, names.with_columns(unknown).select(keys)])
+        both = pl.concat([own.select(keys), names.with_columns(unknown).select(keys)])
         return both[np.where(rows < n, rows, place)]
 
     def key_rows(self, name: str, rows: Array) -> Array:

@@ -62,7 +62,8 @@ def undecided_shares(log: GradeFacts) -> int:
     """Return the number of such grades, if it is unclear whether they are relevant, see ``undecided``; else 0."""
     if log.conventions.rel_given or "label" in log.judgments.columns:  # then it is clear what is relevant
         return 0
-    return undecided(log.n_shares, log.top_grade, log.conventions)
+    shares = log.n_shares
+    return undecided(shares, log.top_grade, log.conventions) if shares else 0
 
 
 def check_relevant(log: Facts) -> None:

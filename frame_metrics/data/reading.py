@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import NOTHING
+from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
@@ -21,6 +21,7 @@ from frame_metrics.data.systems_as_columns import systems_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import are_few, id_hash
+from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.spelling import spelled_like
@@ -262,8 +263,10 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRo
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> JudgmentTable:
     """Collect the judgments in the rows of all systems; each system gets all of them for its (segment, query)."""
     values = judgment_columns_in(log)
-    table = log.select(*keys, "doc", *values).with_row_index("row")
-    table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
+    rows = pl.Series(np.arange(len(log), dtype=INDEX))
+    table = frame_of({"row": rows} | {name: log.get_column(name) for name in (*keys, "doc", *values)})
+    if all(table.get_column(value).null_count() for value in values):
+        table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
     return laid_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, few=few)
 
 

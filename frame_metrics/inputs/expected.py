@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 
 from frame_metrics.errors import NotComputableError
-from frame_metrics.inputs import Array, FullRanking, Gain, Rows, by_rank, gain_of
+from frame_metrics.inputs import Array, FullRanking, Gain, Rows, gain_of
 from frame_metrics.inputs.cached_arrays import cached_array
 from frame_metrics.inputs.rows import sums_between
 
@@ -114,7 +114,7 @@ class Expected(FullRanking):
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
         seen = self.each(rows)
-        return seen.total_within(k, seen.value * by_rank(weight, seen.rank))
+        return seen.total_within(k, seen.value * seen.by_rank(weight))
 
     @cached_array
     def precision(self) -> Array:

@@ -13,7 +13,7 @@ from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_rea
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.rows import Array, Rows, Sums, by_rank, falling, sums_between
+from frame_metrics.inputs.rows import Array, Rows, Sums, falling, sums_between
 from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -232,7 +232,7 @@ class FullRanking(Remembers):
             return self.lengths
         return self.count_of(self.judged, None, retrieved=False)
 
-    @property
+    @cached_array
     def evaluated(self) -> Array:
         """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
         judged = self.n_judged > 0
@@ -397,7 +397,7 @@ class FullRanking(Remembers):
         """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (queries,)."""
         row = np.flatnonzero(rows)
         seen = self.rows(row, np.ones(len(row)))
-        return seen.total_within(k, by_rank(weight, seen.rank))
+        return seen.total_within(k, seen.by_rank(weight))
 
     @property
     def unweighted(self) -> FullRanking:

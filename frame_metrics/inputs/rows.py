@@ -32,14 +32,6 @@ def code_of(text: str) -> float:
     return float(int.from_bytes(blake2b(text.encode(), digest_size=6).digest()))
 
 
-def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
-    """Return ``f(rank)``, looked up in a table of all ranks if that is not much longer than ``rank``."""
-    top = int(rank.max(initial=0))
-    if top > 4 * len(rank) + 64:
-        return f(rank)
-    return f(np.arange(top + 1))[rank]
-
-
 def mark_codes(codes: Array, n: int) -> Array:
     """Return a mark for each of the numbers 0 ... n - 1 that is among the codes, shape (n,).
 
@@ -216,6 +208,12 @@ class Rows(Segmented):
         given = self.query, self.rank, value, self.n_queries
         in_turn, one_by_one = self.in_turn, self.one_by_one
         return Rows(*given, cutoffs=self.cutoffs, in_turn=in_turn, one_by_one=one_by_one, same=self)
+
+    def by_rank(self, f: Callable[[Array], Array]) -> Array:
+        """Return ``f(rank)`` for each row, looked up in a table of all ranks if that is not much longer, (rows,)."""
+        if self.deepest > 4 * len(self.rank) + 64:
+            return f(self.rank)
+        return f(np.arange(self.deepest + 1))[self.rank]
 
     def count_within(self, k: int | None) -> Array:
         """Count the rows of each query at ranks up to ``k`` (None: all), shape (queries,)."""

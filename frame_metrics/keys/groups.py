@@ -48,17 +48,20 @@ class Cells:
         keys : the key columns.
         order : the sort rank of each cell's value by key column, as from ``sort_ranks``.
         """
+        if not keys:  # one group of all
+            none = np.zeros(len(self.n), np.int64)
+            return Segments(self, keys, np.zeros(1, np.int64), none, np.array([int(self.n.sum())]))
         some = np.arange(len(self.n))
         if self.segment_known is not None and set(keys) & set(self.unknown_keys):
             some = np.flatnonzero(self.segment_known)
-        first, mine = np.zeros(1, np.int64), np.zeros(len(some), np.int64)
+        mine = np.zeros(len(some), np.int64)
         for key in keys:
             number = mine * (len(self.n) + 1) + order[key][some]
             _, first, mine = np.unique(number, return_index=True, return_inverse=True)
         n = np.bincount(mine, self.n[some], minlength=len(first)).astype(np.int64)
         place = np.full(len(self.n), -1)
         place[some] = mine
-        return Segments(self, keys, some[first] if keys else first, place, n)
+        return Segments(self, keys, some[first], place, n)
 
     def by_system(self, system: str | None) -> tuple[Segments, Segments]:
         """Return the groups of one system each, and the groups of one segment each; ``system``: the key column."""

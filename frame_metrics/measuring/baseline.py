@@ -46,6 +46,8 @@ NAME = "saved"  # the name of the baseline in results, if no column names its sy
 
 def is_frame(baseline: Any) -> bool:
     """Return True if ``baseline=`` is a frame (or a frame with roles), False if it names a system."""
+    if baseline is None:
+        return False
     if isinstance(baseline, list | tuple) and any(map(is_frame, baseline)):
         raise BadValueError("baseline= is a system, a list of systems, or one frame of saved numbers; give one frame")
     try:

@@ -210,7 +210,7 @@ def paired_systems(values: Values, baseline: Any, one: str = "system") -> Pairin
     order, names, columns = index.systems.by_value, index.system_names, index.columns
     some = [at for at, name in enumerate(names) if name is not None or not columns.team]  # a null is no team
     places, column = [some.index(at) for at in order if at in some], str(columns.system)
-    pairs = [(some[at], some[base]) for at, base in pair_systems(places, names.gather(some), baseline, column, one)]
+    pairs = [(some[at], some[base]) for at, base in pair_systems(places, names[some], baseline, column, one)]
     return Pairing(values, all_filled(values), index.segments.by_value, pairs)
 
 

@@ -153,7 +153,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     deep = depth_of_lists(asked)
     listed: dict[int, Results] = {}
     by_variant = _by_variant(log, asked)
-    reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
+    reads = {fact for _, metric in asked for fact in metric.reads}
     if "tn" in reads:
         log.required_role_values("collection_size")  # raises if it is unknown for a query
     scored = "score" in reads or FullScores in [metric.input for _, metric in asked]

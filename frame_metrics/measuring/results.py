@@ -13,6 +13,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import check_bool, check_choice, check_ci, check_whole
+from frame_metrics.fast.take_rows import row_numbers
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import Groups, Segments, groups_of, segments_of
 from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies_of
@@ -281,7 +282,10 @@ def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict
     """
     held: dict[str, Any] = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
     columns = {name: _column(name, *values) for name, values in held.items()}
-    return columns if at is None else {name: values[at] for name, values in columns.items()}
+    if at is None:
+        return columns
+    rows = row_numbers(at)
+    return {name: values[rows] for name, values in columns.items()}
 
 
 @lru_cache(maxsize=64)
@@ -315,16 +319,17 @@ def query_rows(all_values: Values, layout: str = "long", *, answers: bool = Fals
         at = at[np.lexsort((index.query[at], segments_of(index.cells).place[index.cell[at]]))]
     keys = index.key_rows(system=index.system[at], segment=index.segment[at], query=index.query[at])
     values = [filled(all_values, i)[at] for i in range(len(all_values.asked))]
-    answered = {"answered": pl.Series(all_values.unanswered[at] == 0)} if answers else {}
+    answered = {"answered": all_values.unanswered[at] == 0} if answers else {}
     if layout == "wide":
         wide = {name: float_column(v) for (name, _), v in zip(all_values.asked, values, strict=True)}
-        return Answer(keys, wide | answered, table=index.key_table)
+        wide |= {name: pl.Series(marks) for name, marks in answered.items()}
+        return Answer(keys, wide, table=index.key_table)
     metric = np.tile(np.arange(len(values)), len(at))
     undefined = np.isnan(all_values.value[:, at])
     long = labels(all_values.asked, metric) | {"value": float_column(np.stack(values).T.ravel())}
-    long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
+    long["undefined"] = pl.Series(undefined.T.ravel())
     each = np.repeat(np.arange(len(at)), len(values))
-    long |= {name: one[each] for name, one in answered.items()}
+    long |= {name: pl.Series(marks[each]) for name, marks in answered.items()}
     return Answer({name: rows[each] for name, rows in keys.items()}, long, table=index.key_table)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from frame_metrics.errors import KernelError
-from frame_metrics.inputs import Array, FullRanking, Rows, by_rank, ratio
+from frame_metrics.inputs import Array, FullRanking, Rows, ratio
 from frame_metrics.metrics.parameters import Share
 from frame_metrics.metrics.registry import metric
 
@@ -27,7 +27,7 @@ def _reciprocal(rank: Array) -> Array:
 
 def _novel(rows: Rows, k: int | None, alpha: float, weight: Weight) -> Array:
     """Sum over the documents and subtopics at ranks up to k of (1 - alpha)^c weight(r), shape (queries,)."""
-    return rows.total_within(k, (1 - alpha) ** rows.value * by_rank(weight, rows.rank))
+    return rows.total_within(k, (1 - alpha) ** rows.value * rows.by_rank(weight))
 
 
 def _of_all(run: FullRanking, k: int | None, alpha: float, weight: Weight) -> Array:

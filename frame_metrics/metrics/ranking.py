@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, FullRanking, Rows, Sums, by_rank, ratio, top_gain, values_of_function
+from frame_metrics.inputs import Array, FullRanking, Rows, Sums, ratio, top_gain, values_of_function
 from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -42,7 +42,7 @@ def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
 
 def _discounted(seen: Rows, discount: Discount, base: float) -> Sums:
     weigh = partial(_discount, discount=discount, base=base)
-    return seen.cached((discount, base), lambda: Sums(seen, seen.value * by_rank(weigh, seen.rank)))
+    return seen.cached((discount, base), lambda: Sums(seen, seen.value * seen.by_rank(weigh)))
 
 
 @_gain(weights="cg", also=("cumulative_gain", "cumulated_gain"))
@@ -369,7 +369,7 @@ def rbp(
     """
     seen = run.relevant if gain is None else run.gains(gain)
     top = 1.0 if gain is None else top_gain(max_grade, gain)
-    return (1 - p) * seen.total_within(k, seen.value * by_rank(lambda r: p ** (r - 1.0), seen.rank)) / top
+    return (1 - p) * seen.total_within(k, seen.value * seen.by_rank(lambda r: p ** (r - 1.0))) / top
 
 
 @metric(best=0, expected=True)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.inputs import Array, FullRanking, Rows, TwoRankings, by_rank, ratio
+from frame_metrics.inputs import Array, FullRanking, Rows, TwoRankings, ratio
 from frame_metrics.metrics.parameters import Inside, Share
 from frame_metrics.metrics.registry import for_two_rankings, metric
 
@@ -27,7 +27,7 @@ def rbo(two: TwoRankings, k: int | None = None, p: Share = 0.9) -> Array:
     """
     two = two.cut(k)
     depths, last = two.depths, two.depths.rank == two.depths.count[two.depths.query]
-    weight = by_rank(lambda d: p ** (d - 1.0), depths.rank) * np.where(last, 1, 1 - p)
+    weight = depths.by_rank(lambda d: p ** (d - 1.0)) * np.where(last, 1, 1 - p)
     return np.minimum(ratio(depths.total(weight * two.agreement), depths.total(weight)), 1)
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, FullRanking, Rows, by_rank, top_gain
+from frame_metrics.inputs import Array, FullRanking, Rows, top_gain
 from frame_metrics.metrics.parameters import GainName, Goal, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -43,7 +43,7 @@ def _by_rank(
 ) -> Array:
     """Mean gain of the ranks, as shares of the highest, each with its weight."""
     seen, every = _shares(run, gain, max_grade), weight(np.arange(1, _depth(k) + 1))
-    return seen.total_within(_depth(k), seen.value * by_rank(weight, seen.rank)) / every.sum()
+    return seen.total_within(_depth(k), seen.value * seen.by_rank(weight)) / every.sum()
 
 
 def _by_user(

@@ -207,9 +207,11 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
-    value[means] = value[means].clip(*ends)  # sums are rounded: see ``no_further``
-    value[rests_on == 0] = np.nan
-    effective = np.where(rests_on > 0, rests_on, np.nan)
+    at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
+    value[at] = value[at].clip(*ends)  # sums are rounded: see ``no_further``
+    nothing = rests_on == 0
+    value[nothing] = np.nan
+    effective = np.where(nothing, np.nan, rests_on)
     for i, (average, rows) in enumerate(zip(tallies, each, strict=True)):
         if average.weight is not None:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -275,7 +277,8 @@ def _summed_within(
         of = None if group is None else np.tile(group, 2)
     table, lost = exactly_within(of, n, every) if rests else (within(of, n, every), np.zeros((0, n)))
     ends = [average.ends for average in tallies if average.ends is not None]
-    least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
+    least = within(group, n, [low for low, _ in ends], np.fmin)
+    most = within(group, n, [high for _, high in ends], np.fmax)
     m, of_columns = len(tallies), 2 * len(tallies)
     return table[:m], table[m:of_columns], table[of_columns:], (least, most), lost[of_columns:]
 

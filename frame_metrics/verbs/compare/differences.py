@@ -297,7 +297,7 @@ def corrected_for_candidates(
     ----------
     family : the number of the segment and metric of each row.
     """
-    each = {name: columns[name].fill_null(np.nan).to_numpy() for name in OF_MARGIN}
+    each = {name: columns[name].to_numpy() for name in OF_MARGIN}
     return {name: float_column(of_candidates(p, family, correction)) for name, p in each.items()}
 
 
@@ -315,8 +315,8 @@ def corrected(
     correction : of families that are not tested together.
     joint_p_values : the corrected p-values of rows that are tested together with their family, null for others.
     """
-    p = p_value.fill_null(np.nan).to_numpy()
-    out = np.full(len(p), np.nan) if joint_p_values is None else joint_p_values.fill_null(np.nan).to_numpy().copy()
+    p = p_value.to_numpy()  # null is NaN
+    out = np.full(len(p), np.nan) if joint_p_values is None else joint_p_values.to_numpy().copy()
     joint = np.bincount(family, ~np.isnan(out), minlength=1) > 0
     for number_of_family in np.unique(family):
         if not joint[number_of_family]:
