@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, ParamSpec, TypeVar
@@ -126,7 +126,12 @@ def _plan_of(args: tuple[Any, ...]) -> Plan | None:
 
 
 def refuse_positional(columns: Sequence[Any]) -> None:
-    """Raise for columns that are given without their roles."""
+    """Raise for columns that are given without their roles, and for judgments beside the results."""
+    if columns and (isinstance(columns[0], Mapping) or hasattr(columns[0], "columns")):
+        raise ColumnError(
+            "give the results first, and their judgments to judge(): IRM(results).judge(judgments); "
+            f"{quote(columns[0])} is no name of a column"
+        )
     if columns and not isinstance(columns[0], str):
         raise ColumnError(
             f"give one frame, and name its columns: IRM(pandas.DataFrame({{'label': labels, 'score': scores}}), "

@@ -131,7 +131,7 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
         )
         message = message.replace(words[0], " ".join(each))
     message = re.sub(r"or a frame of (them|documents)", r"or a file of \1", message)
-    return re.sub(r"name one, as in \w+\('([^']+)'\)", r"name one behind the input, as \1", message)
+    return re.sub(r"name one, as '([^']+)'", r"name one behind the input, as \1", message)
 
 
 def quoted(text: str, options: Mapping[str, Option]) -> str:

@@ -212,12 +212,15 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
         if (odd := np.flatnonzero(its != length)).size:
             row = int(odd[0])
             place = frame[ORDER][row] if ORDER in frame.columns else row
+            ids = other in judgments and frame[other].dtype == frame[name].dtype
+            here = f"row {place} has {length[row]} in {name} and {its[row]} in {other}"
+            way = f"; if {other} holds the relevant documents, pass relevant={other!r} in its place" * ids
             raise bad_rows(
                 f"{name} and {other}",
                 odd,
                 len(frame),
                 "have lists of different lengths",
-                f"row {place} has {length[row]} in {name} and {its[row]} in {other}; give each result of a query both",
+                f"{here}; give each result of a query both{way}",
             )
     return frame, length
 

@@ -402,11 +402,16 @@ class Metric:
         except (FrameMetricsError, MemoryError):
             raise
         except Exception as error:
-            shared = isinstance(error, ValueError) and "read-only" in str(error)
-            way = "; the other metrics read this array too: change a copy of it" * shared
-            raise KernelError(
-                f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}{way}"
-            ) from error
+            raised = f"raised {type(error).__name__}: {error}{self._way(error)}"
+            raise KernelError(f"{self}: its function {self.kernel.__name__}() {raised}") from error
+
+    def _way(self, error: Exception) -> str:
+        """Return the way out of an error in the kernel; "" where none is known."""
+        if isinstance(error, ValueError) and "read-only" in str(error):
+            return "; the other metrics read this array too: change a copy of it"
+        if self.at == "k" and self.cutoff is None and "NoneType" in str(error):
+            return f"; without a cutoff k is None: ask for {str(self @ 10)!r}, or let the function take None"
+        return ""
 
     @cached_property
     def reads(self) -> frozenset[str]:

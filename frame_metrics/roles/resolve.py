@@ -360,7 +360,10 @@ def absent(
     if {*PER_QUERY} <= {*available}:
         what = "the frame has numbers of queries, as per_query() returns them; pass value='value'"
         return f"the {' or '.join(pair)} is missing, and {what}"
-    hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]
+    named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
+    free = [column for column in available if column not in named]
+    # A hint of the frame at a similar name is left out: it may be of a column that has a role.
+    hints = [likely(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
     more = next((words for words in hints if words), "")
     way = f"; name its column with {which}, one of {listed(available)}" if available else " in a frame without columns"
     return f"the {' or '.join(pair)} is missing{way}{more}"

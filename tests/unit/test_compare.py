@@ -1158,7 +1158,7 @@ of(TWO).compare("ndgc")
 of(TWO).compare("cg", "cg")
     BadValueError: 'cg' is asked for twice
 of(TWO).compare()
-    BadValueError: no metric was asked for; name one, as in evaluate('ndcg@10')
+    BadValueError: no metric was asked for; name one, as 'ndcg@10'
 IRM(UNDEFINED, system="system").compare("gm_map")
     NotComputableError: gm_map is an average, and compare() needs metrics of single queries
     but: IRM(UNDEFINED, system="system").compare("map", "cg")

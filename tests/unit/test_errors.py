@@ -567,7 +567,7 @@ def test_bad_metrics() -> None:
 
 ASKING = r"""
 log().evaluate()
-    BadValueError: no metric was asked for; name one, as in evaluate('ndcg@10')
+    BadValueError: no metric was asked for; name one, as 'ndcg@10'
 log().evaluate(5)
     BadValueError: a metric is a name or a frame_metrics.metrics value, not 5
 log().evaluate([["rr"]])
@@ -577,7 +577,7 @@ log().evaluate([None])
 log().evaluate("p@1,1")
     BadValueError: 'p@1' is asked for twice
 log().evaluate([])
-    BadValueError: no metric was asked for; name one, as in evaluate('ndcg@10')
+    BadValueError: no metric was asked for; name one, as 'ndcg@10'
 log().evaluate("rr", "rr")
     BadValueError: 'rr' is asked for twice
 log().evaluate("ndcg@5,10", "ndcg@10")
@@ -969,6 +969,17 @@ def test_values_of_queries_need_a_query(asked: str) -> None:
     irm = frame.irm(score="bm25", label="clicked", predicted="rating" if asked == "precision" else None)
     said = "the query is missing; name its column with query=, one of 'qid', 'bm25', 'rating', 'clicked'"
     assert error(lambda: irm.per_query(asked), ColumnError).startswith(said)
+
+
+@pytest.mark.parametrize("roles", [{"label": "clicked"}, {"value": "clicked"}])
+def test_a_column_with_a_role_is_not_offered_for_another(roles: dict[str, str]) -> None:
+    """What is missing is looked for among the columns that are left."""
+    frame = pl.DataFrame({"user": [1, 2], "clicked": [0, 1], "variant": ["a", "b"]})
+    for kind in ("polars", "pandas"):
+        irm = IRM(as_kind(frame, kind), arm="variant", **roles)
+        assert "did you mean 'user'?" in error(lambda irm=irm: irm.ab_test("success"), ColumnError)
+        asked = irm(cluster="user")
+        assert "did you mean" not in error(lambda asked=asked: asked.ab_test("success"), ColumnError)
 
 
 @pytest.mark.parametrize("asked", ["infap", "bpref", "judged@2", "num_nonrel_judged_ret"])

@@ -254,6 +254,10 @@ of(pl.DataFrame({"a": [[0.1, 0.9]], "b": [[0.1, 0.9]], "label": [["a", "b"]]}), 
     but: of(pl.concat([RAG, RAG.with_columns(pl.col("qid") + "2")]), query="qid")
     but: of(RAG.with_columns(relevant=pl.Series([["y"], ["x", "x"], [], []])), query="qid")
     but: of(RAG.drop("relevant").with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
+of(RAG.rename({"relevant": "gold"}), query="qid", label="gold")
+    BadRowsError: doc and gold: [...]; row 0 has 2 in doc and 1 in gold; give each result of a query both; if gold
+        holds the relevant documents, pass relevant='gold' in its place
+    but: of(RAG.rename({"relevant": "gold"}), query="qid", relevant="gold")
     but: of(ROWS, query="row")
 """
 

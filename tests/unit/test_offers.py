@@ -266,6 +266,13 @@ IRM([1, 0, 1], [0.9, 0.1, 0.3])
     ColumnError: give one frame, and name its columns: IRM(pandas.DataFrame({'label': labels, 'score': scores}),
         label='label', score='score'); [0.9, 0.1, 0.3] is no name of a column
     but: IRM(type(RUNS.to_pandas())({"label": [1, 0], "score": [0.9, 0.1]}), label="label", score="score").audit()
+IRM({"q1": {"d1": 2, "d2": 1}}, {"q1": {"d1": 0.5}})
+    ColumnError: give the results first, and their judgments to judge(): IRM(results).judge(judgments);
+        {'q1': {'d1': 0.5}} is no name of a column
+    but: IRM({"q1": {"d1": 0.5}}).judge({"q1": {"d1": 2, "d2": 1}}).evaluate("rr")
+IRM(JUDGED, ONE)
+    ColumnError: give the results first, and their judgments to judge(): IRM(results).judge(judgments); [...]
+    but: IRM(ONE.drop("grade")).judge(JUDGED).evaluate("rr")
 IRM(ONE.drop("grade")).judge(JUDGED.rename({"query": "topic", "doc": "article", "grade": "stars"}))
     ColumnError: judge: name the columns of the judgments with query=, doc= and grade= or label=; they have 'topic',
         'article', 'stars'

@@ -25,6 +25,7 @@ from frame_metrics import (
     metric,
     metrics,
 )
+from frame_metrics.testing import BrokenLawError, check_metric
 from helpers import KINDS, as_kind, as_polars, error
 from inside import REGISTRY, FullRanking, read_text
 
@@ -380,6 +381,24 @@ def test_a_result_that_is_wrong_for_one_query_is_an_error_before_the_log_is_read
 
     with pytest.raises(KernelError, match=r"^nothing: its function nothing\(\) gave None"):
         log.lazy().irm.evaluate("nothing")
+
+
+def test_a_kernel_that_requires_a_cutoff_says_so(log: pl.DataFrame) -> None:
+    """k is None without one; the error has the name to ask for, in a law too."""
+
+    @metric()
+    def share_of_k(run: Ranking, k: int | None = None, base: float = 2.0) -> Array:
+        return run.hits(k) / k  # type: ignore[operator]
+
+    way = r"NoneType'; without a cutoff k is None: ask for 'share_of_k{}@10', or let the function take None$"
+    for asked in ("share_of_k", "share_of_k(base=3)"):
+        match = way.format(re.escape(asked.removeprefix("share_of_k")))
+        with pytest.raises(KernelError, match=match):
+            log.irm(query="query").evaluate(asked)
+        with pytest.raises(BrokenLawError, match=match):
+            check_metric(asked)
+        log.irm(query="query").evaluate(f"{asked}@10")
+        check_metric(f"{asked}@10")
 
 
 @pytest.mark.parametrize("source", [Ranking, Confusion, Scores])
