@@ -182,6 +182,16 @@ def test_a_page_to_understand_is_short_and_opens_with_an_example(page: Path) -> 
     assert len(text.partition("```python\n>>> ")[0].split()) <= 120
 
 
+@pytest.mark.parametrize("page", UNDERSTAND, ids=lambda page: page.stem)
+def test_code_to_understand_is_for_pandas_too(page: Path) -> None:
+    """Only the import differs; where polars alone has a call, a comment has that of pandas, once a page for filters."""
+    code = [line for line in read(page).splitlines() if line.startswith((">>> ", "... "))]
+    alone = r"\.(select|with_columns|drop_nulls|rows|join)\(|\bpl\.(?!DataFrame\b|concat\b)"
+    assert [line for line in code if re.search(alone, line) and "# pandas: " not in line] == []
+    filters = [line for line in code if ".filter(" in line]
+    assert not filters or any("# pandas: " in line for line in filters)
+
+
 def test_pages_to_start_and_to_understand_are_few_words() -> None:
     """Somebody can read all of them in an afternoon."""
     assert sum(len(read(page).split()) for page in UNDERSTAND) <= 20_000
