@@ -98,11 +98,11 @@ class Expected(FullRanking):
     def ideal(self, gain: Gain = "linear") -> Rows:
         return self.run.ideal(gain)
 
-    def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
+    def count_of(self, rows: Array, k: int | Array | None, *, retrieved: bool = True) -> Array:
         if k is None:
             return super().count_of(rows, k, retrieved=retrieved)
         # Rows of whole ties are counted; only of the tie across the cutoff is a share taken.
-        seen = np.minimum(self.n_ret, k)
+        seen = np.minimum(self.n_ret, k).astype(np.int64)
         some = np.flatnonzero(seen)
         end = self.starts[some] + seen[some]
         last = self.group[end - 1]

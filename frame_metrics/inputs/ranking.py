@@ -13,7 +13,7 @@ from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_rea
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.rows import Array, Rows, Sums, falling, sums_between
+from frame_metrics.inputs.rows import Array, Rows, Sums, falling, first_of, sums_between
 from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -141,14 +141,15 @@ class FullRanking(Remembers):
         gone = place > self.n_ret.repeat(self.lengths)
         return np.where(gone, np.inf, place if self.logged_rank is None else self.logged_rank)
 
-    def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
-        """Count the marked rows at ranks up to ``k`` (None: any rank), shape (queries,)."""
+    def count_of(self, rows: Array, k: int | Array | None, *, retrieved: bool = True) -> Array:
+        """Count the marked rows at ranks up to ``k``, one or one for each query (None: any), shape (queries,)."""
         if retrieved and not (k is None and self.everything_retrieved):
-            rows = rows & (self._row_rank <= (k or np.finfo(float).max))
+            last = np.finfo(float).max if k is None else np.repeat(k, self.lengths) if isinstance(k, np.ndarray) else k
+            rows = rows & (self._row_rank <= last)
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
-    def retrieved(self, k: int | None = None) -> Array:
-        """Count the documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
+    def retrieved(self, k: int | Array | None = None) -> Array:
+        """Count the documents at ranks up to ``k``, one or one for each query (None: retrieved), shape (queries,)."""
         if k is None:
             return self.n_ret
         return (
@@ -180,15 +181,23 @@ class FullRanking(Remembers):
         """True where the first rank that is shown is not 1, shape (queries,)."""
         return self._logged_rank_at(1) > 1
 
-    def tied_at(self, k: int | None) -> Array:
-        """Return True where the results at ranks k and k + 1 have equal scores (None: any two), shape (queries,)."""
+    def tied_at(self, k: int | Array | None) -> Array:
+        """Return True where the results at ranks k and k + 1 have equal scores, shape (queries,).
+
+        ``k``: one, or one for each query; None for any two results.
+        """
         score = np.zeros(0) if self.score is None else self.score
         equal = np.append(score[1:] == score[:-1], False)[: len(score)]
         if k is None:
             return self.count_of(equal & (self._place < np.repeat(self.n_ret, self.lengths)), None) > 0
-        tied, deep = np.zeros(self.n_queries, bool), self.n_ret > k
-        tied[deep] = equal[self.starts[deep] + k - 1]
+        tied, last = np.zeros(self.n_queries, bool), np.broadcast_to(k, self.n_queries).astype(np.int64)
+        deep = (self.n_ret > last) & (last > 0)
+        tied[deep] = equal[(self.starts + last)[deep] - 1]
         return tied
+
+    def last_of(self, top: float) -> Array:
+        """The last rank of the share ``top`` of each list, shape (queries,)."""
+        return first_of(self.last_rank, top)
 
     def variant(self, rel: float, condensed: bool) -> FullRanking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
@@ -474,14 +483,20 @@ class FullRanking(Remembers):
     def _extra(self, name: str) -> Array:
         return self.extra[name]
 
-    def confusion(self, k: int | None = None) -> FullConfusion:
-        """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
+    def confusion(self, k: int | None = None, top: float | None = None) -> FullConfusion:
+        """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved.
+
+        ``top``: the share of each list that is taken, in the place of ``k``.
+        """
+        if top is not None:
+            return self.cached(("top", top), lambda: self._of_retrieved(self.last_of(top)))
         decision = self.decision if k is None else None
         return self.cached(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
-    def _of_retrieved(self, k: int | None) -> FullConfusion:
-        """The 2x2 table of what was retrieved."""
-        tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
+    def _of_retrieved(self, k: int | Array | None) -> FullConfusion:
+        """The 2x2 table of what was retrieved at ranks up to ``k``, one or one for each query (None: any)."""
+        tp = self.count_of(self.good, k) if isinstance(k, np.ndarray) else self.hits(k)
+        seen = self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
         return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, given_size=self._given_size)
 

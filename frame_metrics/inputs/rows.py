@@ -68,6 +68,14 @@ def all_equal(codes: Array) -> bool:
     return not len(codes) or bool(codes.min() == codes.max())
 
 
+def first_of(size: Array, top: float) -> Array:
+    """Return how many of ``size`` rows the share ``top`` is, rounded up, as floats.
+
+    It is none only of none. A product that misses a whole number by a rounding error is that number: .07 of 100 is 7.
+    """
+    return np.ceil(size * (top * (1 - 1e-12)))
+
+
 def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
     running = np.concatenate([[0], values])  # makes numbers of booleans: these are added up several times as fast

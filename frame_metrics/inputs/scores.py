@@ -9,7 +9,8 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
 from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
-from frame_metrics.inputs.rows import Array, Rows, Segmented, ratio
+from frame_metrics.inputs.rows import Array, Rows, Segmented, first_of, ratio
+from frame_metrics.inputs.tables import FullConfusion
 
 PART = 1 << 16  # levels that are computed at a time where there are many
 
@@ -86,6 +87,27 @@ class FullScores(Segmented):
         """Return the rows in ``n`` bins of their probability; "quantile": in bins of equally many rows."""
         of = self.query, self.probability, self.pos + self.neg, self.pos
         return self.cached(("bins", n), lambda: CalibrationBins.of(*of, self.n_queries, n))
+
+    def first(self, top: float) -> FullConfusion:
+        """Return the 2x2 table of the share ``top`` of each query's rows with the highest scores.
+
+        Of equal scores that only in part belong to it, each row is taken with the same chance, so that cells are means
+        over all orders.
+        """
+        return self.cached(("first", top), lambda: self._first(first_of(self.positives + self.negatives, top)))
+
+    def _first(self, amount: Array) -> FullConfusion:
+        """The 2x2 table of the first rows of each query; ``amount``: how many, shape (queries,)."""
+        tp, some = np.zeros(self.n_queries), np.flatnonzero(amount)
+        if len(some):
+            reach = self.tp + self.fp
+            level = (self.starts + self.total(reach < self.each(amount)).astype(np.int64))[some]
+            pos, alike = self.pos[level], (self.pos + self.neg)[level]
+            taken = amount[some] - (reach[level] - alike)
+            tp[some] = self.tp[level] - pos + pos * (taken / alike)
+        fp = amount - tp
+        none = np.zeros(self.n_queries)
+        return FullConfusion(tp, fp, self.positives - tp, none, rest=self.negatives - fp)
 
     @cached_array
     def area(self) -> Array:

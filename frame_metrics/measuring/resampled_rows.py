@@ -14,11 +14,12 @@ from frame_metrics.backends.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, FallingRows
-from frame_metrics.measuring.rows import Inputs, class_cells, each_class, input_of, one_metric
+from frame_metrics.measuring.rows import Inputs, class_cells, class_sizes, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.shares import share_of_top
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentile_interval, units_of
-from frame_metrics.stats.shares import kish_within
+from frame_metrics.stats.shares import between, effective, kish_within
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
@@ -96,7 +97,29 @@ class RowDraws:
             if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(estimate) and len(known):
                 known = np.clip(known + (estimate - known.mean()), *metric.range)
             found[at] = percentile_interval(known, expanded_level(level, max(float(self.units(metric)[at[1]]), LEAST)))
+            if metric.top is not None:
+                found[at] = self._widened(found[at], metric, at[1], estimate, known, level)
         return found
+
+    def _widened(self, ends: Array, metric: Metric, segment: int, value: float, drawn: Array, level: float) -> Array:
+        """Return the ends of a measure of the rows with the highest scores, made wide enough.
+
+        Few rows may all be relevant in most draws: so the interval is at least Wilson's of the share that the measure
+        is, of as many rows as would have the variance of the draws. And where the share of relevant rows jumps at the
+        border, draws lie on one side of the value: so it is as wide on the other.
+
+        Parameters
+        ----------
+        ends : of the percentile interval, shape (2,).
+        metric, segment, value, level : the metric, and its value in a segment; the level of the interval.
+        drawn : its values in the draws, shape (draws,).
+        """
+        sizes = class_sizes(self.inputs.cases, self.inputs.segments)[[segment]]
+        (rows,), (factor,) = share_of_top(metric, sizes.sum(axis=1), sizes[:, 1])
+        share, variance = value / factor, drawn.var() / factor**2 if len(drawn) else np.nan
+        alike = between(share, effective(share, variance, rows, rows, level, clustered=False), level)
+        each = np.array([ends, np.clip(2 * value - ends[::-1], 0, factor), factor * alike])
+        return np.array([np.fmin.reduce(each[:, 0]), np.fmax.reduce(each[:, 1])])
 
     def units(self, metric: Metric) -> Array:
         """Return how many rows, or clusters, of each segment a metric rests on, shape (segments,)."""

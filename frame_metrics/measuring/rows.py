@@ -206,9 +206,23 @@ def check_cases(
         _check_of_classes(name, metric, cases, averages)
 
 
+def check_top_of_pairs(asked: Asked) -> None:
+    """Raise for a difference of measures of the rows with the highest scores."""
+    if name := next((name for name, metric in asked if metric.top is not None), None):
+        raise NotComputableError(
+            f"{name} is compared over queries only: of rows, systems have different rows with the highest scores; ask "
+            "evaluate() for the value of each, or compare roc_auc or average_precision"
+        )
+
+
 def _check_counted(asked: Asked, cases: Cases) -> None:
     """Raise for a metric that counts rows, if these have weights."""
     for name, metric in asked if cases.weighted else ():
+        if metric.top is not None:
+            raise NotComputableError(
+                f"{name} counts the rows with the highest scores, and {cases.columns.weight} weighs them; pass "
+                "weight=None, or count= for rows that stand for several"
+            )
         ways = {"debiased": metric.params.get("debiased"), "bins": metric.params.get("bins") == QUANTILE}
         if option := next((option for option, counts in ways.items() if counts), None):
             raise NotComputableError(
@@ -219,6 +233,11 @@ def _check_counted(asked: Asked, cases: Cases) -> None:
 
 def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:
     """Raise if a metric does not go with several classes; the parameters are those of ``check_cases``."""
+    if metric.top is not None:
+        raise NotComputableError(
+            f"{name} takes the rows with the highest scores, and each of {cases.k} classes has its own; name the "
+            "score of one, score=, and the class, positive="
+        )
     form = metric.of_classes
     of_scores = metric.input is FullScores or (form is not None and form.input is ClassScores)
     if of_scores and not cases.columns.class_scores:

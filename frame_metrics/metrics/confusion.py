@@ -15,7 +15,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.parameters import NotNegative, Share
-from frame_metrics.metrics.registry import metric
+from frame_metrics.metrics.registry import metric, takes_top
 
 # Measures that a better order never makes worse, and whose value of mean rows is the mean over all orders of a tie.
 _share = partial(metric, monotone=True, expected=True)
@@ -103,6 +103,7 @@ def error_rate(table: FullConfusion) -> Array:
     return ratio(table.fp + table.fn + table.up + table.un, table.population)
 
 
+@takes_top("predicted")
 @_share(
     unjudged="rises",
     adds=True,
@@ -122,11 +123,15 @@ def precision(table: FullConfusion) -> Array:
 
     Formula: tp / (tp + fp); at a cutoff k, tp / k; places without a document count too.
     Undefined: nothing was retrieved (without a cutoff).
+    Parameters: top, a share in the place of a cutoff. Of n rows without a query it takes the first ceil(top n) by
+        score; of equal scores at the border each row has the same chance, so that the value is the mean over all
+        orders. Of a ranking it takes the results down to rank ceil(top l), where l is its last rank; ties= orders them.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
     return ratio(table.tp, table.predicted)
 
 
+@takes_top("actual")
 @_share(
     unjudged="turns",
     also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr", "probability_of_detection"),
@@ -136,6 +141,7 @@ def recall(table: FullConfusion) -> Array:
 
     Formula: tp / (tp + fn + up).
     Undefined: no document is relevant.
+    Parameters: top, a share of the rows or of each ranking, as for precision; this recall is the cumulative gain.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
     return ratio(table.tp, table.actual)
@@ -440,6 +446,27 @@ def cost(table: FullConfusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> 
     Parameters: fp, fn, the cost of one such mistake.
     """
     return ratio(fp * table.fp + fn * (table.fn + table.up), table.population)
+
+
+@takes_top("actual")
+@metric(
+    range=(0, np.inf),
+    best=np.inf,
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("enrichment_factor", "lift_score"),
+)
+def lift(table: FullConfusion) -> Array:
+    """Factor by which the retrieved documents are relevant more often than all documents.
+
+    Formula: precision / prevalence = tp N / ((tp + fp) (tp + fn + up)); at a cutoff k, tp N / (k (tp + fn + up)).
+    Undefined: nothing was retrieved, or no document is relevant.
+    Parameters: top, a share of the rows or of each ranking, as for precision; top=0.1 is the lift in the top decile.
+    Source: S. Brin, R. Motwani, J. D. Ullman, S. Tsur, Dynamic itemset counting and implication rules for market basket
+        data, 1997 (as interest).
+    """
+    return ratio(table.tp * table.population, table.predicted * table.actual)
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))

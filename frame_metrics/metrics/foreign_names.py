@@ -25,13 +25,35 @@ CALLED = {
     "recallcap": did_you_mean("relative_precision"),
     "rcap": did_you_mean("relative_precision"),
     "cappedrecall": did_you_mean("relative_precision"),
+    "topdecilelift": did_you_mean("lift(top=0.1)"),
+    "decilelift": did_you_mean("lift(top=0.1)"),
+    "cumulativelift": did_you_mean("lift(top=0.1)"),
+    "cumulativegain": did_you_mean("recall(top=0.1)"),
+    "cumulativegains": did_you_mean("recall(top=0.1)"),
+    "capturerate": did_you_mean("recall(top=0.1)"),
     "matthewscorrcoef": did_you_mean("mcc"),
     "matthewscorrelationcoefficient": did_you_mean("mcc"),
 }
 TOP_K = re.compile(r"top(k|\d+)(?:categorical)?accuracy(?:score)?")  # of scikit-learn and Keras, and top_5_accuracy
+PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?(?:%|percent|pct)")  # of the rows, as in lift_top_10pct and precision@10%
+# What a name with a percentage is a measure of, by words in it.
+OF_PERCENT = {
+    "precision": "precision",
+    "recall": "recall",
+    "gain": "recall",
+    "lift": "lift",
+    "enrichment": "lift",
+    "ef": "lift",
+}
 # Averages over classes in a name, as in scikit-learn's reports and in torchmetrics.
 AVERAGE = "(?P<average>macro|micro|weighted)(?:averaged|average|avg)?"
 AVERAGED = re.compile(f"{AVERAGE}(?P<of>.+)"), re.compile(f"(?P<of>.+?){AVERAGE}")
+
+
+def share_in(text: str) -> str:
+    """Return the percentage that a text names, as a share: "0.1" for "10%"; "" if there is none above 0, up to 100."""
+    found = PERCENT.search(text)
+    return f"{float(found[1]) / 100:g}" if found and 0 < float(found[1]) <= 100 else ""
 
 
 def called_here(given: str, known: Collection[str]) -> str:
@@ -44,6 +66,9 @@ def called_here(given: str, known: Collection[str]) -> str:
     """
     if given in CALLED:
         return CALLED[given]
+    of_share = next((measure for word, measure in OF_PERCENT.items() if word in given), None)
+    if of_share and (share := share_in(given)):
+        return did_you_mean(f"{of_share}(top={share})")
     if top := TOP_K.fullmatch(given):
         return did_you_mean(f"top_k_accuracy@{'5' if top[1] == 'k' else top[1]}")
     for pattern in AVERAGED:

@@ -37,7 +37,7 @@ from frame_metrics.inputs import (
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, as_annotated, behind
 from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.metrics.docstrings import docstring
-from frame_metrics.metrics.parameters import example, fits, kept, meaning, plain, wrong_cutoff
+from frame_metrics.metrics.parameters import PartOfAll, example, fits, is_number, kept, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.pickling import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
@@ -51,12 +51,19 @@ FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by t
 # which is above 0; "lone", how many bins are left out.
 COMPANIONS: dict[tuple[str, str, type], Callable[..., Array]] = {}
 OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of the metric for one
+# Measures of the 2x2 table that take top=, by name, and the documents of which they count those that are both retrieved
+# and relevant, apart from a factor: "predicted" or "actual", as tables call them.
+OF_TOP: dict[str, str] = {}
 
 Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
 Weigh: TypeAlias = Callable[[FullRanking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = FullRanking, TwoRankings  # whose kernels take the cutoff
 INPUTS = (*RANKED, FullConfusion, Classes, FullScores, ClassScores, Lists, Weighted, Narrow)
+
+# The parameter of the metrics in OF_TOP, which the kernel does not get: the table that it reads is cut before.
+TOP = inspect.Parameter("top", inspect.Parameter.KEYWORD_ONLY, default=None)
+OF_CUT: dict[str, Any] = {"top": PartOfAll | None}
 
 # Parameters that every metric takes in addition to its own, with their annotations.
 OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
@@ -102,7 +109,12 @@ class Metric:
 
     @cached_property
     def input(self) -> type:
-        """The input that the kernel reads; if it reads a public class, the input behind that."""
+        """The input that the metric reads: the kernel's; if that is a public class, the input behind it.
+
+        With ``top=`` the table is made from scores.
+        """
+        if self.top is not None:
+            return FullScores
         return PUBLIC.get(self._annotated, self._annotated)
 
     @cached_property
@@ -112,8 +124,8 @@ class Metric:
 
     @property
     def hints(self) -> dict[str, Any]:
-        """Annotations of the kernel's parameters."""
-        return _hints(self.kernel)
+        """Annotations of the parameters."""
+        return _hints(self.kernel) | OF_CUT if self.name in OF_TOP else _hints(self.kernel)
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
@@ -130,12 +142,23 @@ class Metric:
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
         """The parameters that a caller may give in parentheses."""
-        return {name: p for name, p in list(self.signature.items())[1:] if name != "k"}
+        own = {name: p for name, p in list(self.signature.items())[1:] if name != "k"}
+        return own | {"top": TOP} if self.name in OF_TOP else own
 
     @cached_property
     def k(self) -> int | None:
         """The cutoff in ranks, if the metric has one."""
         return int(self.cutoff) if self.cutoff is not None and self.at == "k" else None
+
+    @property
+    def top(self) -> float | None:
+        """The share of the rows with the highest scores, or of each list, that is taken as retrieved; None for all."""
+        return self.params.get("top")
+
+    @property
+    def of_table(self) -> bool:
+        """True for a measure of the 2x2 table, also of that of a share of the rows."""
+        return self.input is FullConfusion or self.top is not None
 
     @property
     def higher(self) -> bool | None:
@@ -181,7 +204,8 @@ class Metric:
     @property
     def _unordered(self) -> bool:
         """True if the order of results makes no difference: tables and scores have none, and some metrics only cut."""
-        return self.cutoff is None and (self.input is not FullRanking or self.monotone is None)
+        cut = self.cutoff is not None or self.top is not None
+        return not cut and (self.input is not FullRanking or self.monotone is None)
 
     @property
     def excepted(self) -> bool:
@@ -242,6 +266,8 @@ class Metric:
         given = {name: self._checked(name, plain(value)) for name, value in params.items()}
         if self.cutoff is not None and self.at in given:
             raise self._given_twice(self.cutoff)
+        if self.cutoff is not None and "top" in given:
+            raise self._cut_twice(given["top"], self.cutoff)
         return replace(self, params=MappingProxyType({**self.params, **given}))
 
     def _of_public(self, source: Public, **params: Any) -> Array:
@@ -262,7 +288,9 @@ class Metric:
         if hint is None:
             raise self._unknown(name, value)
         if not fits(value, hint):
-            raise BadValueError(f"{self.name}: {name}={quote(value)} is not {meaning(hint)}")
+            percent = name == "top" and is_number(value) and 1 < value <= 100
+            way = f"; {value:g} % is top={value / 100:g}" if percent else ""
+            raise BadValueError(f"{self.name}: {name}={quote(value)} is not {meaning(hint)}{way}")
         return kept(value, hint)
 
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
@@ -283,7 +311,14 @@ class Metric:
     def _given_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{quote(cutoff)}: {self.at}= and @ mean the same; pass one of them")
 
+    def _cut_twice(self, top: float, cutoff: float) -> BadValueError:
+        return BadValueError(
+            f"{self.name}: top={quote(top)} takes a share, and @{quote(cutoff)} a number of results; pass one of them"
+        )
+
     def __matmul__(self, cutoff: float) -> Metric:
+        if self.top is not None:
+            raise self._cut_twice(self.top, cutoff)
         if self.at is None:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{quote(cutoff)}")
         if self.cutoff is not None:
@@ -292,7 +327,9 @@ class Metric:
         if self.at in self.params:
             raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):
-            raise BadValueError(f"{self.name}@{quote(cutoff)}: {wrong}")
+            share = self.name in OF_TOP and fits(cutoff, PartOfAll)
+            way = f"; a share is {self.name}(top={cutoff:g})" if share else ""
+            raise BadValueError(f"{self.name}@{quote(cutoff)}: {wrong}{way}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
@@ -351,8 +388,10 @@ class Metric:
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
         options = self._options
-        if isinstance(source, FullRanking) and self.input is FullConfusion:
-            source = source.confusion(self.k)
+        if isinstance(source, FullRanking) and self.of_table:
+            source = source.confusion(self.k, self.top)
+        elif isinstance(source, FullScores) and self.top is not None:
+            source = source.first(self.top)
         elif isinstance(source, FullRanking) and self.input is FullScores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -368,7 +407,7 @@ class Metric:
     @cached_property
     def _options(self) -> dict[str, Any]:
         """The parameters of the kernel, with the cutoff."""
-        options = {name: value for name, value in self.params.items() if name in self.options}
+        options = {name: value for name, value in self.params.items() if name in self.signature}
         cut = self.input in (*RANKED, ClassScores) and self.cutoff is not None
         return options | ({str(self.at): self.cutoff} if cut else {})
 
@@ -376,12 +415,12 @@ class Metric:
     def pooled_sums(self) -> int:
         """The number of sums over queries that the micro average is made of; 0 where there is none."""
         parts = self.k or 1 if self.off_policy else 1
-        return COUNTED * (self.input is FullConfusion) if self.micro is None else 2 * parts
+        return COUNTED * self.of_table if self.micro is None else 2 * parts
 
     def pools(self, run: FullRanking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""
         return np.vstack(
-            run.confusion(self.k).counts
+            run.confusion(self.k, self.top).counts
             if self.micro is None
             else self.micro(as_annotated(self._annotated, run), **self._options)
         )
@@ -437,7 +476,7 @@ class Metric:
             one = WatchedLists()
             lacks = ["catalogue"] * bool(np.isnan(self.compute(one))[0])
             return frozenset([*one.seen, *lacks]), ()
-        watched = WatchedScores() if self.input is FullScores else WatchedRanking()
+        watched = WatchedScores() if self.input is FullScores and self.top is None else WatchedRanking()
         try:
             self.compute(watched)
         except NotComputableError:

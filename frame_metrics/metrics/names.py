@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, quote
 from frame_metrics.inputs import name_of_function
-from frame_metrics.metrics.foreign_names import called_here
-from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.foreign_names import called_here, share_in
+from frame_metrics.metrics.metric import OF_TOP, REGISTRY, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
 SPELLINGS = (
@@ -134,6 +134,8 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
         return ((text, metric),)
     if metric.name == "coverage":
         raise BadValueError(f"{quote(text)}: {DECIDED}")
+    if (share := share_in(cutoff.strip())) and metric.name in OF_TOP:
+        raise BadValueError(f"{quote(text)}: a cutoff is a number of results; a share is {metric.name}(top={share})")
     cutoffs = _cutoffs(text, cutoff)
     if len(cutoffs) == 1 and ".." not in cutoff:
         return ((text, metric @ cutoffs[0]),)

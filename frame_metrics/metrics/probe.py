@@ -36,8 +36,8 @@ class WatchedRanking(FullRanking):
         self.seen.add("gains")  # they are read off the same column
         return super().grades()
 
-    def confusion(self, k: int | None = None) -> FullConfusion:
-        return WatchedTable(super().confusion(k), self.seen)
+    def confusion(self, k: int | None = None, top: float | None = None) -> FullConfusion:
+        return WatchedTable(super().confusion(k, top), self.seen)
 
 
 class WatchedTable(FullConfusion):

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, Never, get_args, get_type_hints
+from typing import Any, Literal, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
-from frame_metrics.metrics.metric import COMPANIONS, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
+from frame_metrics.metrics.metric import COMPANIONS, FORMS, OF_INPUT, OF_TOP, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 from frame_metrics.metrics.pickling import OURS
@@ -125,6 +125,16 @@ def _completing(made: Metric) -> Metric:
     of = REGISTRY[str(made.completes)]
     best, undefined = (None if value is None else 1 - value for value in (of.best, of.undefined))
     return replace(made, best=best, undefined=undefined)
+
+
+def takes_top(of: Literal["predicted", "actual"]) -> Callable[[Metric], Metric]:
+    """Let a measure of the 2x2 table take ``top=``; ``of``: the documents of which it is a share, see ``OF_TOP``."""
+
+    def register(made: Metric) -> Metric:
+        OF_TOP[made.name] = of
+        return made
+
+    return register
 
 
 def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.inputs.rows import first_of
+from frame_metrics.metrics.metric import OF_TOP, Metric
 
 SEVERAL = 3  # classes of the tables that forms for several are tried on
 
@@ -81,6 +82,27 @@ def marks(share: Array, actual: Array, predicted: Array, k: int) -> Array:
         return share[actual, predicted]
     right, wrong, nothing = share[0, [0, 1, SEVERAL]]
     return np.where(predicted == k, nothing, np.where(predicted == actual, right, wrong))
+
+
+def share_of_top(metric: Metric, rows: Array, relevant: Array) -> tuple[Array, Array]:
+    """Return how many rows a measure of those with the highest scores is a share of, and its factor beside the share.
+
+    The lift in the top tenth is the share of the relevant rows that stand there, times all rows over those there.
+
+    Parameters
+    ----------
+    metric : the metric, with ``top=``.
+    rows, relevant : number of rows, and of relevant ones, of each segment, shape (segments,).
+
+    Returns
+    -------
+    The rows that the share is of, and the factor, NaN where there are none, shape (segments,) each.
+    """
+    amount = first_of(rows, float(metric.top or 1))
+    one, others = np.ones(len(rows)), rows - relevant - (amount - 1)
+    table = FullConfusion(one, amount - one, relevant - one, 0 * one, rest=others)  # in which one row is found
+    of: Array = getattr(table, OF_TOP[metric.name])
+    return of, np.where(of > 0, metric.apply(table) * of, np.nan)
 
 
 def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:

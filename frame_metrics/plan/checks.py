@@ -117,7 +117,7 @@ def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -
             f"{name}: the {biased} of values weighted by propensity= is biased: only their mean comes near to that of "
             "what users would click if they saw all; pass average='macro', or propensity=None"
         )
-    adds = metric.adds and not (metric.input is FullConfusion and metric.k is None and decided)
+    adds = metric.adds and metric.top is None and not (metric.input is FullConfusion and metric.k is None and decided)
     if not adds and not (metric.micro is not None and set(averages) == {"micro"}):
         way = (
             "pass average='micro' in evaluate()" if metric.micro else "ask for one that does, as dcg@10 or precision@10"
@@ -146,7 +146,7 @@ def _check_reads(name: str, metric: Metric, call: Call) -> None:
             f"{name} is about subtopics of queries; name their column in judge(qrels, subtopic=), which of a file "
             "read_qrels(path, subtopic=True) reads"
         )
-    if "tn" in metric.reads and not sized and (metric.k is not None or not decided):
+    if "tn" in metric.reads and not sized and (metric.k or metric.top or not decided):
         raise NotComputableError(
             f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
             "or True if the frame lists all, set before, as search(collection_size=1000)"

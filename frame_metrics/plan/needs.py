@@ -61,6 +61,8 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             raise NotComputableError(f"{name} compares two rankings, without judgments; use similarity({name!r})")
         if metric.input is Lists:
             each.append(Needs(query=True, order=metric.k is not None, lists=True))
+        elif metric.top is not None:
+            each.append(RANKED if plan.columns.query or plan.has_judgments else Needs(score=True))
         elif metric.input is FullRanking or (metric.k is not None and metric.input is not ClassScores):
             _check_query(name, metric, plan)
             each += [RANKED, NONE if metric.missing else _needs_of_scores_or_extras(name, metric, plan)]

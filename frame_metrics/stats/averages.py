@@ -165,7 +165,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     def raw_of(sums: Array) -> Array:
         if metric.micro is not None:
             return _over_parts(*np.split(sums, 2))
-        options = {name: value for name, value in metric.params.items() if name in metric.options}
+        options = {name: value for name, value in metric.params.items() if name in metric.signature}
         with np.errstate(divide="ignore", invalid="ignore"):
             return metric.apply(FullConfusion.of_counts(sums), **options)
 

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_choice, check_key_names
-from frame_metrics.inputs import Array, FullConfusion, Lists
+from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring import saved_values
@@ -78,7 +78,7 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
     """Return the call for some metrics, and the columns of a wide result; raise for what cannot be computed."""
     check_options(EVALUATE, options, plan)
     call = bind(plan, needs_of(plan, asked) | Needs(verb=EVALUATE))
-    _check_intervals(asked, options)
+    _check_intervals(asked, options, call)
     if call.columns.query:
         check_asked(asked, call, options.averages)
     else:
@@ -144,8 +144,14 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     return tidied(each, options, groups, wide)
 
 
-def _check_intervals(asked: Asked, options: EvaluateOptions) -> None:
-    """Raise for intervals of metrics of sets of lists, and of those that chance makes greater."""
+def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None:
+    """Raise for intervals of sets of lists, of what chance makes greater, and of a share of rows in clusters."""
+    name = next((name for name, metric in asked if metric.top is not None), None)
+    if name is not None and options.ci is not None and call.columns.cluster and not call.columns.query:
+        raise NotComputableError(
+            f"{name} has no interval of rows in clusters: those with the highest scores may be of few; leave ci= out, "
+            "or pass cluster=None for rows that are independent"
+        )
     name = next((name for name, metric in asked if metric.input is Lists), None)
     if name is not None and options.ci is not None:
         raise NotComputableError(
@@ -173,7 +179,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     there_are |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
-        pools = set(averages) == {"micro"} and metric.input is FullConfusion and not metric.average
+        pools = set(averages) == {"micro"} and metric.of_table and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
     return Wide(options.several or len(there_are) == 1, weighs(call), counted, counts_answers(call))
 

@@ -49,6 +49,10 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     call = bind(plan, needs_of(plan, asked) | Needs(order=True, verb=EXPLAIN))
     columns, conventions = call.columns, call.conventions
     check_asked(asked, call)
+    if wanted.top is not None:
+        raise NotComputableError(
+            f"{name}: explain() shows the results down to a cutoff; ask for one, as {wanted.name}@10"
+        )
     if wanted.input not in (FullRanking, FullConfusion) or columns.predicted:
         raise NotComputableError(f"{name}: explain() is about the results of a ranking")
     if conventions.variant(wanted)[1]:

@@ -668,6 +668,11 @@ WORKED = (
             "corner_distance": hypot(2 / 5, 1 / 5),
             "cost": 3 / 10,
             "cost(fp=1, fn=5)": (1 * 1 + 5 * 2) / 10,
+            "lift": (3 / 4) / (5 / 10),
+            "lift@8": (3 / 8) / (5 / 10),
+            "precision(top=0.3)": 1 / 2,  # the first two of four
+            "recall(top=0.3)": 1 / 5,
+            "lift(top=0.5)": (1 / 2) / (5 / 10),
             "lr_positive": (3 / 5) / (1 / 5),
             "lr_negative": (2 / 5) / (4 / 5),
             "odds_ratio": (3 / 1) / (2 / 4),
@@ -1007,6 +1012,7 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
             # No decision is a third answer, which is never right: chance is right in 5/10 3/10 + 5/10 4/10.
             "kappa": (5 / 10 - 35 / 100) / (1 - 35 / 100),
             "mcc": (10 * 5 - 35) / sqrt((100 - 25 - 25) * (100 - 9 - 16 - 9)),
+            "lift": (2 / 3) / (5 / 10),
             "lr_positive": (2 / 5) / (1 / 5),
             "lr_negative": (3 / 5) / (3 / 5),
             "odds_ratio": (2 / 1) / (3 / 3),

@@ -159,7 +159,8 @@ def _tied(log: Log, asked: Asked) -> Array:
         run = block.ranking(scored=True)
         runs = {kind: run.variant(run.rel, kind) for kind in set(condensed)}
         for i, (_, metric) in enumerate(asked):
-            out[i, block.at] = runs[condensed[i]].tied_at(metric.k)
+            own = runs[condensed[i]]
+            out[i, block.at] = own.tied_at(metric.k if metric.top is None else own.last_of(metric.top))
 
     log.for_each_sorted_block(work)
     return out

@@ -33,6 +33,10 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
     if metric.unjudged is None or metric.excepted:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
+    if metric.top is not None:
+        raise NotComputableError(
+            f"{name}: bounds of unjudged rows are known at a cutoff; ask for one, as {metric.name}@10"
+        )
     if metric.columns:
         raise NotComputableError(
             f"{name} reads run.column({metric.columns[0]!r}), and bounds of unjudged rows are about judgments alone"

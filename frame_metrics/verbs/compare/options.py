@@ -21,7 +21,7 @@ from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.results import IntervalOptions
-from frame_metrics.measuring.rows import check_pooled
+from frame_metrics.measuring.rows import check_pooled, check_top_of_pairs
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -240,6 +240,7 @@ def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOpt
         )
     if not call.columns.query and not call.of_values:
         check_pooled(asked)
+        check_top_of_pairs(asked)
     _check_asked(kind, asked, options)
     if asked:
         margins_of(options.margin, asked, bounded=not call.of_values)
