@@ -114,8 +114,7 @@ class RowDraws:
         metric, segment, value, level : the metric, and its value in a segment; the level of the interval.
         drawn : its values in the draws, shape (draws,).
         """
-        sizes = class_sizes(self.inputs.cases, self.inputs.segments)[[segment]]
-        (rows,), (factor,) = share_of_top(metric, sizes.sum(axis=1), sizes[:, 1])
+        rows, factor = (numbers[segment] for numbers in self._shared(metric))
         share, variance = value / factor, drawn.var() / factor**2 if len(drawn) else np.nan
         alike = between(share, effective(share, variance, rows, rows, level, clustered=False), level)
         each = np.array([ends, np.clip(2 * value - ends[::-1], 0, factor), factor * alike])
@@ -123,7 +122,14 @@ class RowDraws:
 
     def units(self, metric: Metric) -> Array:
         """Return how many rows, or clusters, of each segment a metric rests on, shape (segments,)."""
+        if metric.top is not None:
+            return np.nan_to_num(self._shared(metric)[0])
         return self._rarest if metric.of_order and self.inputs.cases.binary else self._sizes
+
+    def _shared(self, metric: Metric) -> tuple[Array, Array]:
+        """Return how many rows of each segment a measure of the highest scores is a share of, and its factor."""
+        sizes = class_sizes(self.inputs.cases, self.inputs.segments)
+        return share_of_top(metric, sizes.sum(axis=1), sizes[:, 1])
 
     def ends_of_classes(self, wanted: Mapping[int, Metric], level: float) -> dict[tuple[int, int], Array]:
         """Return the ends of percentile intervals of metrics of each class against the rest, shape (2, K) each.
