@@ -123,7 +123,8 @@ def heading(one: str) -> str:
 
 def place(metric: Metric) -> str:
     """Address of the entry of a metric, from docs/."""
-    name = next(name for name, (_, families) in PAGES.items() if metric.input in families)
+    family = FullConfusion if metric.of_table else metric.input
+    name = next(name for name, (_, families) in PAGES.items() if family in families)
     return f"metrics/{name}.md#{metric.name}"
 
 

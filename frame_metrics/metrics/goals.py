@@ -74,6 +74,10 @@ scores, before a threshold is chosen
     roc_auc | how often a positive scores above a negative | which thresholds matter, and rare positives
     average_precision | precision over all thresholds | it depends on the prevalence
     ks | the greatest distance between the two distributions | all thresholds but one
+room for a share of the rows (campaigns, churn, fraud)
+    lift(top=0.1) | how many times as often as in all rows the top tenth is right | it is at most 1 / prevalence, or 10
+    precision(top=0.1) | how often the top tenth is right | what was missed below it
+    recall(top=0.1) | the share found in the top tenth (cumulative gain) | how many others stand there
 scores that are probabilities
     brier | the squared distance to the outcome | ranking and calibration separately
     log_loss | the surprise at the outcome | one confident mistake may dominate it
