@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import ROLES, RowsTaken, Verb
+from frame_metrics.plan.verb import ROLES, RoleRules, Verb
 
 HEAD = "| verb | rows | reads | refuses |\n|---|---|---|---|"
 
@@ -22,7 +22,7 @@ def _rows(verb: Verb) -> list[str]:
     return [f"| {title} | {rows} | {_read(kind)} | {_refused(kind)} |" for rows, kind in verb.kinds.items()]
 
 
-def _read(kind: RowsTaken) -> str:
+def _read(kind: RoleRules) -> str:
     """Return the roles that are read, or those that are not, whichever are fewer."""
     unread = [role for role in ROLES if kind.status(role) == "ignores" and not _sometimes(kind, role)]
     reads = [role for role in ROLES if kind.status(role) == "reads"]
@@ -32,11 +32,11 @@ def _read(kind: RowsTaken) -> str:
     return "; ".join([said, *also, *less])
 
 
-def _sometimes(kind: RowsTaken, role: str) -> bool:
+def _sometimes(kind: RoleRules, role: str) -> bool:
     return any(role in roles for roles in kind.when.values())
 
 
-def _refused(kind: RowsTaken) -> str:
+def _refused(kind: RoleRules) -> str:
     """Return the roles that are refused, apart from those that such rows cannot have."""
     return ", ".join(f"`{key.replace('=', '=' + chr(34)) + chr(34) * ('=' in key)}`" for key in kind.refuses)
 

@@ -106,7 +106,7 @@ def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFram
         values = rows["each" if name == "weight" and columns.count else name].to_numpy()
         wrong = values != values[first][code]
         if wrong.any():
-            column = columns.label or columns.grade if name == "actual" else columns.single.get(name)
+            column = columns.label or columns.grade if name == "actual" else columns.by_role.get(name)
             at = np.sort(rows["row"].to_numpy()[wrong])
             what = "differ from another row of their document"
             raise bad_rows(str(column), at, len(frame), what, "give each document one value for all systems")

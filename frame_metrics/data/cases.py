@@ -145,7 +145,7 @@ def read_cases(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
     # The cell (system and segment) of each row, in a small type: large frames keep one for each row.
-    cell, first = codes(frame, columns.groups)
+    cell, first = codes(frame, columns.cell_keys)
     at = np.int32 if len(frame) < 1 << 31 else np.int64
     out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else at))}
     out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if single else {}
@@ -181,8 +181,8 @@ def read_cases(
         n = np.array([len(rows)])
     else:
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
-    values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
-    cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
+    values = pl.DataFrame({name: frame[name].gather(first) for name in columns.cell_keys})
+    cells = Cells(columns, values, dict.fromkeys(columns.cell_keys, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, mismatch)
 
 
@@ -282,7 +282,7 @@ def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, bi
 
 def _where_most(marks: pl.Series, frame: pl.DataFrame, columns: Columns) -> str:
     """Return the segment with most of the marked rows as text, with their number and its rows; "" without segments."""
-    names = list(columns.by if columns.shape.per_system else columns.groups)
+    names = list(columns.by if columns.shape.per_system else columns.cell_keys)
     if not names:
         return ""
     n = len(frame) // max(len(columns.shape.per_system), 1)  # systems that are columns have the same rows

@@ -94,14 +94,14 @@ def _of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retriev
     if isinstance(given, str):
         refuse(given, log[role].is_null() & retrieved, "have no propensity", "give every result that was shown one")
         return log[role]
-    table = given.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
+    table = given.rename(dict(zip(columns.by, columns.internal_by_role[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
     # By rank alone, and no rank far past the rows: look it up in a table of ranks. Else join by segment and rank.
     if keys == [RANK] and top <= len(log):
         found = _looked_up(table, log[RANK], top)
     else:
-        named = dict(zip(columns.key_names[1], columns.by, strict=True))
+        named = dict(zip(columns.internal_by_role[1], columns.by, strict=True))
         keys_of_log = log.select(pl.col(RANK).cast(table.schema[RANK]))
         for name in keys[:-1]:
             called = f"{named[name]} of the log", f"{named[name]} of {role}="

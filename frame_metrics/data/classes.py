@@ -185,7 +185,7 @@ def check_relevance(grade: pl.Series, shares: int, column: str, conventions: Con
     top = largest_grade(grade)
     check_level(undecided(shares, top, conventions), column)
     if out_of_reach(grade, conventions.rel):
-        raise NotComputableError(conventions.unreached(column, conventions.rel, top))
+        raise NotComputableError(conventions.unreached_text(column, conventions.rel, top))
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:

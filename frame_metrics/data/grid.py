@@ -109,7 +109,7 @@ def build_grid(
         get the last numbers. None: all have rows.
     more : whether to add one system without rows, the last. It stands for systems of other pieces, if there are any.
     """
-    system, by, query = columns.key_names
+    system, by, query = columns.internal_by_role
     count = len(rankings.first_row)
     if judgments is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)

@@ -98,7 +98,7 @@ def read_judgments(
     BadValueError
         A judgment is bad. Not a ``BadRowsError``: its row numbers would be taken for rows of the log.
     """
-    names = log_columns.key_names
+    names = log_columns.internal_by_role
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     with of_the_judgments():
         table, unjudged = _judged_rows(frame, columns, log, log_columns, by, conventions)
@@ -170,7 +170,7 @@ def _judged_rows(
     conventions: Conventions,
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """Return the rows with a grade or a label, checked, and the others; columns have the names of their roles."""
-    query = columns.key_names[2]
+    query = columns.internal_by_role[2]
     out: dict[str, pl.Series] = {}
     _refuse_chosen(frame, columns)
     # Ids and segments, in the types of the log. A column that only the judgments have keeps its type.
@@ -200,7 +200,7 @@ def _judged_rows(
     only_in_judgments = log_columns.shape.from_judgments
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in only_in_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
-    for inside, column in {**alone, **{role: columns.single.get(role) for role in VALUES_OF_QUERIES}}.items():
+    for inside, column in {**alone, **{role: columns.by_role.get(role) for role in VALUES_OF_QUERIES}}.items():
         if column and table.select(*keys, inside).n_unique() > table.select(keys).n_unique():
             odd = table.filter(pl.col(inside).n_unique().over(keys) > 1).select(query).row(0)
             raise BadValueError(
@@ -239,7 +239,7 @@ def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judg
     ``judges``: the rows with a grade or a label; None: all.
     """
     for role in OF_JUDGMENTS:
-        if column := columns.single.get(role):
+        if column := columns.by_role.get(role):
             remedy = f"give every judgment {ONE_EACH[role]}"
             refuse_nan(frame[column], column, remedy)
             lacking = frame[column].is_null()
@@ -310,7 +310,7 @@ def _refuse_two_grades(
         example = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
-        more = [columns.single[role] for role in OF_JUDGMENTS if role in keys]
+        more = [columns.by_role[role] for role in OF_JUDGMENTS if role in keys]
         parts = ["segment"] * any(key.startswith("by:") for key in keys) + ["query", "document", *more]
         what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"

@@ -50,7 +50,7 @@ class KeyRows:
 
     def _judgment_rows(self, name: str, rows: Array) -> Array:
         """Return rows of the judgments with the values of a segment column, counted on from the end of the log."""
-        inside = self.columns.key_names[1][self.columns.by.index(name)]
+        inside = self.columns.internal_by_role[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], rows)
         if self.separate_judgments is None or not len(mine):
             return rows

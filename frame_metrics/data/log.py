@@ -17,7 +17,7 @@ from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.key_rows import KeyRows
 from frame_metrics.data.rank_scores import called_positions, split_by_looks
 from frame_metrics.data.row_map import Origin
-from frame_metrics.data.sorting import RankOrder, Sorted, Sorter
+from frame_metrics.data.sorting import RankOrder, SortedView, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
@@ -119,7 +119,7 @@ class Log(Facts):
         BadValueError
             A query has no value, or log and judgments differ in it.
         """
-        column = self.columns.single.get(role)
+        column = self.columns.by_role.get(role)
         if column is None or (values := self.known_role_values(role)) is None:
             return None
         lacking, used, pool = np.isnan(values), values, self.grid.pool
@@ -138,7 +138,7 @@ class Log(Facts):
 
     def known_role_values(self, role: str) -> Array | None:
         """Return the value of a role for each ranking's query, NaN where neither log nor judgments have one."""
-        column, grid = self.columns.single.get(role), self.grid
+        column, grid = self.columns.by_role.get(role), self.grid
         if column is None:
             return None
         ours = np.full(len(grid.segment_query), np.nan)
@@ -161,7 +161,7 @@ class Log(Facts):
 
     def sizes(self, block: slice | Array) -> Array | None:
         """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""
-        if self.conventions.collection_size is None and "collection_size" not in self.columns.single:
+        if self.conventions.collection_size is None and "collection_size" not in self.columns.by_role:
             return None
         if self.conventions.documents is not None:
             return np.full(len(self.grid.segment_query[block]), self.conventions.documents)
@@ -189,7 +189,7 @@ class Log(Facts):
     def index(self) -> Index:
         """The system, the segment and the query of each ranking."""
         grid, columns, key_source = self.grid, self.columns, self.key_source
-        system, by, query = columns.key_names
+        system, by, query = columns.internal_by_role
         return Index(
             columns,
             self.conventions,
@@ -217,7 +217,10 @@ class Log(Facts):
     @property
     def _unknown_keys(self) -> list[str]:
         """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
-        by, theirs = self.columns.key_names[1], () if self.separate_judgments is None else self.separate_judgments.keys
+        by, theirs = (
+            self.columns.internal_by_role[1],
+            () if self.separate_judgments is None else self.separate_judgments.keys,
+        )
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
@@ -309,7 +312,7 @@ class Block:
 
     log: Log
     at: slice | Array  # the numbers of these rankings
-    rows: Sorted  # in rank order
+    rows: SortedView  # in rank order
 
     @property
     def numbers(self) -> Array:

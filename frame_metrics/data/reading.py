@@ -153,15 +153,19 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
         remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
-        maybe = no_system and columns.likely_system
+        maybe = no_system and columns.likely_system_text
         remedy = f"pass system={maybe} for rows of several systems; else {remedy}" if maybe else remedy
         remedy += "; rows of several systems need system=" if no_system and not maybe else ""
-        remedy += "" if columns.shape.made else f"; {columns.asked_again}"
+        remedy += "" if columns.shape.made else f"; {columns.asked_again_text}"
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
-                several = f"name system={columns.likely_system} if several systems gave them, " if no_system else ""
-                remedy = f"ranks repeat too: {several}{columns.asked_again}, else drop them, or pass duplicates='first'"
+                several = (
+                    f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
+                )
+                remedy = (
+                    f"ranks repeat too: {several}{columns.asked_again_text}, else drop them, or pass duplicates='first'"
+                )
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
@@ -222,7 +226,7 @@ def _judged(
     The log with grades and labels; ``empty_queries`` with the segment columns that only judgments have; and the
     judgments. None for these if each row has its own judgment, and nothing else is judged.
     """
-    _, by, query = columns.key_names
+    _, by, query = columns.internal_by_role
     judged = None
     few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
     if judgments is not None:
@@ -279,7 +283,7 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     """
     if not columns.doc:
         return log, None, None
-    system, by, query = columns.key_names
+    system, by, query = columns.internal_by_role
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
     place = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")
@@ -292,7 +296,9 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     least, most = log.select(judgment.min().over(keys)), log.select(judgment.max().over(keys))
     for one, other in zip(least, most, strict=True):
         what, remedy = "repeat a document of their query with another judgment", "keep one of each"
-        refuse(columns.doc, one != other, what, f"{remedy}, or {columns.asked_again}" if place == "rank" else remedy)
+        refuse(
+            columns.doc, one != other, what, f"{remedy}, or {columns.asked_again_text}" if place == "rank" else remedy
+        )
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])

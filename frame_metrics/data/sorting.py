@@ -38,7 +38,7 @@ class Sorter:
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
         return place is not None and self.table.get_column(place).null_count() > 0
 
-    def sort(self, block: slice | Array, *, order: RankOrder = "judgments") -> Sorted:
+    def sort(self, block: slice | Array, *, order: RankOrder = "judgments") -> SortedView:
         """Sort the rows of some rankings.
 
         Parameters
@@ -52,7 +52,7 @@ class Sorter:
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
         score, n_ret = -cells["rank"].astype(np.float64) if "rank" in cells else cells.get("score"), lengths
         if score is None:
-            return Sorted(cells, lengths, n_ret, None, at, None)
+            return SortedView(cells, lengths, n_ret, None, at, None)
         score = score.astype(np.float64, copy=False)
         if self.has_nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
@@ -66,11 +66,11 @@ class Sorter:
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT, infinite=FINITE)
-        sheet = Sorted(cells, lengths, n_ret, places, at, score)
+        sheet = SortedView(cells, lengths, n_ret, places, at, score)
         by_document = order == "documents" and self.conventions.ties == "doc"
         return self._settled(sheet, all_ties=by_document) if equal else sheet
 
-    def _settled(self, sheet: Sorted, *, all_ties: bool) -> Sorted:
+    def _settled(self, sheet: SortedView, *, all_ties: bool) -> SortedView:
         """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``all_ties``."""
         tied = sheet.equal_to_next()
         if not tied.any():
@@ -104,7 +104,7 @@ class Sorter:
         settled[rows] = order[new]
         return replace(sheet, order=settled)
 
-    def _differs_from_next(self, sheet: Sorted) -> Array:
+    def _differs_from_next(self, sheet: SortedView) -> Array:
         """Mark each row that differs from the next one in a column that only some metrics read, shape (rows - 1,)."""
         out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
         for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.values)):
@@ -112,7 +112,7 @@ class Sorter:
             out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
         return out
 
-    def _worth(self, sheet: Sorted) -> tuple[Array, Array, Array]:
+    def _worth(self, sheet: SortedView) -> tuple[Array, Array, Array]:
         """Return what the tie rules compare: whether a row is unjudged, whether relevant, its grade; (rows,) each."""
         grade, label = sheet.judgments()
         unjudged = np.isnan(grade if label is None else label)
@@ -121,8 +121,8 @@ class Sorter:
 
     def _repeated(self, rows: Array) -> BadRowsError:
         columns, total = self.columns, len(self.rankings.values["rank"])
-        ways = [] if columns.system else [f"name system={columns.likely_system} if several systems gave them"]
-        ways += [columns.asked_again]
+        ways = [] if columns.system else [f"name system={columns.likely_system_text} if several systems gave them"]
+        ways += [columns.asked_again_text]
         ways += [f"pass score= with the negative of {columns.rank} if equal places are meant"]
         what = "repeat a rank of their query"
         return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")
@@ -142,7 +142,7 @@ class Sorter:
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted:
+class SortedView:
     """The rows of a block, and the order that puts each ranking in rank order."""
 
     values: dict[str, Array]  # columns of the rows by name, not yet ordered, shape (rows,) each

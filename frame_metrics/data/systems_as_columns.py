@@ -49,6 +49,6 @@ def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
     """Split the checked rows, which are one system after the other, into those of each system."""
     count = len(columns.shape.per_system)
     n = len(log) // count
-    own = ["system", *(role for role in PER_SYSTEM if columns.single.get(role) == columns.shape.stacked_column)]
+    own = ["system", *(role for role in PER_SYSTEM if columns.by_role.get(role) == columns.shape.stacked_column)]
     parts = [log[i * n : (i + 1) * n] for i in range(count)]
     return Systems(parts[0], [part[own] for part in parts])

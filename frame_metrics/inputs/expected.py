@@ -52,7 +52,7 @@ class Expected(FullRanking):
         """Number of relevant rows of each tie."""
         return np.bincount(self.group, self.good)
 
-    def each(self, values: Array) -> Rows:
+    def rows_with(self, values: Array) -> Rows:
         """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
         mean = (np.bincount(self.group, values) / np.maximum(self._rows_in, 1))[self.group]
         row = np.flatnonzero(mean)
@@ -61,7 +61,7 @@ class Expected(FullRanking):
     @cached_array
     def relevant(self) -> Rows:
         """Rows that may hold a relevant document, with the share of the orders in which they do."""
-        rows = self.each(self.good)
+        rows = self.rows_with(self.good)
         # Added up in order, shares whose sum is 1 give exactly 1.
         return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, one_by_one=True)
 
@@ -81,7 +81,7 @@ class Expected(FullRanking):
         return self.run.hits() if k is None else self.count_of(self.good, k)
 
     def _gainful(self, gain: Gain) -> Rows:
-        return self.each(gain_of(self.grade, gain))
+        return self.rows_with(gain_of(self.grade, gain))
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
         lacking = np.bincount(self.group, np.isnan(value))
@@ -113,7 +113,7 @@ class Expected(FullRanking):
         return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
-        seen = self.each(rows)
+        seen = self.rows_with(rows)
         return seen.total_within(k, seen.value * seen.by_rank(weight))
 
     @cached_array

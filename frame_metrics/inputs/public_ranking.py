@@ -163,7 +163,7 @@ class Ranking(Narrow[FullRanking]):
         array([1., 1., 0.])
         """
         run = self._inside.unweighted
-        return run.cached("judged results", lambda: self._spread(run.each(run.judged)))
+        return run.cached("judged results", lambda: self._spread(run.rows_with(run.judged)))
 
     def gains(self, gain: Gain = "linear") -> Array:
         """Return the gain of each result, 0 for an unjudged one, shape (results,).

@@ -123,7 +123,7 @@ class FullRanking(Remembers):
         rank = rank if self.logged_rank is None else self.logged_rank[row]
         return Rows(query, rank, value, self.n_queries, cutoffs=self.cutoffs)
 
-    def each(self, values: Array) -> Rows:
+    def rows_with(self, values: Array) -> Rows:
         """Return the retrieved rows whose value is other than 0, with these values."""
         row = np.flatnonzero(values)
         return self.rows(row, values[row])
@@ -419,7 +419,7 @@ class FullRanking(Remembers):
 
     def _gainful(self, gain: Gain) -> Rows:
         if not isinstance(gain, str):
-            return self.each(gain_of(self.grade, gain))
+            return self.rows_with(gain_of(self.grade, gain))
         row, grade = self._positive
         if gain == "linear" and self.everything_retrieved and row is self._relevant_row:
             return self.relevant.with_values(self.relevant.value * gain_of(grade, gain))

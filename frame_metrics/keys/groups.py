@@ -97,7 +97,7 @@ class Segments:
         at : the number of the group of each row of the answer.
         totalled : whether to include columns that are totalled; they have -1, so that their keys are null.
         """
-        names = dict.fromkeys((*(self.cells.columns.groups if totalled else ()), *self.keys))
+        names = dict.fromkeys((*(self.cells.columns.cell_keys if totalled else ()), *self.keys))
         rows = {name: self.cells.rows[name][self.first] for name in self.keys}
         return {name: rows[name][at] if name in rows else np.full(len(self), NONE)[at] for name in names}
 
@@ -185,7 +185,7 @@ def segments_of(cells: Cells, *, queries: bool = False) -> Segments:
     """
     columns, order = cells.columns, cells.sort_ranks()
     if not queries:
-        return cells.segments_by(columns.groups, order)
+        return cells.segments_by(columns.cell_keys, order)
     return cells.segments_by(columns.keys, order | dict.fromkeys(columns.query, np.arange(len(cells.n))))
 
 

@@ -60,28 +60,27 @@ class KeyValues:
 
     columns: Sequence[str]  # the key columns, by the caller's names
     internal_keys: list[str]  # their internal names
-    row: Array  # a row that holds each, NONE for one that has no row in this piece, shape (names,)
+    log_row: Array  # a row of the log that holds each, NONE for one that has no row in this piece, shape (names,)
     key_source: KeySource  # the rows
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.log_row)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Take the values along, and not the rows of the log."""
-        at = np.where(self.row == NONE, NONE, np.arange(len(self)))
-        return KeyValues, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.rows))
+        at = np.where(self.log_row == NONE, NONE, np.arange(len(self)))
+        return KeyValues, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.frame_rows))
 
     @cached_property
     def values(self) -> pl.DataFrame:
         """The value of each in every key column, by internal name; without those that have no row, which come last."""
-        return (
-            self.key_source.keys_at(self.internal_keys, self.row[self.row != NONE]) if self.internal_keys else NOTHING
-        )
+        some = self.log_row[self.log_row != NONE]
+        return self.key_source.keys_at(self.internal_keys, some) if self.internal_keys else NOTHING
 
     @cached_property
-    def rows(self) -> dict[str, Array]:
+    def frame_rows(self) -> dict[str, Array]:
         """A row of the caller's frame that holds each, by the caller's name of the key column."""
-        return {name: self.key_source.key_rows(name, self.row) for name in self.columns}
+        return {name: self.key_source.key_rows(name, self.log_row) for name in self.columns}
 
     @cached_property
     def by_value(self) -> Array:
@@ -172,7 +171,7 @@ class Index:
     def cells(self) -> Cells:
         """Every segment of every system, also those without rankings."""
         columns = self.columns
-        if not columns.groups:
+        if not columns.cell_keys:
             return Cells(columns, NOTHING, {}, np.array([len(self.segment_query)]), key_table=self.key_table)
         systems, segments = len(self.systems) if columns.system else 1, len(self.segments) if columns.by else 1
         system, segment = np.divmod(np.arange(systems * segments), segments)
@@ -194,7 +193,7 @@ class Index:
         parts = (self.systems, system), (self.segments, segment)
         values = [column for names, at in parts if names.columns for column in names.values[at]]
         rows = self.key_rows(system=system, segment=segment, query=query)
-        keys = frame_of(dict(zip(self.columns.groups, values, strict=True)))
+        keys = frame_of(dict(zip(self.columns.cell_keys, values, strict=True)))
         return Cells(self.columns, keys, rows, n, key_table=self.key_table)
 
     def key_rows(
@@ -208,7 +207,7 @@ class Index:
         """
         parts = (self.systems, system), (self.segments, segment), (self.queries, query)
         asked = ((names, at) for names, at in parts if at is not None)
-        return {name: rows[at] for names, at in asked for name, rows in names.rows.items()}
+        return {name: rows[at] for names, at in asked for name, rows in names.frame_rows.items()}
 
     def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
         """Return key values of some rankings; ``names``: internal names of key columns."""
@@ -244,7 +243,7 @@ class Index:
 
     def of_system(self, system: int, at: Array) -> Index:
         """Return the index of one system; ``at``: its rankings."""
-        one = replace(self.systems, row=self.systems.row[system : system + 1])
+        one = replace(self.systems, log_row=self.systems.log_row[system : system + 1])
         return replace(self.some(at), system=np.zeros(len(at), np.int64), systems=one)
 
     def with_another(self) -> Index:
@@ -259,5 +258,5 @@ class Index:
             segment=np.append(self.segment, self.segment[first]),
             query=np.append(self.query, self.query[first]),
             segment_query=np.append(self.segment_query, self.segment_query[first]),
-            systems=replace(self.systems, row=np.append(self.systems.row, NONE)),
+            systems=replace(self.systems, log_row=np.append(self.systems.log_row, NONE)),
         )

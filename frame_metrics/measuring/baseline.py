@@ -271,7 +271,7 @@ class Match:
         columns, index = self.here.columns, self.here
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
             raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
-        by, n = columns.key_names[1], len(index.segments)
+        by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
             return np.full(max(n, 1), len(self.rest))
         segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_pairs]).unique(by)
@@ -284,7 +284,7 @@ class Match:
 
     def turnover(self) -> Turnover:
         """Count the distinct queries that match in some segment, and those of each side that do not in some segment."""
-        alone, query = self.ours.filter(self.at < 0), self.here.columns.key_names[2]
+        alone, query = self.ours.filter(self.at < 0), self.here.columns.internal_by_role[2]
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
         ours, theirs = (table.select(query).unique(maintain_order=True) for table in (alone, self.rest))
@@ -322,7 +322,7 @@ def same_segment(segments: Segments, there: Index) -> Array:
 
     ``segments``: those of the frame, by the columns that the saved numbers have too.
     """
-    by, theirs = segments.keys, there.columns.key_names[1]
+    by, theirs = segments.keys, there.columns.internal_by_role[1]
     if not by:
         return np.zeros(len(there.segments), np.int64)
     saved = there.segments.values
@@ -341,7 +341,7 @@ def every_segment(segments: Segments, there: Index) -> tuple[Array, pl.DataFrame
         A saved segment is not in the frame, and its value is none that the frame's column can hold.
     """
     ours = pl.DataFrame({name: segments.values(name) for name in segments.keys})
-    saved = there.segments.values.rename(dict(zip(there.columns.key_names[1], ours.columns, strict=True)))
+    saved = there.segments.values.rename(dict(zip(there.columns.internal_by_role[1], ours.columns, strict=True)))
     names = dict(zip(ours.columns, zip(segments.keys, there.columns.by, strict=True), strict=True))
     of_frame, saved = in_common_types(ours, saved, names)
     new = saved.join(of_frame, on=of_frame.columns, how="anti", nulls_equal=True).unique(maintain_order=True)
@@ -354,7 +354,7 @@ def every_segment(segments: Segments, there: Index) -> tuple[Array, pl.DataFrame
 
 def same_query(here: Index, there: Index) -> Array:
     """Return the number of the frame's query for each saved query, -1 for one that the frame has not."""
-    own, theirs = here.columns.key_names[2], there.columns.key_names[2]
+    own, theirs = here.columns.internal_by_role[2], there.columns.internal_by_role[2]
     ours, saved = here.queries.values, there.queries.values
     names = dict(zip(own, zip(here.columns.query, there.columns.query, strict=True), strict=True))
     ours, saved = in_common_types(ours, saved.rename(dict(zip(theirs, own, strict=True))), names)
@@ -373,7 +373,7 @@ def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueEr
 
 def match_saved(here: Index, there: Index) -> Match:
     """Match saved numbers to the (segment, query) pairs of a frame; raise if the types of their ids cannot match."""
-    _, by, query = here.columns.key_names
+    _, by, query = here.columns.internal_by_role
     ours, theirs = here.keys_of([*query, *by], here.first_of_pairs), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)

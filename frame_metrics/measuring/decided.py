@@ -152,10 +152,10 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     # The cells, and the rows with their counts as weights.
     cell, first = codes(table, [SYSTEM, SEGMENT_KNOWN, *names])
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
-    values = table[first].select(columns.groups)
+    values = table[first].select(columns.cell_keys)
     segment_known = table[SEGMENT_KNOWN].to_numpy()[first]
     unknown = [name for name in columns.by if work.call.judgment_columns is None or name not in work.shared]
-    keys = dict.fromkeys((*columns.groups, *names), first)
+    keys = dict.fromkeys((*columns.cell_keys, *names), first)
     cells = Cells(columns, values, keys, n, unknown, None if segment_known.all() else segment_known, table)
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)

@@ -38,7 +38,7 @@ def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
     """
     columns = work.call.columns
     table = with_systems(_sorted_as_read(table, columns), work)
-    system, (_, by, query), key_source = table[SYSTEM].to_numpy(), columns.key_names, KeysOfTable(table, columns)
+    system, (_, by, query), key_source = table[SYSTEM].to_numpy(), columns.internal_by_role, KeysOfTable(table, columns)
     placed = table[SEGMENT_KNOWN].to_numpy()
     query_code, query_at = codes(table, columns.query)
     segment_code, segment_at = codes(table, [*columns.by, SEGMENT_KNOWN] if by else [])
@@ -52,7 +52,7 @@ def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
         table[ANSWERED].to_numpy(),
         *(system, segment_code, query_code),
         np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1],
-        KeyValues((columns.system,) if columns.system else (), columns.key_names[0], system_row, key_source),
+        KeyValues((columns.system,) if columns.system else (), columns.internal_by_role[0], system_row, key_source),
         KeyValues(columns.by, by, segment_at, key_source),
         KeyValues(columns.query, query, query_at, key_source),
         None if placed.all() else placed[segment_at],

@@ -102,7 +102,7 @@ def results_of(block: Block, run: FullRanking, deep: int) -> Results:
     return Results(ranking, rank, block.rows.frame_rows(block.log.grid.rankings, row))
 
 
-def every(log: Log) -> Results:
+def all_rows_as_results(log: Log) -> Results:
     """Return all rows of a log as results, in any order; each has the rank 1, which is not used."""
     rankings = log.grid.rankings
     ranking = np.repeat(np.arange(len(rankings.lengths)), rankings.lengths)

@@ -62,7 +62,7 @@ def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> Non
 def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
     """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
     check_proxies(asked, call, options.averages)
-    check_key_names(call.columns.groups, PROXIES)
+    check_key_names(call.columns.cell_keys, PROXIES)
     if options.ci is not None and options.method != "normal":
         students_t()
 
@@ -175,7 +175,7 @@ def _check_query_values(human: Values, there: Values, at: Array, some: Array) ->
         if role == "cluster":  # each side numbers them for itself
             differ = any(len(np.unique(side)) < pairs.shape[1] for side in pairs)
         if differ:
-            column = human.columns.single.get(role)
+            column = human.columns.by_role.get(role)
             raise BadValueError(
                 f"{column}: people's judgments and proxy differ in the value of a query; give each query one"
             )
@@ -224,7 +224,7 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
 
 def _judged(log: Log) -> pl.DataFrame:
     """Return the segment, query and document of every separate judgment."""
-    _, by, query = log.columns.key_names
+    _, by, query = log.columns.internal_by_role
     return log.judgments.select(name for name in (*by, *query, "doc") if name in log.judgments.columns)
 
 

@@ -20,8 +20,8 @@ from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import (
     Results,
+    all_rows_as_results,
     depth_of_lists,
-    every,
     join_results,
     results_of,
     with_document_numbers,
@@ -72,7 +72,7 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
         if lost and "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in lost:
-            raise NotComputableError(f"{name}: {log.conventions.unreached(grade, rel, log.top_grade)}")
+            raise NotComputableError(f"{name}: {log.conventions.unreached_text(grade, rel, log.top_grade)}")
         if shares and _takes_level(metric):
             check_level(shares, grade, name, some=some)
         if "group=" in metric.columns and code_of(metric.params["of"]) not in log.document_groups:
@@ -132,7 +132,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
     only_weighted = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
     more = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
     counted = len(found.list_results.doc) == len(log.table) < 2**32 and not (
-        more or only_weighted or log.columns.groups
+        more or only_weighted or log.columns.cell_keys
     )
     by = log.table.get_column("hash", default=None) if counted else None
     return replace(
@@ -190,7 +190,13 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
             summed[int(block.numbers[0])] = summed_in_cells(into, averages, block.numbers)
 
     log.for_each_sorted_block(work, busy=True, order=order)
-    results = None if deep is None else join_results([listed[at] for at in sorted(listed)]) if ordered else every(log)
+    results = (
+        None
+        if deep is None
+        else join_results([listed[at] for at in sorted(listed)])
+        if ordered
+        else all_rows_as_results(log)
+    )
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])
     return values if results is None else replace(values, list_results=results)
@@ -212,7 +218,7 @@ def role_values(log: Log) -> dict[str, Any]:
     """Return the values of roles of queries, and what else only some roles ask for, as fields of ``Values``."""
     columns, fields = log.columns, dict[str, Any]()
     for role in ROLES_OF_QUERIES:
-        if role in columns.single:
+        if role in columns.by_role:
             fields[role] = log.required_role_values(role)
     if columns.team:
         fields["with_results"] = log.with_results

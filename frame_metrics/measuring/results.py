@@ -79,7 +79,7 @@ class EvaluateOptions(IntervalOptions):
             check_choice("method", self.method, get_args(IntervalMethod))
 
     @property
-    def several(self) -> bool:
+    def lists_averages(self) -> bool:
         """True if averages were given as a list, even a list of one."""
         return isinstance(self.average, list | tuple)
 
@@ -233,9 +233,9 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     m, count = table["value"].shape
     # Wide: a row for each group, and for each average if several were asked. Else a row for each group and metric.
     if wide is not None:
-        lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
+        lines = list(dict.fromkeys(each.averages)) if options.lists_averages else each.averages[:1]
         group = np.repeat(np.arange(count), len(lines))
-        columns = _side_by_side(each, table, lines, several=options.several)
+        columns = _side_by_side(each, table, lines, several=options.lists_averages)
         columns["n"] = integer_column(groups.laid(each.evaluated)[group])
         if wide.systems:
             columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])
@@ -315,7 +315,7 @@ def query_rows(all_values: Values, layout: str = "long", *, answers: bool = Fals
     ``answers``: whether there is a column, the last, of the rankings that were answered.
     """
     index, at = all_values.index, np.flatnonzero(all_values.evaluated)
-    if index.columns.groups:
+    if index.columns.cell_keys:
         at = at[np.lexsort((index.query[at], segments_of(index.cells).place[index.cell[at]]))]
     keys = index.key_rows(system=index.system[at], segment=index.segment[at], query=index.query[at])
     values = [filled(all_values, i)[at] for i in range(len(all_values.asked))]

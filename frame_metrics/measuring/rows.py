@@ -166,7 +166,7 @@ def check_delong(asked: Asked, call: Call, method: str | None) -> None:
         if metric.of_area is None:
             raise NotComputableError(f"{name} has no interval by DeLong, but roc_auc and gini have one; {BOOTSTRAP}")
     for role in ("weight", "cluster"):
-        if column := call.columns.single.get(role):
+        if column := call.columns.by_role.get(role):
             raise NotComputableError(
                 f"{column} is the {role} of rows, and method='delong' is for independent rows that count one each; "
                 f"pass {role}=None, or {BOOTSTRAP.removeprefix('pass ')}"

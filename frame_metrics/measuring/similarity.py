@@ -26,7 +26,7 @@ from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import resolved
 from frame_metrics.plan.source import InPieces, Source, read_whole
-from frame_metrics.roles.resolve import absent
+from frame_metrics.roles.resolve import missing_text
 
 LISTED = Needs(query=True, order=True, judgments_optional=True, verb=SIMILARITY)
 OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
@@ -161,7 +161,7 @@ def listed_call(given: Given) -> Call:
     roles: Any = {**given.roles, **dict.fromkeys(OF_JUDGMENTS)}
     call = bind(resolved(given.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
-        raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
+        raise ColumnError(missing_text(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other
 
 

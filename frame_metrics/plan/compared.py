@@ -17,7 +17,7 @@ from frame_metrics.plan.reads import (
     UNITS,
     of,
 )
-from frame_metrics.plan.verb import Excludes, Refused, Verb
+from frame_metrics.plan.verb import Exclusion, Refused, Verb
 
 Compared = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of a comparison
 BOTH = ("weight", "cluster")
@@ -39,25 +39,25 @@ _NO_ARMS = {
     )
 }
 ONE = "pass one of them"
-_EACH_QUERY = Excludes(
+_EACH_QUERY = Exclusion(
     "test correction over ci", " applies to the difference of means", "pass per_query=False", "per_query"
 )
 _LOOKS = (
-    Excludes("first_look", " requires several looks", "pass looks='any'", without="looks"),
-    Excludes("looks", " has its own test", "leave {other} out, or pass looks=None", "test"),
-    Excludes(
+    Exclusion("first_look", " requires several looks", "pass looks='any'", without="looks"),
+    Exclusion("looks", " has its own test", "leave {other} out, or pass looks=None", "test"),
+    Exclusion(
         "strata",
         " cannot be used with {other}",
         "pass one of them, or cut the covariate into a few groups, and pass these as one more column of strata",
         "covariate",
     ),
-    Excludes("strata", " requires a single look, and cannot be used with {other}", ONE, "looks"),
+    Exclusion("strata", " requires a single look, and cannot be used with {other}", ONE, "looks"),
 )
 _MARGIN = (
-    Excludes("margin", " cannot be used with {other}, which is no system that could lose", ONE, "against"),
-    Excludes("margin", " cannot be used with {other}, which lists the differences of queries", ONE, "per_query"),
+    Exclusion("margin", " cannot be used with {other}, which is no system that could lose", ONE, "against"),
+    Exclusion("margin", " cannot be used with {other}, which lists the differences of queries", ONE, "per_query"),
     *(
-        Excludes(
+        Exclusion(
             "margin",
             " cannot be used with {other}, which does not look at the size of a mean",
             "pass another test",
@@ -82,27 +82,27 @@ _MATCHED = {
 _PAIRS = _no_arms("compare() pairs what systems did for")
 # The end of errors about saved numbers, a frame as the baseline.
 _SAVED = "baseline= as a frame"
-_NO_QUERY = Excludes("saved", " is one number per query, and there is no query", "name query=", what=_SAVED)
-_OF_ONE_KIND = Excludes(
+_NO_QUERY = Exclusion("saved", " is one number per query, and there is no query", "name query=", what=_SAVED)
+_OF_ONE_KIND = Exclusion(
     "saved",
     " has numbers of one kind of judgments, and proxy= estimates the difference of systems by two",
     "leave it out, or judge() without proxy=",
     what=_SAVED,
 )
-_WITH_QUERY = Excludes(
+_WITH_QUERY = Exclusion(
     "against",
     " tests rows that are counted together, and there is a query",
     "pass query=None to pool them, or compare systems without against=",
 )
 _OF_QUERIES = (
-    Excludes("looks", " requires query=", "name the column of queries"),
-    Excludes("covariate strata", " requires query=", "name the column of queries"),
+    Exclusion("looks", " requires query=", "name the column of queries"),
+    Exclusion("covariate strata", " requires query=", "name the column of queries"),
 )
 COMPARE = Verb(
     name="compare",
     excludes=(
         _EACH_QUERY,
-        Excludes("against", " tests each system by itself", "pass baseline=None", "baseline"),
+        Exclusion("against", " tests each system by itself", "pass baseline=None", "baseline"),
         *_MARGIN,
     ),
     means=True,
@@ -123,7 +123,7 @@ COMPARE = Verb(
             tests=TESTS["proxies"],
             excludes=(
                 _OF_ONE_KIND,
-                Excludes(
+                Exclusion(
                     "per_query",
                     " lists the differences of queries, and proxy= corrects none of them by itself",
                     "leave it out, or judge() without proxy=",
@@ -139,7 +139,7 @@ COMPARE = Verb(
             tests=TESTS["rows"],
             excludes=(
                 _NO_QUERY,
-                Excludes("per_query", " lists the differences of queries, and there is none", "name query="),
+                Exclusion("per_query", " lists the differences of queries, and there is none", "name query="),
             ),
         ),
         "numbers": of("numbers", SAVED, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
@@ -162,7 +162,7 @@ AB_TEST = Verb(
     name="ab_test",
     excludes=(
         *_LOOKS,
-        Excludes(
+        Exclusion(
             "saved",
             " has no units that were assigned to an arm of this test",
             "with value= the saved numbers of another arm are rows of the same frame, and arm= tells them apart",
@@ -184,7 +184,7 @@ _BY_ROWS = Refused(
 CHANGE = Verb(
     name="change",
     excludes=(
-        Excludes(
+        Exclusion(
             "test correction over margin",
             " applies to tests, and {other} takes each change apart, with intervals alone",
             "leave it out, or pass by=None, or use ab_test() for each segment by itself",
@@ -219,7 +219,7 @@ INTERLEAVING = Verb(
     name="interleaving",
     excludes=(
         _EACH_QUERY,
-        Excludes("saved", " has numbers of other lists", "pass the name of a team", what=_SAVED),
+        Exclusion("saved", " has numbers of other lists", "pass the name of a team", what=_SAVED),
     ),
     kinds={
         "queries": of(
@@ -232,7 +232,7 @@ INTERLEAVING = Verb(
 )
 SIMILARITY = Verb(
     name="similarity",
-    excludes=(Excludes("average ci margins", " applies to means", "pass per_query=False", "per_query"),),
+    excludes=(Exclusion("average ci margins", " applies to means", "pass per_query=False", "per_query"),),
     kinds={
         "queries": of(
             "queries",

@@ -21,7 +21,7 @@ from frame_metrics.plan.reads import (
     WEIGHED,
     of,
 )
-from frame_metrics.plan.verb import Excludes, Of, Refused, RowsTaken, Verb
+from frame_metrics.plan.verb import Exclusion, Of, Refused, RoleRules, Verb
 from frame_metrics.roles.roles import RESOURCES, Roles
 
 _BOOTSTRAP = {"method": ("bootstrap",)}
@@ -42,7 +42,7 @@ EVALUATE = Verb(
     name="evaluate",
     takes_lists=True,
     means=True,
-    excludes=(Excludes("method", " requires ci=", "pass ci=0.95 too", without="ci", cause=BadValueError),),
+    excludes=(Exclusion("method", " requires ci=", "pass ci=0.95 too", without="ci", cause=BadValueError),),
     kinds={
         "queries": of("queries", RANKED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
         "proxies": of(
@@ -51,7 +51,7 @@ EVALUATE = Verb(
             refuses=TWICE,
             values={"method": ("t", "normal")},
             excludes=(
-                Excludes("layout=wide", " has no room for lambda and n_proxy of each metric", "pass layout='long'"),
+                Exclusion("layout=wide", " has no room for lambda and n_proxy of each metric", "pass layout='long'"),
             ),
         ),
         "rows": of(
@@ -122,7 +122,7 @@ CONFUSION = Verb(
     },
 )
 _OF_TWO = {"threshold": Refused(" is one threshold, and every threshold is looked at")}
-_EVERY: dict[Of, RowsTaken] = {
+_EVERY: dict[Of, RoleRules] = {
     "queries": of(
         "queries",
         f"{KEYS} {ORDER} {JUDGED} undefined unanswered",
@@ -140,8 +140,8 @@ THRESHOLDS = Verb(name="thresholds", kinds=_EVERY)
 BEST_THRESHOLD = Verb(name="best_threshold", kinds=_EVERY)
 _LEVELS = " reads off an interpolated curve, and leaves nothing to {other}"
 _OF_CURVES = (
-    *(Excludes("levels", _LEVELS, compared.ONE, one, cause=BadValueError) for one in ("points", "interpolated")),
-    Excludes(
+    *(Exclusion("levels", _LEVELS, compared.ONE, one, cause=BadValueError) for one in ("points", "interpolated")),
+    Exclusion(
         "ci",
         " applies to the mean over queries, and {other} gives each its own",
         compared.ONE,

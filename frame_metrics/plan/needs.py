@@ -24,7 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.list_columns import no_lists, split_way
-from frame_metrics.roles.resolve import absent
+from frame_metrics.roles.resolve import missing_text
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
     """Raise for a metric of rankings without a query, if a similar metric of rows without one can be offered."""
     if metric.pooled and not plan.columns.query:
-        lacking = absent(("query",), plan.roles, plan.available)
+        lacking = missing_text(("query",), plan.roles, plan.available)
         called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
         raise ColumnError(
             f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
@@ -235,7 +235,7 @@ def _check_there(plan: Plan, needs: Needs) -> None:
             free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
             if pair == ("label", "grade") and columns.shape.lists and free and not plan.backend.container("relevant"):
                 raise no_lists("relevant", plan.glance)
-            text = absent(pair, plan.roles, plan.available, plan.backend.hint)
+            text = missing_text(pair, plan.roles, plan.available, plan.backend.hint)
             if pair == ("score", "rank") and columns.relevant and columns.doc:
                 text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
             raise ColumnError(text)

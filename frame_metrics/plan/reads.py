@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frame_metrics.plan.verb import ROLES, Of, Refused, RowsTaken
+from frame_metrics.plan.verb import ROLES, Of, Refused, RoleRules
 from frame_metrics.roles.resolve import WITH_VALUE
 
 KEYS, UNITS = "query system arm by", "weight cluster"
@@ -62,12 +62,12 @@ def of(
     unless: dict[str, str] | None = None,
     refuses: Mapping[str, Refused] | None = None,
     **options: Any,
-) -> RowsTaken:
+) -> RoleRules:
     """Return the declaration of what a verb does with one kind of rows; roles stand in texts, with spaces between."""
     read = frozenset(reads.split()) - {*without.split()}
     cannot = frozenset(CANNOT[rows].split())
     refused = {role: why for role, why in UNLESS_READ.items() if role not in read | cannot | {*ignores.split()}}
-    return RowsTaken(
+    return RoleRules(
         reads=read - {*(refuses or {})} - cannot,
         cannot=cannot,
         when={option: frozenset(roles.split()) for option, roles in (when or {}).items()},

@@ -39,13 +39,13 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Excludes:
+class Exclusion:
     """Options that cannot be used with another one, or without another one."""
 
     options: str  # names with spaces between, each as "name" or "name=value"
     why: str  # follows the option: " applies to means"; {other} stands for the other one
     way: str
-    excluded_by: str = ""  # the option that excludes these; "" for always
+    by: str = ""  # the option that excludes these; "" for always
     without: str = ""  # the option without which these have no effect
     cause: type[FrameMetricsError] = NotComputableError
     what: str = ""  # the subject of the error, instead of the option: for a fact about several options
@@ -55,9 +55,9 @@ class Excludes:
         given = [one for one in self.options.split() if _is_given(options, one)]
         if not given or (self.without and _is_given(options, self.without)):
             return
-        if not self.excluded_by or _is_given(options, self.excluded_by):
+        if not self.by or _is_given(options, self.by):
             problem = f"{self.what or _as_given(options, given[0])}{self.why}; {self.way}"
-            raise self.cause(problem.replace("{other}", _as_given(options, self.excluded_by)))
+            raise self.cause(problem.replace("{other}", _as_given(options, self.by)))
 
 
 def _is_given(options: Any, key: str) -> bool:
@@ -81,7 +81,7 @@ def _as_given(options: Any, key: str) -> str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RowsTaken:
+class RoleRules:
     """A verb with rows of one kind: the roles that it reads and refuses.
 
     A role is read, refused, or ignored: one irm serves all verbs, and not each of them has a use for each role.
@@ -94,7 +94,7 @@ class RowsTaken:
     refuses: Mapping[str, Refused] = field(default_factory=dict)  # by role, or by "role=value"
     tests: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of comparisons: the roles that each test takes
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # those of an option, of all that some kind takes
-    excludes: Sequence[Excludes] = ()
+    excludes: Sequence[Exclusion] = ()
 
     @cached_property
     def refusals(self) -> Sequence[tuple[str, str, Refused]]:
@@ -124,8 +124,8 @@ class Verb:
 
     name: str
     form: str = ""  # which of several forms, as "of scores"
-    kinds: Mapping[Of, RowsTaken]
-    excludes: Sequence[Excludes] = ()
+    kinds: Mapping[Of, RoleRules]
+    excludes: Sequence[Exclusion] = ()
     means: bool = False  # whether it takes means over queries, which could be meant to be values of all rows
     takes_lists: bool = False  # whether it takes metrics of sets of lists
 

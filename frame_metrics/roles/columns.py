@@ -155,14 +155,14 @@ class Shape:
 class Columns:
     """The caller's column of each role; every column is known to exist.
 
-    A role of ``SINGLE`` is an attribute too: ``columns.score`` is ``columns.single.get("score")``.
+    A role of ``SINGLE`` is an attribute too: ``columns.score`` is ``columns.by_role.get("score")``.
     """
 
     query: tuple[str, ...]
     system: str | None = None
     arm: str | None = None  # it is the first of ``by`` too
     by: tuple[str, ...] = ()
-    single: Mapping[str, str] = field(default_factory=dict)  # the column of each role that has exactly one, by role
+    by_role: Mapping[str, str] = field(default_factory=dict)  # the column of each role that has exactly one, by role
     class_scores: tuple[tuple[Any, str], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()  # pairs: name in users' metrics, column
     about: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
@@ -172,7 +172,7 @@ class Columns:
     shape: Shape = Shape()
 
     def __post_init__(self) -> None:
-        vars(self).update({**NO_COLUMN, **self.single})
+        vars(self).update({**NO_COLUMN, **self.by_role})
 
     if TYPE_CHECKING:
 
@@ -183,17 +183,17 @@ class Columns:
         """Return the columns of roles, by keyword: a role and its column, None for none; or a field of the shape."""
         single = {role: column for role in SINGLE if (column := parts.pop(role, None)) is not None}
         shape = {name: parts.pop(name) for name in SHAPE if name in parts}
-        return cls(**parts, single=single, shape=Shape(**shape))
+        return cls(**parts, by_role=single, shape=Shape(**shape))
 
     def changed(self, **parts: Any) -> Columns:
         """Return these columns with some replaced; keywords are as in ``of``."""
         if parts.items() <= (vars(self) | vars(self.shape)).items():
             return self
         several = {name: getattr(self, name) for name in SEVERAL}
-        return Columns.of(**{**several, **self.single, **vars(self.shape), **parts})
+        return Columns.of(**{**several, **self.by_role, **vars(self.shape), **parts})
 
     @cached_property
-    def groups(self) -> tuple[str, ...]:
+    def cell_keys(self) -> tuple[str, ...]:
         """The columns of system and segment."""
         return (*((self.system,) if self.system else ()), *self.by)
 
@@ -218,19 +218,19 @@ class Columns:
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """The columns that identify a ranking: system, segment, query."""
-        return (*self.groups, *self.query)
+        return (*self.cell_keys, *self.query)
 
     @cached_property
     def needed(self) -> list[str]:
         """Every column of the log that has a role, once."""
         shape, several = self.shape, (column for _, column in (*self.class_scores, *self.extra))
-        single = self.single.values()
+        single = self.by_role.values()
         every = dict.fromkeys([*self.keys, *single, *several, *self.value, *shape.per_system, *self.query_text])
         made = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in made]
 
     @cached_property
-    def key_names(self) -> tuple[list[str], list[str], list[str]]:
+    def internal_by_role(self) -> tuple[list[str], list[str], list[str]]:
         """The internal names of the columns of system, segment and query."""
         by, query = ([f"{role}:{i}" for i in range(len(getattr(self, role)))] for role in ("by", "query"))
         return (["system"] if self.system else []), by, query
@@ -238,7 +238,7 @@ class Columns:
     @cached_property
     def internal_keys(self) -> list[str]:
         """The internal names of all key columns."""
-        return [name for names in self.key_names for name in names]
+        return [name for names in self.internal_by_role for name in names]
 
     @property
     def systems_have_rows(self) -> bool:
@@ -246,14 +246,14 @@ class Columns:
         return self.system is not None and not self.shape.per_system
 
     @property
-    def asked_again(self) -> str:
+    def asked_again_text(self) -> str:
         """The way out, as a clause, if a query was asked several times, and each time is a ranking."""
         if self.shape.documents:
             return "name the impression with query= and the text with query_text= if a query was asked several times"
         return f"pass query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
-    def likely_system(self) -> str:
+    def likely_system_text(self) -> str:
         """The value to give to ``system=``, as code; "" if no column is called as one of systems is."""
         return quote(self.shape.maybe_systems) if self.shape.maybe_systems else ""
 
@@ -269,7 +269,7 @@ class Columns:
 
 
 SHAPE = tuple(part.name for part in fields(Shape))
-SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("single", "shape"))
+SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("by_role", "shape"))
 # Roles of one column. No caller names the last five: marks of documents that to_judge() chose, which are no random
 # sample (an error with proxy=; the audit only counts those ``marked``); the cutoff of ``metric``, which its name has
 # too; whether a system had a row of the query, and whether a value stands for what is undefined, as per_query() says.
@@ -324,7 +324,7 @@ def checked_columns(
         A role cannot hold a value. The error names the column, counts the rows, and shows three.
     """
     out = _known_keys(frame, columns)
-    out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
+    out |= role_columns(frame, columns, columns.by_role, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
         _refuse_rows_that_say_nothing(out, columns, scale, positive)
@@ -341,7 +341,7 @@ def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
 def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns of system, segment and query under their internal names; raise for a null query."""
     out = key_columns(frame, columns)
-    for internal, name in zip(columns.key_names[2], columns.query, strict=True):
+    for internal, name in zip(columns.internal_by_role[2], columns.query, strict=True):
         refuse_null(name, out[internal], "have no query", "drop them, or give them one")
     return out
 
@@ -367,7 +367,7 @@ def role_columns(
         "optional": optional,
     }
     out: dict[str, pl.Series] = {}
-    for name, column in columns.single.items():
+    for name, column in columns.by_role.items():
         role = ROLES.get(name)
         if role and role.check and name in roles and column not in columns.shape.from_judgments:
             out[name] = role.check(frame.get_column(column), column, **{one: known[one] for one in role.takes})

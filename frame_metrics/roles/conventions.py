@@ -114,7 +114,7 @@ class Conventions:
         words = [word for word, number in (self.scale or {}).items() if number == grade]
         return f"{grade:g} ({listed(words)})" if words else f"{grade:g}"
 
-    def unreached(self, column: str, rel: float, top: float) -> str:
+    def unreached_text(self, column: str, rel: float, top: float) -> str:
         """Return the text of errors about a column of grades that do not reach ``rel``; ``top``: the largest."""
         largest = f"the largest is {self.in_words(top)}: set rel= lower"
         return f"no grade in {column} reaches rel={self.in_words(rel)}; {largest}"
@@ -154,7 +154,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     given |= {name: tuple(given[name]) for name in ("classes", "abstain") if name in given}
     if "positive" in given:
         listed_ones = isinstance(given["positive"], list | tuple | set | frozenset)
-        given |= {"positive": tuple(several(given["positive"])), "positive_listed": listed_ones}
+        given |= {"positive": tuple(as_list(given["positive"])), "positive_listed": listed_ones}
     if "rel" in given:
         given |= {"rel": level(given["rel"], given.get("scale")), "rel_given": True}
     if isinstance(size := given.get("collection_size"), str) or size is False:
@@ -164,7 +164,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | given)
 
 
-def several(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Return the values of an option as a list; it may be one value or several."""
     return [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
 

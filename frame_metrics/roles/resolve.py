@@ -271,7 +271,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     query, value = column_names(named.pop("query", None)), column_names(named.pop("value"))
     with_role = {*query, *value, *(column for columns in named.values() for column in column_names(columns))}
     if not query and ("query" in roles or "query" in with_role or "query" not in available):
-        raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
+        raise ColumnError(f"value= is one number per query, and {missing_text(('query',), roles, available, hint)}")
     found = (name if name in available and name not in with_role else None for name in SAVED_COLUMNS)
     metric, k, answered, undefined = found
     if answered is None and roles.get("unanswered") == "drop":
@@ -333,7 +333,7 @@ def _check_pairs(
     raise ColumnError(f"{what}; {way}{more}")
 
 
-def absent(
+def missing_text(
     pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str], hint: Callable[[str], str] | None = None
 ) -> str:
     """Return the text of an error about a missing role, or about two of which one is needed.
@@ -363,13 +363,13 @@ def absent(
     named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
     free = [column for column in available if column not in named]
     # A hint of the frame at a similar name is left out: it may be of a column that has a role.
-    hints = [likely(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
+    hints = [hint_at(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
     more = next((words for words in hints if words), "")
     way = f"; name its column with {which}, one of {listed(available)}" if available else " in a frame without columns"
     return f"the {' or '.join(pair)} is missing{way}{more}"
 
 
-def likely(role: str, available: list[str]) -> str:
+def hint_at(role: str, available: list[str]) -> str:
     """Return a hint at the column that likely has a role; "" if there is none."""
     known = [name for name in available if str(name).strip().lower() == role] or ROLES[role].among(available)
     return did_you_mean(known[0]) if known else closest(role, available)
@@ -382,7 +382,7 @@ def _check_roles_of_columns(columns: Columns) -> None:
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
     several["column of a system"] = columns.shape.per_system
-    single = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
+    single = [(role, column) for role, column in columns.by_role.items() if role != "collection_size"]
     single = [(role, column) for role, column in single if column not in columns.shape.made or column in (ROW, SYSTEM)]
     check_one_role_each([*single, *((key, column) for key, names in several.items() for column in names)])
     check_key_names(columns.keys, RESULT)
@@ -417,7 +417,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     if not named:
         return found
     check_one_role_each(
-        [*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()]
+        [*(("query", column) for column in query), *(("by", column) for column in by), *found.by_role.items()]
     )
     return found
 
@@ -459,7 +459,7 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
         _check_pairs({}, available, (pair,), ())
     found = named or as_in_log or _pair({}, pair, available)
     if not found:
-        raise ColumnError(f"judge: {absent(pair, {}, available)}")
+        raise ColumnError(f"judge: {missing_text(pair, {}, available)}")
     return found
 
 

@@ -14,7 +14,7 @@ from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, 
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import OF_RESULTS, ROLES
-from frame_metrics.roles.conventions import Conventions, several
+from frame_metrics.roles.conventions import Conventions, as_list
 from frame_metrics.roles.memory import is_memory
 from frame_metrics.roles.scale import check_scale, level
 
@@ -120,7 +120,7 @@ ExtraColumns: TypeAlias = Annotated[
 ]
 ClassList: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes, as ['a', 'b']", _are_classes]
 PositiveLabels: TypeAlias = Annotated[
-    Any | None, "a label, or a list of different ones", lambda value: _are_classes(several(value))
+    Any | None, "a label, or a list of different ones", lambda value: _are_classes(as_list(value))
 ]
 CollectionSize: TypeAlias = Annotated[
     str | float | bool | Expression | None, "a number of documents, a column, or True", _is_size

@@ -156,13 +156,13 @@ def newcombe_intervals(
         level = float(levels[column])
         of_arms = [
             _of_arm(part, arm, column, ends, variances[3 * i + arm, column] / share**2, level)
-            for i, (part, share) in enumerate(zip(arms.parts, arms.mix.tolist(), strict=True))
+            for i, (part, share) in enumerate(zip(arms.strata, arms.mix.tolist(), strict=True))
             for arm in range(2)
         ]
-        means = np.concatenate([part.means[:, column] for part in arms.parts])
+        means = np.concatenate([part.means[:, column] for part in arms.strata])
         slopes = tuple(sign * share for share in arms.mix.tolist() for sign in (1.0, -1.0))
         out[:, column] = hybrid(means, np.array(of_arms), 0.0, slopes)
-    return _widened(out, arms, variances, levels) if len(arms.parts) > 1 else out
+    return _widened(out, arms, variances, levels) if len(arms.strata) > 1 else out
 
 
 def _widened(ends: Array, arms: Arms | Strata, variances: Array, levels: Array) -> Array:
@@ -304,7 +304,7 @@ def drawn_means(arms: Arms | Strata, resamples: int, seed: int) -> list[Array]:
     """
     if not isinstance(arms, Strata):
         return _drawn(arms, resamples, [seed])
-    each = [_drawn(part, resamples, [seed, at]) for at, part in enumerate(arms.parts)]
+    each = [_drawn(part, resamples, [seed, at]) for at, part in enumerate(arms.strata)]
     most = min(len(drawn[0]) for drawn in each)
     return [np.einsum("s,sdc->dc", arms.mix, np.array([drawn[arm][:most] for drawn in each])) for arm in range(2)]
 

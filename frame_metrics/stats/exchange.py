@@ -81,7 +81,7 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, norm
     """
     ways, drawn = _ways(arms, permutations), Drawn(permutations, seed)
     if arms.shared.size:
-        return _of_both(arms.parts[0], ways, drawn, tick)
+        return _of_both(arms.strata[0], ways, drawn, tick)
     layers = _layers(arms)
     if ways:
         begins = np.cumsum([0, *(len(layer.seen) for layer in layers)]).tolist()
@@ -93,14 +93,14 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, norm
 
 def _layers(arms: Arms | Strata) -> list[Layer]:
     """Return the units of each stratum; where arms have as many, that of the first unit of all is chosen for."""
-    lead, columns = bool(arms.parts[0].mine[0]) if len(arms.parts) > 1 else True, range(arms.parts[0].sums.shape[1])
+    lead, columns = bool(arms.strata[0].mine[0]) if len(arms.strata) > 1 else True, range(arms.strata[0].sums.shape[1])
     plain, layers = None, []
-    if len(arms.parts) > 1:
-        sizes, mine = ([getattr(part, name) for part in arms.parts] for name in ("size", "mine"))
+    if len(arms.strata) > 1:
+        sizes, mine = ([getattr(part, name) for part in arms.strata] for name in ("size", "mine"))
         plain = np.array(
-            [plain_over([part.of_units[:, one] for part in arms.parts], sizes, mine) for one in columns], bool
+            [plain_over([part.of_units[:, one] for part in arms.strata], sizes, mine) for one in columns], bool
         )
-    for part, share in zip(arms.parts, arms.mix.tolist(), strict=True):
+    for part, share in zip(arms.strata, arms.mix.tolist(), strict=True):
         first, second = part.n
         chosen = lead if first == second else first < second
         each = distances(part.sums, part.size, min(first, second), part.centred, part.slope, plain)
@@ -110,7 +110,7 @@ def _layers(arms: Arms | Strata) -> list[Layer]:
 
 def _of_both(arms: Arms, ways: int, drawn: Drawn, tick: Tick) -> Array:
     """Return what ``permuted`` does where some units are in both arms."""
-    first, second, _ = arms.n_parts
+    first, second, _ = arms.n_first_other_both
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
     far, width = studentised(arms)
@@ -141,8 +141,8 @@ def least_p_of_arms(arms: Arms | Strata, permutations: int) -> float:
 def _ways(arms: Arms | Strata, most: int) -> int:
     """Return the number of ways to exchange units between the arms; 0 where it is more than ``most``."""
     ways = 1
-    for part in arms.parts:
-        first, second, both = part.n_parts
+    for part in arms.strata:
+        first, second, both = part.n_first_other_both
         if min(first, second) + both >= most.bit_length():  # there are at least 2 ** so many ways
             return 0
         ways *= comb(first + second, first) << both

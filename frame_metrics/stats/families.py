@@ -41,7 +41,7 @@ class OfSides:
 
 
 @dataclass(frozen=True, eq=False)
-class Flipped:
+class FlipBlock:
     """Columns of paired differences whose units are flipped together, as those of a segment."""
 
     place: Array  # the numbers of the units, ascending, shape (units,)
@@ -115,7 +115,7 @@ class Maxima:
         """Return the p-values from the number of flips at least as extreme as the data."""
         return p_value_of_count(far, self.u.shape[1], every=self.every)
 
-    def adjusted(self, block: Flipped) -> Array:
+    def adjusted(self, block: FlipBlock) -> Array:
         """Return the share of flips whose greatest statistic is at least that of each column, shape (columns,)."""
         least = block.seen - CLOSE * np.sqrt(block.units)
         far = np.zeros(len(least))
@@ -151,7 +151,7 @@ def quantile_of_flips(t: Array, level: float, *, every: bool) -> Array:
 
 
 def maxima(
-    blocks: Sequence[Flipped],
+    blocks: Sequence[FlipBlock],
     units: int,
     families: int,
     permutations: int,
@@ -206,7 +206,7 @@ def _silent(done: int) -> None:
     """Show no progress: columns that follow flip the same units."""
 
 
-def _some(block: Flipped, flips: int) -> Iterator[slice]:
+def _some(block: FlipBlock, flips: int) -> Iterator[slice]:
     """Yield parts of the columns of which the flipped sums fit into memory."""
     n = len(block.family)
     each = 8 * flips * (numbers_at_once(int(block.place[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
@@ -223,7 +223,7 @@ class Flips(NamedTuple):
     every: bool
 
 
-def _moving(block: Flipped, flips: Flips, tick: Tick) -> Callable[[slice], tuple[Array, Array]]:
+def _moving(block: FlipBlock, flips: Flips, tick: Tick) -> Callable[[slice], tuple[Array, Array]]:
     """Return a function from columns to their flipped sums, and to those of the sizes of their units.
 
     Shapes: (flips, columns), and (flips, columns) or (flips, 1).
@@ -248,7 +248,7 @@ def _moving(block: Flipped, flips: Flips, tick: Tick) -> Callable[[slice], tuple
 
 
 def _keep_t(
-    t: Array, block: Flipped, columns: slice, distance: Array, family: Array, flips: Flips, side: int = 0
+    t: Array, block: FlipBlock, columns: slice, distance: Array, family: Array, flips: Flips, side: int = 0
 ) -> None:
     """Update the greatest t of families from flipped distances from the mean.
 
@@ -270,7 +270,7 @@ def _keep_t(
         _keep(t, family[columns_of_size], distance[:, columns_of_size], block.spread[columns][columns_of_size], int(n))
 
 
-def _keep_sides(t: Array, block: Flipped, columns: slice, distance: Array, against: Array, flips: Flips) -> None:
+def _keep_sides(t: Array, block: FlipBlock, columns: slice, distance: Array, against: Array, flips: Flips) -> None:
     """Update the greatest t of one side; the parameters are those of ``_keep_t`` and ``maxima``."""
     for side, family in zip((1, -1), against, strict=True):
         _keep_t(t, block, columns, distance, family[columns], flips, side)
@@ -280,7 +280,7 @@ def _of_side(values: Array, side: int) -> Array:
     return side * values if side else np.abs(values)
 
 
-def _weighted(block: Flipped, columns: Array, distance: Array, flips: Flips) -> tuple[Array, Array]:
+def _weighted(block: FlipBlock, columns: Array, distance: Array, flips: Flips) -> tuple[Array, Array]:
     """Return flipped distances in standard errors of the flipped values, (flips, columns), and which there are.
 
     With signs s, distances S_c, weights W_c and the f_c of ``left_of``, the flipped mean is m = sum_c s_c S_c / W, and

@@ -34,7 +34,7 @@ class Shifted:
     ``error`` and ``units`` are None for units of one weight, whose own they are.
     """
 
-    gains: Array  # the sum of a unit's weighted differences, shape (units, columns)
+    improvements: Array  # the sum of a unit's weighted differences, shape (units, columns)
     size: Array  # the weight of each unit, above 0, shape (units,)
     margin: Array  # shape (columns,)
     error: Array | None = None  # the standard error of the mean, shape (columns,)
@@ -44,25 +44,27 @@ class Shifted:
     @property
     def mean(self) -> Array:
         """The mean gain, shape (columns,)."""
-        return self.gains.sum(axis=0) / self.size.sum()
+        return self.improvements.sum(axis=0) / self.size.sum()
 
     @property
-    def moved(self) -> Array:
+    def n_moved(self) -> Array:
         """The number of units whose difference is not 0, shape (columns,)."""
-        return np.count_nonzero(self.gains, axis=0)
+        return np.count_nonzero(self.improvements, axis=0)
 
     @property
     def known(self) -> Array:
         """True where the differences say how they vary, and a margin is given, shape (columns,)."""
-        return (self.moved >= MIN_DIFFERING) & (self.errors > 0) & ~np.isnan(self.margin) & (self.count > MIN_UNITS - 1)
+        return (
+            (self.n_moved >= MIN_DIFFERING) & (self.errors > 0) & ~np.isnan(self.margin) & (self.count > MIN_UNITS - 1)
+        )
 
     @property
-    def unmoved(self) -> Array:
+    def p_of_unmoved(self) -> Array:
         """The p-value where no unit moved, of units of one weight; NaN of other columns, shape (columns,)."""
         if self.widest is None or np.ptp(self.size) > CLOSE * self.size.max(initial=0):
             return np.full(len(self.margin), np.nan)
         p = none_moved(np.minimum(self.margin / self.widest, 1), len(self.size))
-        return np.where((self.moved == 0) & np.isfinite(self.widest), p, np.nan)
+        return np.where((self.n_moved == 0) & np.isfinite(self.widest), p, np.nan)
 
     @property
     def count(self) -> float:
@@ -74,14 +76,14 @@ class Shifted:
         """The standard error of the mean; where it is 0 the differences show no variance, shape (columns,)."""
         if self.error is not None:
             return self.error
-        n = len(self.gains)
-        spread = np.asarray(self.gains.std(axis=0, ddof=1))
-        return np.where(spread > CLOSE * np.abs(self.gains).max(axis=0), spread / sqrt(n), 0)
+        n = len(self.improvements)
+        spread = np.asarray(self.improvements.std(axis=0, ddof=1))
+        return np.where(spread > CLOSE * np.abs(self.improvements).max(axis=0), spread / sqrt(n), 0)
 
     @property
     def skew(self) -> Array:
         """The skewness of the mean gain, which is that of units over the root of their number, shape (columns,)."""
-        return skewness(self.gains - self.size[:, None] * self.mean)
+        return skewness(self.improvements - self.size[:, None] * self.mean)
 
 
 def none_moved(share: Any, n: float) -> Any:
@@ -139,7 +141,7 @@ def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "random
     three: of flipping the signs of these sums, of Student's t, and of Student's t less the skewness of the differences
     (``straightened``). Flips alone pass a loss where few units lose much, and t where losses are skewed. NaN where
     fewer than ``MIN_DIFFERING`` units moved: a sample without those that lose much would pass. So where all differ
-    alike. Where none moved it is ``unmoved``.
+    alike. Where none moved it is ``p_of_unmoved``.
 
     Parameters
     ----------
@@ -158,7 +160,7 @@ def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "random
     if test != "t":
         some = np.flatnonzero(known)
         p[:, some] = np.maximum(p[:, some], _by_flips(shifted, some, permutations, seed))
-    return np.where(shifted.moved == 0, shifted.unmoved, p)
+    return np.where(shifted.n_moved == 0, shifted.p_of_unmoved, p)
 
 
 def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Array:
@@ -171,7 +173,7 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
     flips = 1 << len(size) if every else permutations
     for begin in range(0, len(some), COLUMNS):
         at = some[begin : begin + COLUMNS]
-        gains, margin = shifted.gains[:, at], shifted.margin[at]
+        gains, margin = shifted.improvements[:, at], shifted.margin[at]
         scale = np.maximum(np.abs(gains).max(axis=0), margin * size.max())
         found = flipped(np.column_stack([gains / scale, size]), flips, seed, lambda done: None, every=every)
         sums, moved = found[:, :-1], found[:, -1:] * (margin / scale)

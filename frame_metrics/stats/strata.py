@@ -26,12 +26,12 @@ class Strata:
     randomized experiments, Journal of the Royal Statistical Society B 75(2), 2013.
     """
 
-    parts: Sequence[Arms]
+    strata: Sequence[Arms]
 
     @cached_property
     def mix(self) -> Array:
         """The share of each stratum, shape (strata,)."""
-        size = np.array([part.size.sum() for part in self.parts])
+        size = np.array([part.size.sum() for part in self.strata])
         return np.asarray(size / size.sum())
 
     def _summed(self, each: Sequence[Array]) -> Array:
@@ -41,78 +41,78 @@ class Strata:
     @cached_property
     def n(self) -> tuple[int, int]:
         """The number of units of each arm."""
-        return sum(part.n[0] for part in self.parts), sum(part.n[1] for part in self.parts)
+        return sum(part.n[0] for part in self.strata), sum(part.n[1] for part in self.strata)
 
     @property
     def n_free(self) -> tuple[float, ...]:
         """The numbers of units behind each of ``variances``; NaN if one arm has too few in all strata together."""
-        found = tuple(n for part in self.parts for n in part.n_effective)
-        size, mine = np.concatenate([part.size for part in self.parts]), self.mine
-        weighted = any(part.weighted for part in self.parts)
+        found = tuple(n for part in self.strata for n in part.n_effective)
+        size, mine = np.concatenate([part.size for part in self.strata]), self.mine
+        weighted = any(part.weighted for part in self.strata)
         few = weighted and min(kish(size[mine]), kish(size[~mine])) < MIN_UNITS
         return (np.nan,) * len(found) if few else found
 
     @property
     def even(self) -> bool:
         """True if both arms have as many units, in each stratum."""
-        return all(part.even for part in self.parts)
+        return all(part.even for part in self.strata)
 
     def without_weights(self) -> Strata:
         """Return these arms with each weight read as the size of its unit."""
-        return Strata([part.without_weights() for part in self.parts])
+        return Strata([part.without_weights() for part in self.strata])
 
     def raised(self, by: Array) -> Strata:
         """Return these arms with ``by`` added to every value of the first arm; ``by``: shape (columns,)."""
-        return Strata([part.raised(by) for part in self.parts])
+        return Strata([part.raised(by) for part in self.strata])
 
     @property
     def mine(self) -> Array:
         """True for rows of the first arm, stratum after stratum, shape (rows,)."""
-        return np.concatenate([part.mine for part in self.parts])
+        return np.concatenate([part.mine for part in self.strata])
 
     @cached_property
     def shared(self) -> Array:
         """The rows of the units that are in both arms, those of the first arm first, shape (2, shared)."""
-        begins = np.cumsum([0, *(len(part.mine) for part in self.parts[:-1])])
+        begins = np.cumsum([0, *(len(part.mine) for part in self.strata[:-1])])
         return np.concatenate(
-            [part.shared + begin for part, begin in zip(self.parts, begins.tolist(), strict=True)], axis=1
+            [part.shared + begin for part, begin in zip(self.strata, begins.tolist(), strict=True)], axis=1
         )
 
     @property
     def alone(self) -> Array:
         """True where the unit of a row is in one arm only, shape (rows,)."""
-        return np.concatenate([part.alone for part in self.parts])
+        return np.concatenate([part.alone for part in self.strata])
 
     @property
     def offset(self) -> Array:
         """The number that was taken from the values of all strata, shape (columns,)."""
-        return self._summed([part.offset for part in self.parts])
+        return self._summed([part.offset for part in self.strata])
 
     @property
     def limits(self) -> Array | None:
         """The least and the greatest value there can be, shape (2, columns); None or NaN where it is not known."""
-        each = [part.limits for part in self.parts if part.limits is not None]
-        return np.mean(each, axis=0) if len(each) == len(self.parts) else None
+        each = [part.limits for part in self.strata if part.limits is not None]
+        return np.mean(each, axis=0) if len(each) == len(self.strata) else None
 
     @property
     def widest(self) -> Array | float:
         """The greatest difference that there can be, shape (columns,); infinite where it is not known."""
-        return np.max([np.asarray(part.widest) for part in self.parts], axis=0)
+        return np.max([np.asarray(part.widest) for part in self.strata], axis=0)
 
     @cached_property
     def scale(self) -> Array:
         """The size of values, shape (columns,); a difference that is tiny in comparison is only rounding."""
-        return np.max([part.scale for part in self.parts], axis=0)
+        return np.max([part.scale for part in self.strata], axis=0)
 
     @cached_property
     def means(self) -> Array:
         """The means of both arms, each with the mix of both together, shape (2, columns)."""
-        return self._summed([part.means for part in self.parts])
+        return self._summed([part.means for part in self.strata])
 
     @property
     def raw_difference(self) -> Array:
         """The difference of the means, shape (columns,)."""
-        return self._summed([part.raw_difference for part in self.parts])
+        return self._summed([part.raw_difference for part in self.strata])
 
     @property
     def difference(self) -> Array:
@@ -124,18 +124,18 @@ class Strata:
 
         Shape (3 * strata, columns).
         """
-        each = zip(self.parts, self.mix, strict=True)
+        each = zip(self.strata, self.mix, strict=True)
         return np.concatenate([share**2 * part.variances(over) for part, share in each])
 
     @property
     def contributions(self) -> Array:
         """The part of each row in the difference of the means, shape (rows, columns)."""
-        return np.concatenate([share * part.contributions for part, share in zip(self.parts, self.mix, strict=True)])
+        return np.concatenate([share * part.contributions for part, share in zip(self.strata, self.mix, strict=True)])
 
     @cached_property
     def of_shares(self) -> Array:
         """True for columns that are shares of two arms without a unit in both, shape (columns,)."""
-        return np.all([part.of_shares for part in self.parts], axis=0)
+        return np.all([part.of_shares for part in self.strata], axis=0)
 
     @cached_property
     def few(self) -> Array:
@@ -148,17 +148,17 @@ class Strata:
     @property
     def few_at_looks(self) -> Array:
         """True for columns of which an arm has so few at many looks, as in ``Arms``, shape (columns,)."""
-        two = np.all([part.of_two for part in self.parts], axis=0)
+        two = np.all([part.of_two for part in self.strata], axis=0)
         few = few_differ(np.array(self.n)[:, None], self._most, np.where(two, MIN_DIFFERING, SKEWED))
         return np.asarray(few.any(axis=0))
 
     @property
     def _most(self) -> Array:
         """The number of units of each arm that have the commonest value of their stratum, shape (2, columns)."""
-        return np.asarray(np.sum([part.most for part in self.parts], axis=0))
+        return np.asarray(np.sum([part.most for part in self.strata], axis=0))
 
     @property
     def pooled_error(self) -> Array:
         """The standard error of a difference of shares if both arms have the same, shape (columns,); NaN of others."""
-        each = [share * part.pooled_error for part, share in zip(self.parts, self.mix, strict=True)]
+        each = [share * part.pooled_error for part, share in zip(self.strata, self.mix, strict=True)]
         return np.where(self.of_shares, np.sqrt(np.square(each).sum(axis=0)), np.nan)

@@ -45,7 +45,7 @@ class Arms:
         return int(self.mine.sum()), int((~self.mine).sum())
 
     @property
-    def parts(self) -> Sequence[Arms]:
+    def strata(self) -> Sequence[Arms]:
         """The units of each stratum: these, as one stratum."""
         return (self,)
 
@@ -81,21 +81,21 @@ class Arms:
         return np.where(np.isnan(wide), np.inf, wide)
 
     @cached_property
-    def n_parts(self) -> tuple[int, int, int]:
+    def n_first_other_both(self) -> tuple[int, int, int]:
         """The number of units of the first arm alone, of the other alone, and of both."""
         both = self.shared.shape[1]
         return self.n[0] - both, self.n[1] - both, both
 
     @cached_property
     def n_free(self) -> tuple[float, ...]:
-        """The numbers of ``n_parts`` for degrees of freedom: Kish's if weights differ, NaN if an arm has too few."""
+        """``n_first_other_both`` for degrees of freedom: Kish's if weights differ, NaN if an arm has too few."""
         return (np.nan,) * 3 if self.weighted and (self.kish < MIN_UNITS).any() else self.n_effective
 
     @cached_property
     def n_effective(self) -> tuple[float, ...]:
-        """The numbers of ``n_parts``, those of Kish if weights differ, however few they are."""
+        """The numbers of ``n_first_other_both``, those of Kish if weights differ, however few they are."""
         if not self.weighted:
-            return self.n_parts
+            return self.n_first_other_both
         alone = [kish(self.size[arm & self.alone]) for arm in (self.mine, ~self.mine)]
         return *alone, min(kish(self.size[row]) for row in self.shared)
 

@@ -50,7 +50,7 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
         cases = cases_read(source, named=True, totals=margins)
         return in_caller_type(_counts(cases, margins=margins, shares=shares, payoffs=payoffs), source)
 
-    return answer_of(call, compute, schema, keys=call.columns.groups, in_pieces=True)
+    return answer_of(call, compute, schema, keys=call.columns.cell_keys, in_pieces=True)
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:

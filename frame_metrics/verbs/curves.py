@@ -114,7 +114,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
         cases = binary_read(source, queries=per, ranks=ranked, unjudged=kind == "distribution")
         return _drawn(cases, kind, options, levels)
 
-    keys = call.columns.keys if per and levels is None else call.columns.groups
+    keys = call.columns.keys if per and levels is None else call.columns.cell_keys
     return answer_of(call, compute, lambda _: types, keys=keys, in_pieces=True)
 
 
@@ -155,7 +155,7 @@ def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, count
         values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
         return replace(rows, columns={name: values[name] for name in columns})
 
-    keys = call.columns.keys if options.per else call.columns.groups
+    keys = call.columns.keys if options.per else call.columns.cell_keys
     return answer_of(call, compute, lambda types: columns, keys=keys, in_pieces=True)
 
 

@@ -70,7 +70,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
         return averaged(measured, options, wide, systems=counts_answers(call))
 
     return answer_of(
-        call, compute, lambda types: schema(asked, options, wide, call), keys=call.columns.groups, in_pieces=True
+        call, compute, lambda types: schema(asked, options, wide, call), keys=call.columns.cell_keys, in_pieces=True
     )
 
 
@@ -118,7 +118,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
         saved_values.check_layout(named, options.layout)
         return schema(named or (), options, wide, call)
 
-    return answer_of(call, compute, types, keys=call.columns.groups, in_pieces=True)
+    return answer_of(call, compute, types, keys=call.columns.cell_keys, in_pieces=True)
 
 
 def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
@@ -171,7 +171,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
     if not call.columns.query:
-        alike = options.several or pooled.one_average(asked, averages[0], call)
+        alike = options.lists_averages or pooled.one_average(asked, averages[0], call)
         return Wide(alike, weighs(call), [False] * len(asked), systems=False, calibrated=True)
     weighted, conventions = call.columns.weight is not None, call.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
@@ -181,7 +181,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.of_table and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.several or len(there_are) == 1, weighs(call), counted, counts_answers(call))
+    return Wide(options.lists_averages or len(there_are) == 1, weighs(call), counted, counts_answers(call))
 
 
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

@@ -86,7 +86,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
         call,
         compute,
         lambda types: {"class": type_of_classes(types, call)} | columns,
-        keys=call.columns.groups,
+        keys=call.columns.cell_keys,
         in_pieces=True,
     )
 

@@ -73,7 +73,7 @@ def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) 
     check_wide([name for name, _ in asked], call.columns)
     count = pl.Float64 if call.columns.weight else pl.Int64
     types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
-    keys = call.columns.groups
+    keys = call.columns.cell_keys
     return answer_of(call, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
 
 

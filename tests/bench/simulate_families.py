@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.stats import norm
 from trials import Line, agree, as_log
 
-from frame_metrics.stats.families import Flipped, maxima
+from frame_metrics.stats.families import FlipBlock, maxima
 from frame_metrics.stats.flips import randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.significance import adjusted, errors_away, interval_and_p_value
@@ -54,7 +54,7 @@ def flipped(differences: Any, flips: int, seed: int, tick: Any) -> tuple[Any, An
     """Return the pairs of a family, and what their flips say."""
     n, pairs = differences.shape
     every = np.zeros(pairs, np.int64)
-    block = Flipped(np.arange(n), differences, np.ones((n, 1)), every, np.zeros(pairs), every, np.zeros(1, bool))
+    block = FlipBlock(np.arange(n), differences, np.ones((n, 1)), every, np.zeros(pairs), every, np.zeros(1, bool))
     return block, maxima([block], n, 1, flips, seed, tick)
 
 

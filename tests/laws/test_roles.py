@@ -17,7 +17,7 @@ import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric, typing
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import Of, RowsTaken, Verb, kind_of_rows
+from frame_metrics.plan.verb import Of, RoleRules, Verb, kind_of_rows
 from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
@@ -405,7 +405,7 @@ def test_declared_options_are_parameters(title: str) -> None:
     """What a declaration says of options, tests and methods stands in the signature and in the docstring."""
     verb = OF_METHODS[title]
     excludes = [one for where in (verb, *verb.kinds.values()) for one in where.excludes]
-    named = {one for each in excludes for one in (each.excluded_by, each.without) if one}
+    named = {one for each in excludes for one in (each.by, each.without) if one}
     named |= {one for each in excludes if not each.what for one in each.options.split()}
     named |= {one for kind in verb.kinds.values() for one in (*kind.when, *kind.unless, *kind.values)}
     assert {one.partition("=")[0] for one in named} <= {*parameters(verb), *ROLES}
@@ -440,7 +440,7 @@ def fates(setting: Setting, name: str, role: str, plain: str | None) -> Iterator
             yield "refused" if found is None else "same" if found == without else "changed"
 
 
-def fault(name: str, of: Of, kind: RowsTaken, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
+def fault(name: str, of: Of, kind: RoleRules, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
     """Return how a role does otherwise than its verb declares; "" where it does not."""
     said, seen = kind.status(role, GIVEN.get(name, ())), Counter[str]()
     for setting, plain in sorted(every, key=lambda one: role not in one[0].roles):  # first where it is played

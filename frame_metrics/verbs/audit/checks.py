@@ -12,7 +12,7 @@ import numpy as np
 
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
-from frame_metrics.data.sorting import Sorted
+from frame_metrics.data.sorting import SortedView
 from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.inputs.rows import NONE, mark_codes
 from frame_metrics.inputs.scores import FullScores, sorted_levels
@@ -197,7 +197,7 @@ class RankedBlock:
     """A block of rankings: its sorted rows, and the ``FullRanking`` that kernels read."""
 
     log: Log
-    rows: Sorted
+    rows: SortedView
     run: FullRanking
     of_queries: dict[str, Array]  # numbers of each ranking's query, if known: "size", "n_relevant", "weight", "cluster"
     evaluated: Array  # whether each ranking counts, see ``Block.evaluated``
@@ -339,6 +339,6 @@ def seen_of(index: Index, unit: str, marked: Array, of: Array, words: Mapping[st
 
 def name_of_ranking(index: Index, ranking: int, *, segment: bool = True) -> str:
     """Return the keys of a ranking as text; ``segment``: include those of its segment."""
-    by = index.columns.key_names[1]
+    by = index.columns.internal_by_role[1]
     names = [name for name in index.columns.internal_keys if segment or name not in by]
     return as_text(index.keys_of(names, np.array([ranking])))

@@ -114,7 +114,7 @@ def _beyond(log: Log) -> Array | None:
     if not (log.judges_itself and log.columns.doc and log.columns.system):
         return None
     place = "rank" if log.columns.rank else "score"
-    _, by, query = log.columns.key_names
+    _, by, query = log.columns.internal_by_role
     keys = [*by, *query]
     rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
     found = rows.filter(pl.col(place).is_not_null())

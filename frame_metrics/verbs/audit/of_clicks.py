@@ -19,7 +19,7 @@ def lists_without_two_teams(log: Log) -> Seen:
     """
     if not log.columns.team:
         return Seen(0)
-    _, by, query = log.columns.key_names
+    _, by, query = log.columns.internal_by_role
     place = next((name for name in ("rank", "score") if name in log.table.columns), "team")
     teams = pl.col("team").filter(pl.col(place).is_not_null()).drop_nulls()
     grouped = log.table.with_row_index("row").group_by(*by, *query, maintain_order=True)
@@ -63,7 +63,7 @@ def systems_that_share_no_rank(log: Log) -> Seen:
     """
     if not log.columns.systems_have_rows or "rank" not in log.table.columns:
         return Seen(0)
-    _, by, query = log.columns.key_names
+    _, by, query = log.columns.internal_by_role
     rows = log.table.with_row_index("row").filter(pl.col("rank").is_not_null())
     places = rows.group_by(*by, *query, maintain_order=True).agg(
         pl.first("row"), several=pl.n_unique("system") > 1, apart=pl.n_unique("rank") == pl.len()

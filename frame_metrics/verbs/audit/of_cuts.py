@@ -135,7 +135,7 @@ def _row(log: Log, ranking: int) -> int:
 
 def _parts_text(parts: Parts, these: slice, log: Log) -> str:
     """Return the ranks and the segments of the parts of one search as text."""
-    by = log.columns.key_names[1]
+    by = log.columns.internal_by_role[1]
     names = log.index.segments.values.select(by)[log.grid.segment[parts.at[these]]]
     word = "on" if all(kind.is_temporal() for kind in names.dtypes) else "in"
     ends = zip(parts.first[these].astype(int).tolist(), parts.last[these].astype(int).tolist(), strict=True)

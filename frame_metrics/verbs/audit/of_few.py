@@ -113,7 +113,7 @@ def _clusters_of(index: Index, cluster: Array | None, some: Array) -> Array | No
 
 def _small_segments(index: Index, n: Array | None, least: int) -> Seen:
     """Count the segments with fewer units than ``least``; ``n``: their numbers, None if there are no such units."""
-    by = index.columns.key_names[1]
+    by = index.columns.internal_by_role[1]
     if not by or n is None:
         return Seen(0)
     small = np.flatnonzero(n < least)
@@ -122,7 +122,7 @@ def _small_segments(index: Index, n: Array | None, least: int) -> Seen:
 
 def _few(index: Index, n: Array | None, least: int) -> Seen:
     """Count the units of a log without segments, if they are fewer than ``least``; the parameters are the same."""
-    if index.columns.key_names[1] or n is None:
+    if index.columns.internal_by_role[1] or n is None:
         return Seen(0)
     every = int(n.sum())
     return Seen(every if every < least else 0)

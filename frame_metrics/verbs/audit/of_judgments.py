@@ -61,7 +61,7 @@ def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen 
 def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
     """Count the marked judgments, among those whose value is not null; the example has the keys of the first."""
     table = log.judgments
-    keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
+    keys = [key for names in (*log.columns.internal_by_role, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
     at = row_in_frame(log, row, separate=not log.judges_itself)

@@ -30,7 +30,7 @@ def queries_without_a_grade(log: Log) -> Seen:
     """none of their judgments has a {log.judgment_name}, so they count as not judged, and no mean has them"""
     if log.separate_judgments is None or log.judges_itself:
         return Seen(0)
-    query = log.columns.key_names[2]
+    query = log.columns.internal_by_role[2]
     every = log.separate_judgments.listed.select(query).unique(maintain_order=True)
     lost = every.join(
         log.separate_judgments.queries.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
@@ -45,13 +45,13 @@ def judgments_without_a_segment(log: Log) -> Seen:
     """
     if log.separate_judgments is None or log.judges_itself:
         return Seen(0)
-    by = [name for name in log.columns.key_names[1] if name in log.separate_judgments.keys]
+    by = [name for name in log.columns.internal_by_role[1] if name in log.separate_judgments.keys]
     if not by:
         return Seen(0)
     keys, pairs = log.separate_judgments.keys, log.separate_judgments.pairs
     null = pairs.filter(pl.any_horizontal(pl.col(by).is_null()))
     ours = log.key_source.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
-    known = null.join(ours, on=log.columns.key_names[2], how="semi", nulls_equal=True, maintain_order="left")
+    known = null.join(ours, on=log.columns.internal_by_role[2], how="semi", nulls_equal=True, maintain_order="left")
     lost = known.join(ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
     return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
 

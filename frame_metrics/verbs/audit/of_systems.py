@@ -28,13 +28,13 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     judgments
     """
     judged = log.separate_judgments
-    if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
+    if judged is None or set(log.columns.internal_by_role[1]) <= set(judged.keys):
         return Seen(0)
     names = judged.queries.select(judged.keys)
     known = log.key_source.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
-    n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
+    n, of = (queries.select(log.columns.internal_by_role[2]).n_unique() for queries in (lost, names))
     return Seen(n, of, as_text(lost), at=row_in_frame(log, row[:1], separate=True))
 
 
@@ -43,7 +43,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     """the log has {n} of {of} queries in other segments than the judgments have, so none of their results is judged
     there: check that {by} is written the same way in both
     """
-    judged, (_, by, query) = log.separate_judgments, log.columns.key_names
+    judged, (_, by, query) = log.separate_judgments, log.columns.internal_by_role
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
         return Seen(0)
     theirs = judged.queries.select(judged.keys)

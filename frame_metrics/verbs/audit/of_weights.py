@@ -87,7 +87,7 @@ def _weighed(counts: Counted, *, by_list: bool) -> list[Weighed]:
             sums, squares = mass / size, counts["squares of results"][at] / size
         mean = mass.sum() / size.sum()
         spread = ((mass - mean * size) ** 2).sum() * len(at) / (len(at) - 1)
-        name = as_text(index.keys_of(log.columns.key_names[0], at[:1])) if log.columns.system else None
+        name = as_text(index.keys_of(log.columns.internal_by_role[0], at[:1])) if log.columns.system else None
         effective = float(ratio(sums.sum() ** 2, squares.sum()))
         found.append(Weighed(name, float(mean), float(spread**0.5 / size.sum()), effective, len(at)))
     return found

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.sorting import RankOrder, Sorted
+from frame_metrics.data.sorting import RankOrder, SortedView
 from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check_choice, check_key_names
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
@@ -77,7 +77,7 @@ def bounds(
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         return result if baseline is None else {"baseline": types[str(call.columns.system)]} | result
 
-    keys = call.columns.keys if per_query else call.columns.groups
+    keys = call.columns.keys if per_query else call.columns.cell_keys
     return answer_of(call, compute, schema, keys=keys, in_pieces=True)
 
 
@@ -220,7 +220,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
     return lower, upper, seen
 
 
-def check_open_ties(sheet: Sorted, log: Log) -> None:
+def check_open_ties(sheet: SortedView, log: Log) -> None:
     """Raise if the rank of an unjudged row depends on the judgment that it will get: a tie that judgments order."""
     if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.values:
         return

@@ -104,7 +104,7 @@ def rows_of_pairs(
     Returns the columns, and the answer with the keys of the remaining rows.
     """
     system = str(index.columns.system)
-    base = index.systems.rows[system][system_of(index, baseline)]
+    base = index.systems.frame_rows[system][system_of(index, baseline)]
     others = rows.keys[system] != base
     now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
     columns["can_turn"] = ((now > -CLOSE) & (lower < -CLOSE)) | ((now < CLOSE) & (upper > CLOSE))
@@ -310,7 +310,7 @@ def system_of(index: Index, baseline: Any) -> int:
 
 def number_of_baseline(index: Index, baseline: Any) -> int:
     """Return the number of the baseline; in a piece without it, that of the system that stands for all others."""
-    if not (index.systems.row == NONE).any():
+    if not (index.systems.log_row == NONE).any():
         return system_of(index, baseline)
     at = number_if_any(baseline, names := index.system_names)
     return len(names) if at is None else at  # whether the baseline exists is checked for all pieces later
@@ -318,7 +318,7 @@ def number_of_baseline(index: Index, baseline: Any) -> int:
 
 def keys_of_judgments(log: Log) -> list[str]:
     """Return the internal names of the columns that a judgment belongs to: query, and ``by`` that judgments have."""
-    _, by, query = log.columns.key_names
+    _, by, query = log.columns.internal_by_role
     return [*by, *query] if log.separate_judgments is None else log.separate_judgments.keys
 
 

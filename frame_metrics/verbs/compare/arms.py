@@ -58,7 +58,7 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
         raise no_column(f"covariate={quote(name)}", name, available)
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.segments]
-    check_one_role_each([*keys, *columns.single.items(), ("covariate", name)])
+    check_one_role_each([*keys, *columns.by_role.items(), ("covariate", name)])
     return columns.changed(covariate=name)
 
 

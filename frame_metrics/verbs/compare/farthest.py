@@ -110,7 +110,7 @@ def _is_of(system: Any, index: Index) -> Array:
     if arm is None:
         own = 0 if column is None else number_of_system(system, index.system_names, column, "system=")
         return np.asarray(index.system == own)
-    names = index.segments.values[index.columns.key_names[1][0]]  # of each segment
+    names = index.segments.values[index.columns.internal_by_role[1][0]]  # of each segment
     name = names[number_of_system(system, names, arm, "arm=")]
     return names.eq_missing(pl.Series([name], dtype=names.dtype)).to_numpy()[index.segment]
 

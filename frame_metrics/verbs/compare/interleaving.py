@@ -21,7 +21,7 @@ from frame_metrics.plan.needs import RANKED, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.plan.verb import check_options
-from frame_metrics.roles.resolve import absent
+from frame_metrics.roles.resolve import missing_text
 from frame_metrics.verbs.compare.differences import columns_of, numbers_of_rows, schema_of
 from frame_metrics.verbs.compare.options import (
     CHOICES,
@@ -95,7 +95,7 @@ def _check_roles(plan: Plan) -> None:
     """Raise if there are no teams, and for roles and options that contradict them."""
     columns = plan.columns
     if columns.team is None:
-        message = absent(("team",), plan.roles, plan.available, plan.backend.hint)
+        message = missing_text(("team",), plan.roles, plan.available, plan.backend.hint)
         for role in ("arm", "system"):
             if column := getattr(columns, role):
                 message = (

@@ -68,7 +68,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
         return _ranked(values if pairing is None else pairing.all_values, pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        return {name: types[name] for name in call.columns.groups} | COLUMNS
+        return {name: types[name] for name in call.columns.cell_keys} | COLUMNS
 
     return answer_of(call, compute, schema, in_pieces=True)
 
@@ -77,7 +77,7 @@ def _check(call: Call, asked: Asked) -> None:
     """Raise for columns and metrics without values that are paired between systems, query by query."""
     columns = call.columns
     if columns.system is None:
-        raise ColumnError(f"leaderboard() ranks systems; name their column with system={columns.likely_system}")
+        raise ColumnError(f"leaderboard() ranks systems; name their column with system={columns.likely_system_text}")
     for name, metric in asked:
         if metric.input is Lists or metric.average is not None:
             what = "has one value for all lists together" if metric.input is Lists else "is an average of its own"

@@ -29,7 +29,7 @@ from frame_metrics.plan.compared import BOTH, MID_P, TESTS, Compared
 from frame_metrics.plan.declared import VERBS
 from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.resolve import absent, likely
+from frame_metrics.roles.resolve import hint_at, missing_text
 from frame_metrics.verbs.compare.margins import margin_read, margins_of
 from frame_metrics.verbs.compare.strata import as_given, strata_read
 
@@ -281,7 +281,7 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
             "pandas"
         )
     raise ColumnError(
-        f"{options.verb}() pairs systems query by query; name their column with system={columns.likely_system}, "
+        f"{options.verb}() pairs systems query by query; name their column with system={columns.likely_system_text}, "
         f"or give what per_query() returned of another one, as baseline=saved{others}"
     )
 
@@ -291,14 +291,15 @@ def _check_rows(call: Call, options: CompareOptions) -> None:
     columns = call.columns
     if options.against is None and columns.system is None:
         raise ColumnError(
-            f"compare() pairs the rows of systems by document; name their column with system={columns.likely_system}, "
+            "compare() pairs the rows of systems by document; "
+            f"name their column with system={columns.likely_system_text}, "
             "or pass against='chance' or 'majority' to test one by itself"
         )
     if options.against is None and columns.doc is None:
         if "query" in call.roles:
-            hint = likely("doc", call.plan.available)
+            hint = hint_at("doc", call.plan.available)
             raise ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
-        lacking = absent(("query",), call.roles, call.plan.available, call.plan.backend.hint)
+        lacking = missing_text(("query",), call.roles, call.plan.available, call.plan.backend.hint)
         raise ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
 
 

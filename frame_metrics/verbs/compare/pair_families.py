@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.backends.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import cluster_numbers
-from frame_metrics.stats.families import Flipped, OfSides, maxima, quantile_of_flips
+from frame_metrics.stats.families import FlipBlock, OfSides, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
@@ -66,7 +66,7 @@ def _sides(groups: Sequence[PairGroup]) -> Array:
     return np.unique(each.reshape(-1, 2), axis=0, return_inverse=True)[1].reshape(2, -1)
 
 
-def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[Flipped], int]:
+def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[FlipBlock], int]:
     """Return the columns of groups by segment, in their order, and the number of units.
 
     Units are numbered by first appearance: a cluster, or a query, that is in several segments is one unit.
@@ -91,7 +91,7 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
         pattern = np.repeat(np.arange(len(groups_of_segment)), [len(groups[i].columns) for i in groups_of_segment])
         families = np.concatenate([family[i] for i in groups_of_segment])
         weighted = np.array([weigh_unlike(groups[i].weight) for i in groups_of_segment])
-        block = Flipped(
+        block = FlipBlock(
             place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families, weighted
         )
         sides = _sides_of(groups[groups_of_segment[0]], unit, len(place)) if len(groups_of_segment) == 1 else None

@@ -64,7 +64,7 @@ def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str
                 "one of them"
             )
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
-    check_one_role_each([*keys, *columns.single.items(), *(("strata", name) for name in strata)])
+    check_one_role_each([*keys, *columns.by_role.items(), *(("strata", name) for name in strata)])
     return columns.changed(by=(*columns.by, *strata), strata=tuple(strata))
 
 
