@@ -62,15 +62,15 @@ from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.source import InPieces, source_of
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import arm_families, delong, families, flips
-from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
-from frame_metrics.stats.margins import of_shares, straightened
+from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, split_exactly, wilson_interval
+from frame_metrics.stats.margins import margin_p_of_shares, straightened
 from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.proxies import ppi_mean
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
-from frame_metrics.stats.sums import sums_and_rests, sums_of
+from frame_metrics.stats.sums import sums_and_remainders, sums_of
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.audit import of_few
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
@@ -140,6 +140,7 @@ __all__ = [
     "in_pieces",
     "large_units",
     "log_checks",
+    "margin_p_of_shares",
     "mcnemar",
     "metrics_of",
     "mid_p",
@@ -147,7 +148,6 @@ __all__ = [
     "n_different",
     "newcombe",
     "of_few",
-    "of_shares",
     "of_version",
     "pieces_of",
     "ppi_mean",
@@ -160,7 +160,6 @@ __all__ = [
     "registered",
     "resampled",
     "rows_brought",
-    "share_between",
     "share_of",
     "short_looks_at_files",
     "shown_in_errors",
@@ -172,11 +171,12 @@ __all__ = [
     "straightened",
     "studentised",
     "subset_sums",
-    "sums_and_rests",
+    "sums_and_remainders",
     "sums_of",
     "threads",
     "values_of",
     "whole_queries",
+    "wilson_interval",
 ]
 
 

@@ -71,10 +71,10 @@ class Cases:
     columns: Columns
     conventions: Conventions
     classes: pl.Series  # in order, of two classes the relevant one last; ``UNNAMED`` where their names are not needed
-    clusters: pl.Series | None  # the values of predictions that are found clusters; None where they are classes
+    found_clusters: pl.Series | None  # the values of predictions that are found clusters; None where they are classes
     binary: bool  # whether there are two classes, one of which is the relevant one
     alphabetic: bool = False  # whether several classes are text in alphabetic order, which means nothing
-    cluster_error: FrameMetricsError | None = None  # the error to raise where clusters need match= and it was not given
+    unmatched_error: FrameMetricsError | None = None  # to raise where clusters need match=, which was not given
 
     @property
     def k(self) -> int:
@@ -92,9 +92,9 @@ class Cases:
         return "weight" in self.rows.columns
 
     @property
-    def found(self) -> int:
+    def n_predictable(self) -> int:
         """Number of distinct values that may be predicted: classes, or found clusters."""
-        return self.k if self.clusters is None else len(self.clusters)
+        return self.k if self.found_clusters is None else len(self.found_clusters)
 
     @cached_property
     def times(self) -> Array:
@@ -119,7 +119,7 @@ def read_cases(
     conventions: Conventions,
     *,
     named: bool = False,
-    single: bool = False,
+    keep_row_numbers: bool = False,
     unjudged: bool = False,
     only_correctness: Callable[[], bool] = lambda: False,
     audited: bool = False,
@@ -129,7 +129,7 @@ def read_cases(
     Parameters
     ----------
     named : whether the result shows the values of the classes.
-    single : whether to keep the row of the frame of each case, as the column "row".
+    keep_row_numbers : whether to keep the row of the frame of each case, as the column "row".
     unjudged : whether unjudged rows keep a null as their true class, unless the conventions say what they are;
         otherwise they are an error.
     only_correctness : returns True if only right and wrong predictions have to be told apart, so that there may be any
@@ -148,7 +148,7 @@ def read_cases(
     cell, first = codes(frame, columns.cell_keys)
     at = np.int32 if len(frame) < 1 << 31 else np.int64
     out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else at))}
-    out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if single else {}
+    out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if keep_row_numbers else {}
     # The true and the predicted side: two classes become marks of relevant rows, several become codes of classes.
     label, predicted = sides_of(frame, columns, conventions)
     if conventions.word is not None and not audited:
@@ -318,7 +318,7 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
 
     Parameters
     ----------
-    log : read with ``single=True``, so that the rows of its rankings are known.
+    log : read with ``keep_row_numbers=True``, so that the rows of its rankings are known.
     queries : whether each ranking is a cell by itself; otherwise each segment is one.
     ranks : whether the score is minus the rank.
     unjudged : whether unjudged results keep a null as their true class; otherwise they are not relevant, or dropped.

@@ -40,7 +40,7 @@ class GradeFacts(ABC):
         return bool(((grade > 0) & (grade != 1)).any())
 
     @property
-    def n_shares(self) -> int:
+    def n_fractional_grades(self) -> int:
         """Number of judgments that are grades strictly between 0 and 1."""
         grade = self.judgments.get_column("grade", default=None)
         return 0 if grade is None or not grade.dtype.is_float() else int(shares_among(grade).sum())
@@ -104,7 +104,7 @@ class FactsOfPieces(Facts):
         return int(longest), int(self.table[HEIGHT].sum()), int(self.table[QUERIES].sum())
 
     @property
-    def n_shares(self) -> int:
+    def n_fractional_grades(self) -> int:
         return int(self.table[SHARES].sum())
 
     @property

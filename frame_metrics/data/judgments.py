@@ -69,7 +69,7 @@ class JudgmentTable:
         return ByQuery(self.queries.select(self.keys), self.pool.starts, self.pool.lengths, self.order)
 
     @property
-    def single(self) -> list[str]:
+    def judgment_keys(self) -> list[str]:
         """The columns that identify what an annotator judged: query, document and, if there are any, subtopic."""
         there = () if self.each is None else self.each.columns
         return [*self.keys, "doc", *(name for name in there if name == "subtopic")]

@@ -46,7 +46,7 @@ class Log(Facts):
     # documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
     relevance_known: Array | None = None
     # With value=: whether numbers of a ranking are those of an answer, as the column "answered" says, (rankings,).
-    answers: Array | None = None
+    answered_by_column: Array | None = None
     spelled: Sequence[Sequence[str]] = ()  # texts of labels, and of predictions, that are, or are like, positive=
 
     @cached_property
@@ -55,8 +55,8 @@ class Log(Facts):
 
         A system that is a column has a row of each query; it answered those of which it has a result.
         """
-        if self.answers is not None:
-            return self.answers
+        if self.answered_by_column is not None:
+            return self.answered_by_column
         return self.with_results if self.columns.shape.per_system else self.grid.of_log
 
     @property
@@ -299,7 +299,7 @@ class Log(Facts):
 
 
 @dataclass(frozen=True)
-class WholeLog:
+class WholeLogFacts:
     """Facts about the whole log, where a piece of it is worked on: some queries with all their rows."""
 
     systems: int | None  # number of all systems; None if unknown, if none is named, or if each system is a column

@@ -62,14 +62,14 @@ def undecided_shares(log: GradeFacts) -> int:
     """Return the number of such grades, if it is unclear whether they are relevant, see ``undecided``; else 0."""
     if log.conventions.rel_given or "label" in log.judgments.columns:  # then it is clear what is relevant
         return 0
-    shares = log.n_shares
+    shares = log.n_fractional_grades
     return undecided(shares, log.top_grade, log.conventions) if shares else 0
 
 
 def check_relevant(log: Facts) -> None:
     """Raise where the grades of a log do not say what is relevant."""
     if "label" not in log.judgments.columns:
-        check_relevance(log.judgments["grade"], log.n_shares, log.judgment_name, log.conventions)
+        check_relevance(log.judgments["grade"], log.n_fractional_grades, log.judgment_name, log.conventions)
 
 
 def all_relevant(log: GradeFacts) -> bool:
@@ -80,7 +80,9 @@ def all_relevant(log: GradeFacts) -> bool:
 def facts_of(log: Log) -> dict[str, pl.Series]:
     """Return the facts about a piece, one value for each of ``FACTS``."""
     called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in log.scores_by_looks]
-    facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([log.n_shares], dtype=pl.Int64)}
+    facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {
+        SHARES: pl.Series([log.n_fractional_grades], dtype=pl.Int64)
+    }
     facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, log.row_counts, strict=True)}
     known = {LOWEST: log.lowest_grades, GROUPS: pl.Series([*log.document_groups], dtype=pl.Float64)}
     facts[NONPOSITIVE] = pl.Series([log.has_nonpositive], dtype=pl.Boolean)

@@ -14,7 +14,7 @@ from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judged_rows import align_with_judgments, match
 from frame_metrics.data.judgments import JudgmentTable, laid_out, number_clusters, read_judgments
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.systems_as_columns import systems_of
@@ -43,9 +43,9 @@ def read_log(
     conventions: Conventions,
     judgments: tuple[pl.DataFrame, Columns] | None,
     *,
-    single: bool = False,
+    keep_row_numbers: bool = False,
     totals: bool = False,
-    whole_log: WholeLog | None = None,
+    whole_log: WholeLogFacts | None = None,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
 
@@ -53,7 +53,7 @@ def read_log(
     ----------
     frame, columns, conventions : the rows, the roles of their columns, and the conventions.
     judgments : the separate judgments, and the roles of their columns; None if there are none.
-    single : whether rows will be looked up one by one, so that their row numbers are kept.
+    keep_row_numbers : whether rows will be looked up one by one, so that their row numbers are kept.
     totals : whether to measure judged queries of an unknown segment too, which count in totals only.
     whole_log : facts about the whole log, if this is a piece of it; None if it is whole.
     """
@@ -90,14 +90,14 @@ def read_log(
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
         log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
     # Group the rows by system, segment and query, and add the queries that have none.
-    rankings = _rankings(log, columns, single=single or systems is not None)
+    rankings = _rankings(log, columns, keep_row_numbers=keep_row_numbers or systems is not None)
     if columns.doc and not drops_duplicates:
         _check_repeated(rankings, log, columns, no_system=no_system)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
     keyed, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
     # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
-    of = whole_log or WholeLog(None)
+    of = whole_log or WholeLogFacts(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
     has_judgments = bool(label_columns.label or label_columns.grade or columns.relevant)
     known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
@@ -254,14 +254,14 @@ def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
     return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
 
 
-def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> RankingRows:
+def _rankings(log: pl.DataFrame, columns: Columns, *, keep_row_numbers: bool) -> RankingRows:
     """Find the rankings of the log, and lay out the columns that kernels, sorting and checks read."""
     named_rows = ("rank", *QUERY_ROLES)  # errors name their rows
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
-    single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=single))
+    named = keep_row_numbers or columns.doc is not None or bool(set(named_rows) & set(laid))
+    return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=named))
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> JudgmentTable:

@@ -7,7 +7,7 @@ import polars as pl
 
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.ranking_rows import RankingRows, constant
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.fast.group_rows import group_rows
@@ -30,7 +30,7 @@ def read_values(
     conventions: Conventions,
     metric: Array | None,
     n: int,
-    whole_log: WholeLog | None = None,
+    whole_log: WholeLogFacts | None = None,
 ) -> tuple[Log, Array, Array, Array]:
     """Check the columns, and find the value of every metric for every ranking.
 
@@ -67,13 +67,16 @@ def read_values(
         marks = undefined_column(frame[columns.was_undefined], columns.was_undefined)
         table = table.with_columns(marks.alias("was_undefined"))
     laid = [name for name in (*QUERY_ROLES, "metric", "answered", "was_undefined", *names) if name in table.columns]
-    rankings, of = RankingRows(*group_rows(table, columns.internal_keys, laid, rows=True)), whole_log or WholeLog(None)
+    rankings, of = (
+        RankingRows(*group_rows(table, columns.internal_keys, laid, rows=True)),
+        whole_log or WholeLogFacts(None),
+    )
     grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
     each = _by_metric(grid.rankings, columns, names, n)  # first, as numbers of several systems are repeated ones
     answers = grid.of_log
     if columns.answered:
         answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
-    log = Log(table, columns, conventions, "", grid, answers=answers)
+    log = Log(table, columns, conventions, "", grid, answered_by_column=answers)
     return log, *each
 
 

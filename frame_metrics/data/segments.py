@@ -23,13 +23,13 @@ def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes in each segment; found clusters are matched to classes."""
     table, conventions = crossed(cases, segments), cases.conventions
     cells = table.segment, table.true, table.found, table.amount[None], table.shape
-    if cases.clusters is not None:
+    if cases.found_clusters is not None:
         taken = (
             None
             if conventions.match is None
             else match_clusters(table.grids(), table.has_rows, table.shape[2], conventions)
         )
-        return Classes(*cells, table.has_rows, taken, cases.cluster_error)
+        return Classes(*cells, table.has_rows, taken, cases.unmatched_error)
     if cases.binary or conventions.classes is not None:
         return Classes(*cells, np.ones(table.shape[:2], bool))
     return Classes(*cells, table.has_rows | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
@@ -74,10 +74,10 @@ def marks_of(row: Array, column: Array, shape: tuple[int, int]) -> Array:
 
 def crossed(cases: Cases, segments: Segments) -> Crossed:
     """Cross-tabulate true classes and predictions in each segment."""
-    rows, width = cases.rows, cases.found + 1
+    rows, width = cases.rows, cases.n_predictable + 1
     if segments.cells.segment_known is not None:  # rows of an unknown segment count in totals only
         rows = rows.filter(segments.of(rows) >= 0)
-    shape, every = (len(segments), cases.k, cases.found), len(segments) * cases.k * width
+    shape, every = (len(segments), cases.k, cases.n_predictable), len(segments) * cases.k * width
     kind, narrow = (pl.Int32, np.int32) if every < 1 << 31 else (pl.Int64, np.int64)
     cell = (rows["actual"].cast(kind) * width + rows["predicted"].cast(kind).fill_null(width - 1)).to_numpy()
     if segments.keys:

@@ -54,7 +54,7 @@ class Unfolded:
         """Return the values of a key that only the table has (unfolded or made here), else its rows unchanged."""
         columns = self.columns
         judged = (columns.doc, ANNOTATOR) if self.nested else ()
-        if name not in (*columns.shape.made, *columns.shape.lists, *judged):
+        if name not in (*columns.shape.made, *columns.shape.list_columns, *judged):
             return at
         values = key_values(self.table, name, at, self.judgments)
         return values.cast(pl.String) if name == SYSTEM and name in columns.shape.made else values
@@ -119,7 +119,7 @@ def unfold(
         judgments, judgment_rows = _unfolded_judgments(judgments.backend, judgments.columns, judgment_columns, to_read)
     # Results: a row for each item of a list, and for each system that is a column.
     tables, rows = [whole], [origin]
-    if columns.shape.lists:
+    if columns.shape.list_columns:
         tables, rows = _without_lists(whole, columns)
     if columns.relevant and columns.systems_have_rows and judgment_rows is not None:
         judgments, judgment_rows = _with_results(judgments, judgment_rows, tables[0], rows[0], columns)
@@ -148,16 +148,16 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     -------
     One or two tables: the results, and a row for each query without results; and the source rows of each table.
     """
-    frame = _as_lists(frame, columns.shape.lists)
-    judgments = [name for name in (columns.label, columns.grade) if name in columns.shape.lists]
+    frame = _as_lists(frame, columns.shape.list_columns)
+    judgments = [name for name in (columns.label, columns.grade) if name in columns.shape.list_columns]
     # A query without results is judged if its row has lists of judgments, unless only these are null.
-    null = frame.select(pl.col(name).is_null() for name in columns.shape.lists)
+    null = frame.select(pl.col(name).is_null() for name in columns.shape.list_columns)
     known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
-    frame, length = _length(frame, columns.shape.lists, judgments)
+    frame, length = _length(frame, columns.shape.list_columns, judgments)
     if columns.query:
         _check_once(frame, columns)
     some, every = length > 0, np.arange(len(frame))
-    results = frame.filter(pl.Series(some)).explode(list(columns.shape.lists))
+    results = frame.filter(pl.Series(some)).explode(list(columns.shape.list_columns))
     origin = np.repeat(every[some], length[some])
     if columns.rank in columns.shape.made and columns.rank != columns.shape.stacked_column:
         first = np.cumsum(length[some]) - length[some]
@@ -167,7 +167,9 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     if some.all() or not columns.query:
         return [results], [origin]
     without_results = (
-        frame.filter(pl.Series(~some)).drop(columns.shape.lists).with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
+        frame.filter(pl.Series(~some))
+        .drop(columns.shape.list_columns)
+        .with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
     )
     if judgments:
         without_results = without_results.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
@@ -348,7 +350,7 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
     values = ids[name]
     if values.dtype == pl.Boolean:
         raise flags_for_ids(name)
-    if not values.dtype.is_numeric() or doc not in columns.shape.lists or not _0_or_1(values).all():
+    if not values.dtype.is_numeric() or doc not in columns.shape.list_columns or not _0_or_1(values).all():
         return NO_FLAGS
     lists = _as_lists(frame, [name, doc])
     if not (lists[name].list.len() == lists[doc].list.len()).fill_null(True).all():

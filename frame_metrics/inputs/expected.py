@@ -32,7 +32,7 @@ class Expected(FullRanking):
 
     def __init__(self, run: FullRanking, tie: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
-        self.run, self.group = run, tie
+        self.run, self.tie_number = run, tie
 
     @property
     def n_relevant(self) -> Array:
@@ -45,16 +45,16 @@ class Expected(FullRanking):
     @cached_array
     def _rows_in(self) -> Array:
         """Number of rows of each tie."""
-        return np.bincount(self.group)
+        return np.bincount(self.tie_number)
 
     @cached_array
     def _relevant_in(self) -> Array:
         """Number of relevant rows of each tie."""
-        return np.bincount(self.group, self.good)
+        return np.bincount(self.tie_number, self.good)
 
     def rows_with(self, values: Array) -> Rows:
         """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
-        mean = (np.bincount(self.group, values) / np.maximum(self._rows_in, 1))[self.group]
+        mean = (np.bincount(self.tie_number, values) / np.maximum(self._rows_in, 1))[self.tie_number]
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
 
@@ -68,10 +68,10 @@ class Expected(FullRanking):
     @cached_array
     def _tie_of(self) -> tuple[Array, Array, Array]:
         """For each row where a relevant document may stand: the row, its tie, and the first such row of that tie."""
-        row = np.flatnonzero(self._relevant_in[self.group])
+        row = np.flatnonzero(self._relevant_in[self.tie_number])
         query = self.query_of(row)
         row = row[row - self.starts[query] < self.n_ret[query]]
-        tie = self.group[row]
+        tie = self.tie_number[row]
         return row, tie, np.searchsorted(tie, tie)
 
     def total(self, values: Array) -> Array:
@@ -84,16 +84,16 @@ class Expected(FullRanking):
         return self.rows_with(gain_of(self.grade, gain))
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
-        lacking = np.bincount(self.group, np.isnan(value))
+        lacking = np.bincount(self.tie_number, np.isnan(value))
         if ((lacking > 0) & (lacking < self._rows_in)).any():
             raise NotComputableError(
                 f"{call}: of rows with equal scores some have no value, and ties='expected' takes their "
                 "mean; fill the nulls, or name doc= to order equal scores by document"
             )
         some = np.ones(len(value), bool) if rows is None else rows
-        mean = np.bincount(self.group, np.where(some, value, 0)) / np.maximum(self._rows_in, 1)
-        row = np.flatnonzero(np.bincount(self.group, some)[self.group])
-        return self.rows(row, mean[self.group][row])
+        mean = np.bincount(self.tie_number, np.where(some, value, 0)) / np.maximum(self._rows_in, 1)
+        row = np.flatnonzero(np.bincount(self.tie_number, some)[self.tie_number])
+        return self.rows(row, mean[self.tie_number][row])
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         return self.run.ideal(gain)
@@ -105,11 +105,11 @@ class Expected(FullRanking):
         seen = np.minimum(self.n_ret, k).astype(np.int64)
         some = np.flatnonzero(seen)
         end = self.starts[some] + seen[some]
-        last = self.group[end - 1]
-        begin = np.searchsorted(self.group, last)
+        last = self.tie_number[end - 1]
+        begin = np.searchsorted(self.tie_number, last)
         counted = np.zeros(self.n_queries)
         counted[some] = sums_between(rows, self.starts[some], begin)
-        counted[some] += np.bincount(self.group, rows)[last] * ((end - begin) / self._rows_in[last])
+        counted[some] += np.bincount(self.tie_number, rows)[last] * ((end - begin) / self._rows_in[last])
         return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
-from frame_metrics.data.log import WholeLog
+from frame_metrics.data.log import WholeLogFacts
 from frame_metrics.data.misread import check_positive_in, check_relevant
 from frame_metrics.data.rank_scores import check_positions, positions_in
 from frame_metrics.errors import ColumnError
@@ -51,8 +51,8 @@ class Counting(PieceWork):
     ranks: bool = False  # whether the score is minus the rank
     unjudged: bool = False  # whether unjudged rows keep a null as their true class
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
-        log = source.log(single=True, totals=self.totals, whole_log=whole_log)
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
+        log = source.log(keep_row_numbers=True, totals=self.totals, whole_log=whole_log)
         grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
         ranking = rows["cell"].to_numpy()
         cell = ranking if self.queries else log.index.cell[ranking]
@@ -105,10 +105,10 @@ def cases_read(
         )
     if isinstance(source, InPieces):
         types = source.pieces.types(columns.needed)
-        table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.shape.lists})
+        table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.shape.list_columns})
         cases = cases_in_pieces(source, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     else:
-        log = source.log(single=True, totals=totals)
+        log = source.log(keep_row_numbers=True, totals=totals)
         check_relevant(log)
         table, cases = source.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases

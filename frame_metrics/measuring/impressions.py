@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log, WholeLog
+from frame_metrics.data.log import Block, Log, WholeLogFacts
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_key_names, check_one_role_each, quote
 from frame_metrics.fast.codes import codes
@@ -173,7 +173,7 @@ class ClickCounts(PieceWork):
 
     named: tuple[str, ...]  # the columns of segment, system, query and document
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         log = source.log(whole_log=whole_log)
         rows = rows_of(log, source, self.named).group_by(*self.named, RANK, maintain_order=True)
         summed = [*SUMMED, *([CHANCE] if log.conventions.propensity is not None else [])]

@@ -52,9 +52,9 @@ class QueryValues:
     query: Array  # the number of each query, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
-    answered: Array  # whether the system has a row of a query, and a number, shape (metrics, queries, systems)
+    has_number: Array  # whether the system has a row of a query, and a number, shape (metrics, queries, systems)
     unanswered: Array  # whether a judged query has no row of the system, shape (queries, systems)
-    without_number: Array  # whether a system has no number for a query, which is then not compared, as ``answered``
+    without_number: Array  # whether a system has no number for a query, which is then not compared, as ``has_number``
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
     n_only_in_baseline: int  # number of queries that only the saved baseline has
@@ -80,7 +80,7 @@ class QueryValues:
 
     def unpaired(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that only one of two systems answered."""
-        return self.answered[metric, :, pair[0]] != self.answered[metric, :, pair[1]]
+        return self.has_number[metric, :, pair[0]] != self.has_number[metric, :, pair[1]]
 
     def not_compared(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that are not compared because a system has no number.

@@ -15,7 +15,7 @@ from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.misread import check_positive_in, facts_of
 from frame_metrics.data.other_spellings import QUERIES, other_zeros
 from frame_metrics.data.rank_scores import check_positions
@@ -93,10 +93,10 @@ class Measuring(PieceWork):
 
     asked: Asked
     averages: Averages
-    single: ClassVar[bool] = False  # whether single rows are needed, see ``read_log``
+    keep_row_numbers: ClassVar[bool] = False  # whether single rows are needed, see ``read_log``
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
-        log = source.log(single=self.single, totals=self.totals, whole_log=whole_log)
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
+        log = source.log(keep_row_numbers=self.keep_row_numbers, totals=self.totals, whole_log=whole_log)
         check_ideal(self.asked, log)
         return self.kept(log, self.measure(log), ordered=ordered)
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.keys.groups import Segments, as_text, groups_of
@@ -217,7 +217,7 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
     call = source.call.without_frames()
     nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
     log = source_of(call, nothing, source.judgments, piece=True).log(
-        whole_log=WholeLog(None, more=call.columns.systems_have_rows)
+        whole_log=WholeLogFacts(None, more=call.columns.systems_have_rows)
     )
     return values_of_source(source, asked, totals=totals), _judged(log)
 

@@ -18,8 +18,8 @@ from frame_metrics.measuring.rows import Inputs, class_cells, class_sizes, each_
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import share_of_top
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentile_interval, units_of
-from frame_metrics.stats.shares import between, effective, kish_within
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, enough_resamples, percentile_interval, units_of
+from frame_metrics.stats.shares import wilson_on_range, effective, kish_within
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
@@ -170,7 +170,7 @@ class RowDraws:
                 segment: INPUT_OF_RESAMPLES[kind](self.inputs, segment, *columns)
                 for segment, (_, columns) in rows.of.items()
             }
-            resamples = often_enough(self.resamples, rows.units.number) if self.for_ends else self.resamples
+            resamples = enough_resamples(self.resamples, rows.units.number) if self.for_ends else self.resamples
             with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, resamples, self.seed):
                     tick(len(often))
@@ -186,11 +186,11 @@ class RowDraws:
         segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
         source = self.inputs, segment
         if isinstance(drawn, Classes):
-            return Inputs(self._cases, segments, drawn, None, source=source)
+            return Inputs(self._cases, segments, drawn, None, drawn_from=source)
         if isinstance(drawn, ClassScores):
-            return Inputs(self._cases, segments, None, drawn, source=source)
+            return Inputs(self._cases, segments, None, drawn, drawn_from=source)
         of = {metric: metric.compute(drawn.order_scores if metric.of_order else drawn.scores) for metric in metrics}
-        return Inputs(self._cases, segments, None, None, source=source, drawn=of)
+        return Inputs(self._cases, segments, None, None, drawn_from=source, drawn=of)
 
     @cached_property
     def _cases(self) -> Cases:
@@ -270,7 +270,7 @@ def columns_read(cases: Cases, kind: type) -> list[Array]:
     """Return the columns that metrics with this kind of input read: the true class, then predictions or scores."""
     rows = cases.rows
     if kind is Classes:
-        read = [rows["predicted"].fill_null(cases.found)]
+        read = [rows["predicted"].fill_null(cases.n_predictable)]
     elif kind is FullScores:
         read = [rows["score"].fill_null(-np.inf)]
     else:

@@ -12,7 +12,7 @@ from frame_metrics.measuring.rows import Inputs, two_by_two
 from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import SEVERAL
-from frame_metrics.stats.shares import between, effective, hybrid, kish_within, with_costs
+from frame_metrics.stats.shares import effective, hybrid, kish_within, wilson_on_range, with_costs
 
 
 def ends_by_shares(
@@ -73,7 +73,7 @@ def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Arra
         cells = np.array([rest.tn, rest.fp, rest.un, rest.fn, rest.tp, rest.up])
     n = (cells * ~np.isnan(counted)[:, None]).sum(axis=0)
     share = ratio((cells * np.nan_to_num(counted)[:, None]).sum(axis=0), n)
-    return np.array([share, *between(share, np.where(n > 1, n, np.nan), level)])
+    return np.array([share, *wilson_on_range(share, np.where(n > 1, n, np.nan), level)])
 
 
 def _alone(cases: Cases, metric: Metric) -> Array:
@@ -116,7 +116,7 @@ def _of_marks(inputs: Inputs, place: Array, row_marks: Array, level: float) -> A
         grouped = np.bincount(at, minlength=size) < n
         units = np.where(grouped, clusters, units)
         rows = np.where(grouped, effective(share, within_cluster, clusters, alone, level, clustered=True), rows)
-    return np.array([share, *between(share, np.where(units > 1, rows, np.nan), level)])
+    return np.array([share, *wilson_on_range(share, np.where(units > 1, rows, np.nan), level)])
 
 
 def _clusters(inputs: Inputs, place: Array, some: Array) -> tuple[Array, Array]:

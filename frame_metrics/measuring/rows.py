@@ -43,9 +43,9 @@ class Inputs(Remembers):
     table: Classes | None  # true and predicted classes; None without predictions
     by_class: ClassScores | None  # the scores of several classes; None without such scores
     metrics: Sequence[Metric] = ()  # those of the scores of two classes that are asked for
-    varies: bool = False  # whether intervals of areas under ROC curves are asked for
+    with_intervals: bool = False  # whether intervals of areas under ROC curves are asked for
     # Of resamples: the inputs that they are drawn from, and the segment; and the values of metrics of scores.
-    source: tuple[Inputs, int] | None = None
+    drawn_from: tuple[Inputs, int] | None = None
     drawn: Mapping[Metric, Array] = field(default_factory=dict)
 
     @property
@@ -68,7 +68,7 @@ class Inputs(Remembers):
 
     def of_scores(self, metric: Metric) -> Array:
         """Return a metric of the scores of two classes, NaN where undefined, shape (segments,)."""
-        return self.drawn[metric] if self.source is not None else self._scored[0][metric]
+        return self.drawn[metric] if self.drawn_from is not None else self._scored[0][metric]
 
     @property
     def areas(self) -> Areas:
@@ -84,7 +84,7 @@ class Inputs(Remembers):
         def work(at: Array, scores: FullScores) -> None:
             for metric, value in values.items():
                 value[at] = metric.compute(scores)
-            if self.varies:
+            if self.with_intervals:
                 areas[:, at] = Areas.of(scores).stacked
 
         each_scored_block(self.cases, self.segments, work)
@@ -289,14 +289,14 @@ def _check_probabilities(name: str, cases: Cases) -> None:
     refuse(", ".join(columns.values()), (total - 1).abs() > CLOSE, "do not add up to 1", f"{name} needs probabilities")
 
 
-def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, varies: bool = False) -> Inputs:
-    """Prepare the inputs of metrics for some segments; ``varies``: for intervals of areas under ROC curves too."""
+def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, with_intervals: bool = False) -> Inputs:
+    """Prepare the inputs of metrics for some segments; ``with_intervals``: for intervals of areas of ROC curves too."""
     table = tables(cases, segments) if "predicted" in cases.rows.columns else None
     if cases.columns.class_scores:
         return Inputs(cases, segments, table, class_scores(cases, segments))
     each = (one for metric in metrics for one in (metric, *metric.companions.values()))
     of_scores = tuple(dict.fromkeys(one for one in each if one.input is FullScores))
-    return Inputs(cases, segments, table, None, of_scores, varies)
+    return Inputs(cases, segments, table, None, of_scores, with_intervals)
 
 
 def class_sizes(cases: Cases, segments: Segments) -> Array:
@@ -346,7 +346,7 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
     raw = np.where(there, _whole(inputs, form), np.nan)
     value = _filled(inputs, name, metric, raw, there, lambda source: _whole(source, form))
     undefined = (np.isnan(raw) & there).astype(np.int64)
-    if inputs.source is None and "lone" in form.companions:
+    if inputs.drawn_from is None and "lone" in form.companions:
         undefined += np.nan_to_num(_whole(inputs, form.companions["lone"])).astype(np.int64)
     return SegmentValues(value, undefined)
 
@@ -375,9 +375,9 @@ def _filled(
     whole : the function that gives ``raw``, for the inputs that resamples are drawn from.
     """
     value = inputs.cases.conventions.filled(name, metric, raw, measured)
-    if inputs.source is None or not np.isnan(raw).any():
+    if inputs.drawn_from is None or not np.isnan(raw).any():
         return value
-    source, segment = inputs.source
+    source, segment = inputs.drawn_from
     known = ~np.isnan(whole(source)[..., segment, None])
     return np.where(np.isnan(raw) & known, np.nan, value)
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.saved_numbers import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
 from frame_metrics.hidden import TIMES
@@ -163,7 +163,7 @@ def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
 
 
 def _read(
-    source: Source, n: int, number: dict[str, int] | None, whole_log: WholeLog | None = None
+    source: Source, n: int, number: dict[str, int] | None, whole_log: WholeLogFacts | None = None
 ) -> tuple[Log, Values]:
     """Read the numbers of rows in memory, or of a piece.
 
@@ -192,7 +192,7 @@ class Saved(Measuring):
     wanted: Sequence[str] | None  # those that are asked for; None for all
     sums: bool  # whether sums over rankings are enough
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         log, found = _read(source, len(self.available), self.number, whole_log)
         if not self.sums:
             return self.kept(log, found, ordered=ordered)

@@ -46,7 +46,7 @@ def summed_rows(each: Answer, values: Values, averages: Averages) -> Answer:
     many = np.bincount(cell) >= MIN_TO_SUM
     group, n = np.where(many, np.cumsum(many) - 1, NONE)[cell], int(many.sum())
     here, first = np.unique(group, return_index=True)
-    sums = summed_within(values, averages, group, n, first[here >= 0]).numbers.T.tolist()
+    sums = summed_within(values, averages, group, n, first[here >= 0]).sums.T.tolist()
     stays = group < 0
     stays[first] = True  # among them the first row, with the facts of the piece
     at = np.flatnonzero(stays)
@@ -66,8 +66,8 @@ def with_sums_of(values: Values, table: pl.DataFrame, averages: Averages) -> Val
     group = np.full(len(summed), NONE)
     group[alone] = np.arange(len(alone))
     single = summed_within(values, averages, group, len(alone), alone)
-    numbers = table[SUMS].drop_nulls().explode().to_numpy().reshape(-1, len(single.numbers)).T
-    return with_sums(values, [single, replace(single, at=np.flatnonzero(summed), numbers=numbers)])
+    numbers = table[SUMS].drop_nulls().explode().to_numpy().reshape(-1, len(single.sums)).T
+    return with_sums(values, [single, replace(single, at=np.flatnonzero(summed), sums=numbers)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,11 +20,11 @@ from frame_metrics.stats.averages import (
     Averages,
     Tally,
     averages_of,
-    numbers_within,
-    of_numbers,
+    partial_sums_within,
     pooled,
+    sums_within,
+    tallies_of_sums,
     tally,
-    within,
 )
 
 # Fields with a value for each ranking, besides those of metrics.
@@ -176,7 +176,7 @@ class Summed:
     """Sums over rankings, from which averages can be computed as from the rankings, to the last bit."""
 
     at: Array  # a ranking that stands for each group, shape (groups,)
-    numbers: Array  # the number of evaluated rankings, then what ``numbers_within`` returns, shape (numbers, groups)
+    sums: Array  # the number of evaluated rankings, then what ``partial_sums_within`` returns, shape (sums, groups)
     of: list[int]  # the metric of each tally, see ``tallies_of``
     tallies: list[Tally]  # of the sums
 
@@ -186,26 +186,26 @@ def summed_within(values: Values, averages: Averages, group: Array, n: int, at: 
     of, each = tallies_of(values, averages)
     group = group[values.evaluated]
     many = np.bincount(group + 1, minlength=n + 1)[1:]
-    numbers = numbers_within(each, group, n)
-    return Summed(at, np.concatenate([many[None], numbers]), of, of_numbers(each, numbers))
+    sums = partial_sums_within(each, group, n)
+    return Summed(at, np.concatenate([many[None], sums]), of, tallies_of_sums(each, sums))
 
 
-def summed_in_cells(values: Values, averages: Averages, numbers: Array) -> Summed:
-    """Sum the evaluated rankings of each system and segment; ``numbers``: of each ranking among those of all blocks."""
+def summed_in_cells(values: Values, averages: Averages, ranking: Array) -> Summed:
+    """Sum the evaluated rankings of each system and segment; ``ranking``: the number of each in all blocks."""
     group = np.full(len(values.evaluated), NONE)
     _, first, group[values.evaluated] = np.unique(
         values.index.cell[values.evaluated], return_index=True, return_inverse=True
     )
-    return summed_within(values, averages, group, len(first), numbers[values.evaluated][first])
+    return summed_within(values, averages, group, len(first), ranking[values.evaluated][first])
 
 
 def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     """Return values in which rankings are summed: those of each group become one that is evaluated."""
-    at, numbers = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "numbers"))
+    at, of_parts = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "sums"))
     order, stands = np.argsort(at), np.zeros(len(values.evaluated), bool)
     stands[at] = True
-    many, *rest = numbers[:, order]
-    sums = parts[0].of, of_numbers(parts[0].tallies, np.array(rest))
+    many, *rest = of_parts[:, order]
+    sums = parts[0].of, tallies_of_sums(parts[0].tallies, np.array(rest))
     return replace(values, evaluated=stands, sums=sums, many=many)
 
 
@@ -230,4 +230,4 @@ def effective_sizes(
         sum_of_weights, sum_of_squares = values.weights[i]
         weights.append((sum_of_weights * each)[some])
         squares.append((sum_of_squares * each**2)[some])
-    return ratio(within(group, n, weights) ** 2, within(group, n, squares))
+    return ratio(sums_within(group, n, weights) ** 2, sums_within(group, n, squares))

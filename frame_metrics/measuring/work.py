@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.backends.protocol import SeparateJudgments
-from frame_metrics.data.log import WholeLog
+from frame_metrics.data.log import WholeLogFacts
 from frame_metrics.data.other_spellings import queries_with_other_zeros
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
@@ -40,7 +40,7 @@ class PieceWork(ABC):
     totals: bool  # see ``read_log``
 
     @abstractmethod
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         """Reduce a piece to a small table.
 
         Parameters
@@ -92,7 +92,7 @@ class PieceWork(ABC):
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else self.call.columns.shape.per_system
-        whole_log = WholeLog(len(every) or None, more=self.unnumbered)
+        whole_log = WholeLogFacts(len(every) or None, more=self.unnumbered)
         answer = self.answer(source, whole_log, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.call.columns.relevant:
             return answer

@@ -71,7 +71,7 @@ class Call:
         """Return the call with the frames of propensities, popularity and catalogue read, as polars."""
         conventions = self.conventions
         if conventions.popularity is not None or conventions.catalogue is not None:
-            lists = self.needs is not None and self.needs.lists
+            lists = self.needs is not None and self.needs.sets_of_lists
             conventions = tables_of(conventions, self.columns, lists=lists)
         if conventions.propensity is not None:
             by = [name for name in self.columns.by if name not in self.columns.shape.from_judgments]
@@ -112,7 +112,7 @@ def of_every_role(plan: Plan) -> Call:
 
 def _checked(call: Call, needs: Needs) -> Call:
     """Return a call; raise for metrics that the verb cannot compute."""
-    if needs.lists and not (needs.verb is not None and needs.verb.takes_lists):
+    if needs.sets_of_lists and not (needs.verb is not None and needs.verb.takes_lists):
         raise NotComputableError(
             "catalogue_coverage, distributional_coverage and catalogue_gini have one value for all lists of a segment "
             "together, and none for a single query: use evaluate(), or compare() for systems"
@@ -183,5 +183,5 @@ def _has_tuples(plan: Plan, columns: Columns) -> bool:
     """Return True if ids of the log are tuples."""
     doc = str(columns.doc)
     first = plan.backend.first_of(doc)
-    first = next(iter(first), None) if doc in columns.shape.lists and first is not None else first
+    first = next(iter(first), None) if doc in columns.shape.list_columns and first is not None else first
     return isinstance(first, tuple)

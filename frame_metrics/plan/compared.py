@@ -15,7 +15,7 @@ from frame_metrics.plan.reads import (
     SAVED,
     TWICE,
     UNITS,
-    of,
+    role_rules,
 )
 from frame_metrics.plan.verb import Exclusion, Refused, Verb
 
@@ -108,7 +108,7 @@ COMPARE = Verb(
     means=True,
     takes_lists=True,
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             RANKED,
             unless={"baseline": "catalogue"},
@@ -116,7 +116,7 @@ COMPARE = Verb(
             tests=TESTS["queries"],
             excludes=(_WITH_QUERY,),
         ),
-        "proxies": of(
+        "proxies": role_rules(
             "proxies",
             PROXIED,
             refuses=TWICE | _NO_ARMS,
@@ -131,7 +131,7 @@ COMPARE = Verb(
                 _WITH_QUERY,
             ),
         ),
-        "rows": of(
+        "rows": role_rules(
             "rows",
             f"{POOLED} doc",
             unless={"against": "doc"},
@@ -142,7 +142,7 @@ COMPARE = Verb(
                 Exclusion("per_query", " lists the differences of queries, and there is none", "name query="),
             ),
         ),
-        "numbers": of("numbers", SAVED, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
+        "numbers": role_rules("numbers", SAVED, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
     },
 )
 LEADERBOARD = Verb(
@@ -150,13 +150,15 @@ LEADERBOARD = Verb(
     means=True,
     takes_lists=True,
     kinds={
-        "queries": of("queries", RANKED, without="catalogue", refuses=_no_arms("leaderboard() ranks systems on")),
-        "numbers": of("numbers", SAVED, refuses=_no_arms("leaderboard() ranks systems on")),
+        "queries": role_rules(
+            "queries", RANKED, without="catalogue", refuses=_no_arms("leaderboard() ranks systems on")
+        ),
+        "numbers": role_rules("numbers", SAVED, refuses=_no_arms("leaderboard() ranks systems on")),
     },
 )
 _OF_ARMS = {
-    "queries": of("queries", RANKED, without="catalogue unanswered", tests=TESTS["arms"]),
-    "numbers": of("numbers", SAVED, tests=TESTS["arms"]),
+    "queries": role_rules("queries", RANKED, without="catalogue unanswered", tests=TESTS["arms"]),
+    "numbers": role_rules("numbers", SAVED, tests=TESTS["arms"]),
 }
 AB_TEST = Verb(
     name="ab_test",
@@ -173,7 +175,9 @@ AB_TEST = Verb(
     takes_lists=True,
     kinds={
         "queries": _OF_ARMS["queries"],
-        "rows": of("rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"], excludes=_OF_QUERIES),
+        "rows": role_rules(
+            "rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"], excludes=_OF_QUERIES
+        ),
         "numbers": _OF_ARMS["numbers"],
     },
 )
@@ -195,7 +199,7 @@ CHANGE = Verb(
     takes_lists=True,
     kinds={
         "queries": _OF_ARMS["queries"],
-        "rows": of(
+        "rows": role_rules(
             "rows",
             POOLED,
             refuses=COUNTED | _MATCHED | {"by": _BY_ROWS},
@@ -208,11 +212,13 @@ CHANGE = Verb(
 SAMPLE_SIZE = Verb(
     name="sample_size",
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries", RANKED, without="catalogue", unless={"arm": "unanswered", "baseline": "arm unjudged_queries"}
         ),
-        "proxies": of("proxies", PROXIED, without="positive", refuses=TWICE | _NO_ARMS, excludes=(_OF_ONE_KIND,)),
-        "numbers": of("numbers", SAVED, unless={"baseline": "arm"}),
+        "proxies": role_rules(
+            "proxies", PROXIED, without="positive", refuses=TWICE | _NO_ARMS, excludes=(_OF_ONE_KIND,)
+        ),
+        "numbers": role_rules("numbers", SAVED, unless={"baseline": "arm"}),
     },
 )
 INTERLEAVING = Verb(
@@ -222,7 +228,7 @@ INTERLEAVING = Verb(
         Exclusion("saved", " has numbers of other lists", "pass the name of a team", what=_SAVED),
     ),
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             f"team query by {UNITS} score rank doc label grade rel scale positive unjudged",
             refuses={"system": Refused(" says another system of each row than team= does")},
@@ -234,7 +240,7 @@ SIMILARITY = Verb(
     name="similarity",
     excludes=(Exclusion("average ci margins", " applies to means", "pass per_query=False", "per_query"),),
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             f"{KEYS} {UNITS} {ORDER}",
             unless={"baseline": UNITS},

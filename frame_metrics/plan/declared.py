@@ -19,9 +19,9 @@ from frame_metrics.plan.reads import (
     TWICE,
     UNITS,
     WEIGHED,
-    of,
+    role_rules,
 )
-from frame_metrics.plan.verb import Exclusion, Of, Refused, RoleRules, Verb
+from frame_metrics.plan.verb import Exclusion, Refused, RoleRules, RowKind, Verb
 from frame_metrics.roles.roles import RESOURCES, Roles
 
 _BOOTSTRAP = {"method": ("bootstrap",)}
@@ -29,13 +29,13 @@ JUDGE = Verb(
     name="judge",
     takes_lists=True,
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             RANKED,
             without="relevant n_relevant label positive group popularity catalogue",
             unless={"subtopic": WEIGHED},
         ),
-        "proxies": of("proxies", RANKED),
+        "proxies": role_rules("proxies", RANKED),
     },
 )
 EVALUATE = Verb(
@@ -44,8 +44,8 @@ EVALUATE = Verb(
     means=True,
     excludes=(Exclusion("method", " requires ci=", "pass ci=0.95 too", without="ci", cause=BadValueError),),
     kinds={
-        "queries": of("queries", RANKED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
-        "proxies": of(
+        "queries": role_rules("queries", RANKED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
+        "proxies": role_rules(
             "proxies",
             PROXIED,
             refuses=TWICE,
@@ -54,23 +54,23 @@ EVALUATE = Verb(
                 Exclusion("layout=wide", " has no room for lambda and n_proxy of each metric", "pass layout='long'"),
             ),
         ),
-        "rows": of(
+        "rows": role_rules(
             "rows", POOLED, without="cluster", when={"ci": "cluster"}, values={"method": ("delong", "bootstrap")}
         ),
-        "numbers": of("numbers", SAVED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
+        "numbers": role_rules("numbers", SAVED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
     },
 )
 PER_QUERY = Verb(
     name="per_query",
     kinds={
-        "queries": of("queries", RANKED, without=f"{UNITS} catalogue"),
-        "numbers": of("numbers", SAVED, without=UNITS),
+        "queries": role_rules("queries", RANKED, without=f"{UNITS} catalogue"),
+        "numbers": role_rules("numbers", SAVED, without=UNITS),
     },
 )
 CLICK_JUDGMENTS = Verb(
     name="click_judgments",
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             "query system arm by doc rank label grade rel scale duplicates positive propensity",
             unless={"model": "propensity"},
@@ -81,7 +81,7 @@ CLICK_JUDGMENTS = Verb(
 PROPENSITIES = Verb(
     name="propensities",
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             "query system arm by doc rank label grade rel scale duplicates positive",
             refuses=dict.fromkeys(
@@ -99,37 +99,37 @@ _ANNOTATED = {
 }
 AGREEMENT = Verb(
     name="agreement",
-    kinds={"queries": of("queries", "query doc grade system rel scale duplicates", refuses=_ANNOTATED)},
+    kinds={"queries": role_rules("queries", "query doc grade system rel scale duplicates", refuses=_ANNOTATED)},
 )
 DISAGREEMENTS = Verb(
     name="disagreements",
-    kinds={"queries": of("queries", "query doc grade system scale duplicates", refuses=_ANNOTATED)},
+    kinds={"queries": role_rules("queries", "query doc grade system scale duplicates", refuses=_ANNOTATED)},
 )
 _OF_DECISIONS = f"{KEYS} doc label relevant n_relevant predicted positive threshold"
 _POOLED_HERE = {"weight": Refused(" is the weight of a query, and rows are pooled here")}
 PER_CLASS = Verb(
     name="per_class",
     kinds={
-        "queries": of("queries", _OF_DECISIONS, when={"ci": "cluster"}, refuses=COUNTED | _POOLED_HERE),
-        "rows": of("rows", f"{POOLED} undefined", without="cluster", when={"ci": "cluster"}, refuses=COUNTED),
+        "queries": role_rules("queries", _OF_DECISIONS, when={"ci": "cluster"}, refuses=COUNTED | _POOLED_HERE),
+        "rows": role_rules("rows", f"{POOLED} undefined", without="cluster", when={"ci": "cluster"}, refuses=COUNTED),
     },
 )
 CONFUSION = Verb(
     name="confusion",
     kinds={
-        "queries": of("queries", _OF_DECISIONS, refuses=COUNTED | _POOLED_HERE),
-        "rows": of("rows", POOLED, without="cluster", refuses=COUNTED),
+        "queries": role_rules("queries", _OF_DECISIONS, refuses=COUNTED | _POOLED_HERE),
+        "rows": role_rules("rows", POOLED, without="cluster", refuses=COUNTED),
     },
 )
 _OF_TWO = {"threshold": Refused(" is one threshold, and every threshold is looked at")}
-_EVERY: dict[Of, RoleRules] = {
-    "queries": of(
+_EVERY: dict[RowKind, RoleRules] = {
+    "queries": role_rules(
         "queries",
         f"{KEYS} {ORDER} {JUDGED} undefined unanswered",
         without="ties",
         refuses=COUNTED | _OF_TWO | _POOLED_HERE,
     ),
-    "rows": of(
+    "rows": role_rules(
         "rows",
         f"{POOLED} undefined",
         without="cluster predicted classes abstain match",
@@ -154,22 +154,24 @@ CURVE_OF_SCORES = Verb(
     form="of scores",
     excludes=_OF_CURVES,
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries", f"{KEYS} {ORDER} {JUDGED} unanswered", without="ties", refuses=_EVERY["queries"].refuses
         ),
-        "rows": of("rows", POOLED, without="cluster predicted classes abstain match", refuses=_EVERY["rows"].refuses),
+        "rows": role_rules(
+            "rows", POOLED, without="cluster predicted classes abstain match", refuses=_EVERY["rows"].refuses
+        ),
     },
 )
 CURVE_OF_CUTOFFS = Verb(
     name="curve",
     form="of cutoffs",
     excludes=_OF_CURVES,
-    kinds={"queries": of("queries", RANKED, without="predicted threshold catalogue group")},
+    kinds={"queries": role_rules("queries", RANKED, without="predicted threshold catalogue group")},
 )
 EXPLAIN = Verb(
     name="explain",
     kinds={
-        "queries": of(
+        "queries": role_rules(
             "queries",
             f"{KEYS} {ORDER} {JUDGED} unanswered popularity extra",
             without="unjudged unjudged_queries",
@@ -187,42 +189,48 @@ _BOUNDED = f"{KEYS} weight {ORDER} {JUDGED} {FILLED} {DECIDED}"
 BOUNDS = Verb(
     name="bounds",
     kinds={
-        "queries": of("queries", _BOUNDED, unless={"baseline": "collection_size undefined unjudged n_relevant"}),
+        "queries": role_rules(
+            "queries", _BOUNDED, unless={"baseline": "collection_size undefined unjudged n_relevant"}
+        ),
     },
 )
 TO_JUDGE = Verb(
     name="to_judge",
     kinds={
-        "queries": of("queries", _BOUNDED, without="undefined unjudged collection_size predicted threshold n_relevant")
+        "queries": role_rules(
+            "queries", _BOUNDED, without="undefined unjudged collection_size predicted threshold n_relevant"
+        )
     },
 )
 AUDIT = Verb(
     name="audit",
     kinds={
-        "queries": of("queries", f"{RANKED} team", without="weight extra undefined unjudged_queries group popularity"),
-        "proxies": of("proxies", f"{PROXIED} propensity collection_size", without="weight", ignores="team"),
-        "rows": of("rows", POOLED),
-        "numbers": of("numbers", SAVED, without="weight undefined"),
+        "queries": role_rules(
+            "queries", f"{RANKED} team", without="weight extra undefined unjudged_queries group popularity"
+        ),
+        "proxies": role_rules("proxies", f"{PROXIED} propensity collection_size", without="weight", ignores="team"),
+        "rows": role_rules("rows", POOLED),
+        "numbers": role_rules("numbers", SAVED, without="weight undefined"),
     },
 )
 SUMMARY = Verb(
     name="summary",
     takes_lists=True,
     kinds={
-        "queries": of("queries", RANKED, unless={"baseline": "catalogue"}),
-        "proxies": of("proxies", f"{PROXIED} collection_size", refuses=TWICE),
-        "rows": of("rows", f"{POOLED} doc"),
-        "numbers": of("numbers", SAVED),
+        "queries": role_rules("queries", RANKED, unless={"baseline": "catalogue"}),
+        "proxies": role_rules("proxies", f"{PROXIED} collection_size", refuses=TWICE),
+        "rows": role_rules("rows", f"{POOLED} doc"),
+        "numbers": role_rules("numbers", SAVED),
     },
 )
 REPORT = Verb(
     name="report",
     takes_lists=True,
     kinds={
-        "queries": of("queries", RANKED),
-        "proxies": of("proxies", PROXIED, refuses=TWICE),
-        "rows": of("rows", f"{POOLED} doc"),
-        "numbers": of("numbers", SAVED),
+        "queries": role_rules("queries", RANKED),
+        "proxies": role_rules("proxies", PROXIED, refuses=TWICE),
+        "rows": role_rules("rows", f"{POOLED} doc"),
+        "numbers": role_rules("numbers", SAVED),
     },
 )
 _AT_ONCE = ": saved numbers are read at once, and only the frame may be read in pieces"
@@ -238,21 +246,21 @@ _THEIRS = {
 BASELINE = Verb(
     name="",
     form="as a baseline",
-    kinds={"numbers": of("numbers", f"query value system {FILLED}", refuses=_THEIRS)},
+    kinds={"numbers": role_rules("numbers", f"query value system {FILLED}", refuses=_THEIRS)},
 )
 BASELINE_OF_AUDIT = Verb(
-    name="audit", form="as a baseline", kinds={"numbers": of("numbers", "query value", refuses=_THEIRS)}
+    name="audit", form="as a baseline", kinds={"numbers": role_rules("numbers", "query value", refuses=_THEIRS)}
 )
 BASELINE_OF_LISTS = Verb(
     name="similarity",
     form="as a baseline",
-    kinds={"queries": of("queries", "query doc score rank", refuses=_THEIRS)},
+    kinds={"queries": role_rules("queries", "query doc score rank", refuses=_THEIRS)},
 )
 _EACH = (*list(vars().values()), *vars(compared).values())
 VERBS = {one.title: one for one in _EACH if isinstance(one, Verb)}
 
 
-def takes(rows: Of) -> list[str]:
+def takes(rows: RowKind) -> list[str]:
     """Return the names of the verbs that take rows of a kind."""
     return list(dict.fromkeys(one.name for one in VERBS.values() if one.name and rows in one.kinds))
 

@@ -36,7 +36,7 @@ class Needs:
     score: bool = False
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of the columns that only some metrics read
-    lists: bool = False  # whether some metric is of sets of lists
+    sets_of_lists: bool = False  # whether some metric is of sets of lists
     judgments_optional: bool = False  # whether the call works without a label and a grade
     verb: Verb | None = None  # the declaration of the verb, which says what it reads, refuses and takes
 
@@ -60,9 +60,9 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
         if metric.input is TwoRankings:
             raise NotComputableError(f"{name} compares two rankings, without judgments; use similarity({name!r})")
         if metric.input is Lists:
-            each.append(Needs(query=True, order=metric.k is not None, lists=True))
+            each.append(Needs(query=True, order=metric.k is not None, sets_of_lists=True))
         elif metric.top is not None:
-            each.append(RANKED if plan.columns.query or plan.has_judgments else Needs(score=True))
+            each.append(RANKED if plan.columns.query or plan.has_separate_judgments else Needs(score=True))
         elif metric.input is FullRanking or (metric.k is not None and metric.input is not ClassScores):
             _check_query(name, metric, plan)
             each += [RANKED, NONE if metric.missing else _needs_of_scores_or_extras(name, metric, plan)]
@@ -197,12 +197,12 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
         threshold=columns.threshold if needs.score else None,
         group=columns.group if "group=" in needs.extra else None,
         popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
-        documents=needs.lists,
+        documents=needs.sets_of_lists,
         about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
-    lists = columns.shape.lists
-    return read.changed(lists=tuple(one for one in lists if one in read.needed)) if lists else read
+    lists = columns.shape.list_columns
+    return read.changed(list_columns=tuple(one for one in lists if one in read.needed)) if lists else read
 
 
 def _check_there(plan: Plan, needs: Needs) -> None:
@@ -227,13 +227,18 @@ def _check_there(plan: Plan, needs: Needs) -> None:
         ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
-        ("doc",): (separate or needs.lists) and not columns.doc,
+        ("doc",): (separate or needs.sets_of_lists) and not columns.doc,
         ("label", "grade"): not (needs.judgments_optional or separate) and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:
             free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
-            if pair == ("label", "grade") and columns.shape.lists and free and not plan.backend.container("relevant"):
+            if (
+                pair == ("label", "grade")
+                and columns.shape.list_columns
+                and free
+                and not plan.backend.container("relevant")
+            ):
                 raise no_lists("relevant", plan.glance)
             text = missing_text(pair, plan.roles, plan.available, plan.backend.hint)
             if pair == ("score", "rank") and columns.relevant and columns.doc:

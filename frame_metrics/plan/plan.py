@@ -69,7 +69,7 @@ class Plan(Remembers):
         """
         columns, roles = self.columns, self.roles
         graded = columns.grade and not columns.label
-        has_role = graded or columns.rank or columns.shape.lists or columns.n_relevant or columns.team
+        has_role = graded or columns.rank or columns.shape.list_columns or columns.n_relevant or columns.team
         others = ("collection_size", *CHANCES, *TABLES, "group")
         return self.query_is_guessed and not has_role and all(roles.get(role) is None for role in others)
 
@@ -100,7 +100,7 @@ def resolved(given: Given) -> Plan:
     backend, available = given.backend, given.available
     names = None if given.judgments_backend is None else given.judgments_backend.names()
     columns = resolve(given.roles, available, judgments=names, look=glance_at(backend))
-    nested = [one for one in (*columns.shape.lists, columns.relevant) if one]
+    nested = [one for one in (*columns.shape.list_columns, columns.relevant) if one]
     lists = [one for one in nested if backend.container(one) not in ("", "list")]
     if lists or columns.relevant:
         backend = backend.with_lists([*lists, *filter(None, [columns.relevant])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frame_metrics.plan.verb import ROLES, Of, Refused, RoleRules
+from frame_metrics.plan.verb import ROLES, Refused, RoleRules, RowKind
 from frame_metrics.roles.resolve import WITH_VALUE
 
 KEYS, UNITS = "query system arm by", "weight cluster"
@@ -25,7 +25,7 @@ OF_ROWS = "count classes abstain match"
 PROXIED = f"{KEYS} {UNITS} doc score rank ties label grade rel scale positive predicted threshold"
 ROLES_OF_RANKINGS = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
 # Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
-CANNOT: dict[Of, str] = {
+CANNOT: dict[RowKind, str] = {
     "queries": f"value {OF_ROWS}",
     "proxies": f"value {OF_ROWS} relevant n_relevant target_propensity clip",
     "rows": f"value {ROLES_OF_RANKINGS}",
@@ -52,8 +52,8 @@ UNLESS_READ = {"team": _TEAM} | dict.fromkeys(("propensity", "target_propensity"
 COUNTED = {"collection_size": Refused(": what is counted here are the rows")}
 
 
-def of(
-    rows: Of,
+def role_rules(
+    rows: RowKind,
     reads: str,
     *,
     without: str = "",

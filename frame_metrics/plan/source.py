@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.protocol import Gathering, Pieces, Request, Schema, SeparateJudgments
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.other_spellings import check_zeros
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
@@ -43,7 +43,7 @@ class Source:
     unfolded: Unfolded | None = None  # how the rows were made, if those of the frame are not single results
     proxy: Source | None = None  # the same rows with the judgments of a machine, if there are proxies
 
-    def log(self, *, whole_log: WholeLog | None = None, **options: bool) -> Log:
+    def log(self, *, whole_log: WholeLogFacts | None = None, **options: bool) -> Log:
         """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.call.columns, self.call.conventions
         judgments = None if self.judgment_columns is None else self.read_judgments()
@@ -204,7 +204,7 @@ def answer_in_memory(
 def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
     """Return the types of all columns that may be keys of a result, from the types of the columns that are read."""
     columns = call.columns
-    types = types | {name: types[name].inner for name in columns.shape.lists if name in types}
+    types = types | {name: types[name].inner for name in columns.shape.list_columns if name in types}
     types |= {name: kind for name, kind in TYPES_OF_MADE_KEYS.items() if name in columns.shape.made}
     types |= {columns.shape.stacked_column: type_of_all([types[name] for name in columns.shape.per_system])}
     # A column that the log does not have, or in which it is all null, has the type of the judgments.

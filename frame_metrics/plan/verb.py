@@ -13,8 +13,8 @@ from frame_metrics.roles.resolve import EITHER
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # What a frame has rows of. A query may have judgments of people and of a machine (proxy=); numbers are those of value=.
-Of = Literal["queries", "proxies", "rows", "numbers"]
-OF_WHAT: dict[Of, str] = {
+RowKind = Literal["queries", "proxies", "rows", "numbers"]
+OF_WHAT: dict[RowKind, str] = {
     "queries": "means over queries",
     "proxies": "prediction-powered means, of judge(..., proxy=)",
     "rows": "rows without a query",
@@ -124,7 +124,7 @@ class Verb:
 
     name: str
     form: str = ""  # which of several forms, as "of scores"
-    kinds: Mapping[Of, RoleRules]
+    kinds: Mapping[RowKind, RoleRules]
     excludes: Sequence[Exclusion] = ()
     means: bool = False  # whether it takes means over queries, which could be meant to be values of all rows
     takes_lists: bool = False  # whether it takes metrics of sets of lists
@@ -145,7 +145,7 @@ class Verb:
         return any("team" in kind.reads for kind in self.kinds.values())
 
 
-def kind_of_rows(plan: Plan) -> Of:
+def kind_of_rows(plan: Plan) -> RowKind:
     """Return what the rows of a frame are."""
     if plan.columns.value:
         return "numbers"

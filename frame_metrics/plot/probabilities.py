@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.plot.charts import HEIGHT, colored, composed, line_mark, tooltip
 from frame_metrics.plot.curves import RELEVANT, axis_of, diagonal
 from frame_metrics.plot.tidy import Names, Tidy, column_of, highlight_lines, n_text, read_tidy
-from frame_metrics.stats.exact import share_between
+from frame_metrics.stats.exact import wilson_interval
 
 TINY = 10  # bins with fewer rows are hollow
 
@@ -56,7 +56,7 @@ def calibration(
 
 def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
     """Add the 95 % interval of each share as "low" and "high"; null if rows are weighted or some lines are grey."""
-    low, high = share_between(pl.col("observed"), pl.col("n"))
+    low, high = wilson_interval(pl.col("observed"), pl.col("n"))
     counted = (tidy.color is None or tidy.color.highlighted is None) and rows.dtype.is_integer()
     tidy = tidy.with_notes("lines: 95% intervals" if counted else "")
     ends = {"low": low.clip(0, 1), "high": high.clip(0, 1)}

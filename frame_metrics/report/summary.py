@@ -19,7 +19,7 @@ from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
 from frame_metrics.report.stated import FIGURES, UNJUDGED, SentenceWriter
-from frame_metrics.stats.exact import share_between
+from frame_metrics.stats.exact import wilson_interval
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ class SummarySentences(SentenceWriter):
         rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
         rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
         for row in rows:
-            ends = share_between(row["observed"], row["n"], 1 - (1 - self.compare_options["ci"]) / len(rows))
+            ends = wilson_interval(row["observed"], row["n"], 1 - (1 - self.compare_options["ci"]) / len(rows))
             row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
         if rows:
             far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))

@@ -143,7 +143,7 @@ class Shape:
 
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
     stacked_column: str = ""  # the name of the one column that these become
-    lists: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
+    list_columns: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
     unsaid: tuple[str, ...] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
@@ -260,7 +260,7 @@ class Columns:
     @property
     def unfolds(self) -> bool:
         """True if a row of the frame is not a single result of a single system, so that rows have to be made."""
-        return bool(self.shape.lists or self.shape.made or self.relevant)
+        return bool(self.shape.list_columns or self.shape.made or self.relevant)
 
     @cached_property
     def extra_names(self) -> list[str]:

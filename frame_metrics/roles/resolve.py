@@ -109,7 +109,7 @@ def resolve(
     columns |= _per_system(columns, made, available)
     lists = tuple(result_lists(columns, made, holds_lists, look)) if nested else ()
     keys = {"query": column_names(columns["query"]), "by": _segments(columns)}
-    resolved = Columns.of(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
+    resolved = Columns.of(**columns | keys, from_judgments=from_judgments, list_columns=lists, made=tuple(made))
     _check_roles_of_columns(resolved)
     free = [] if resolved.system else ROLES["system"].among(available)
     return resolved.changed(maybe_systems=next((name for name in free if name not in resolved.needed), ""))

@@ -148,7 +148,7 @@ class Exchanges:
         for column, family in enumerate(self.block.family.tolist()):
             rising = np.sort(found.u[family])
             far[:, column] = len(rising) - np.searchsorted(rising, self.seen[:, column] * (1 - NEAR))
-        return np.where(self.seen > 0, found.share(far), 1.0)
+        return np.where(self.seen > 0, found.p_values(far), 1.0)
 
     @cached_property
     def _kinds(self) -> Kinds:

@@ -12,12 +12,12 @@ from frame_metrics.stats.exact import detectable, normal, normal_quantile, stude
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left, level_of_errors
-from frame_metrics.stats.shares import between, effective, hybrid
+from frame_metrics.stats.shares import effective, hybrid, wilson_on_range
 from frame_metrics.stats.significance import CLOSE, Tick, interval_and_p_value_of_draws, scipy_stats
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 
-Drawn = tuple[int, int, int]  # permutations, resamples and the seed
+DrawSizes = tuple[int, int, int]  # permutations, resamples and the seed
 PLAIN = ("t", "z")  # tests that take weights as other packages do, as sizes of units
 LARGE = 10_000  # units of each arm from which Welch's t may stand for exchanges
 POWER = 0.8  # with which mde is detected
@@ -28,7 +28,7 @@ def compared(
     arms: Arms | Strata,
     test: str,
     level: float,
-    drawn: Drawn,
+    drawn: DrawSizes,
     tick: Tick,
     grown: float | None = None,
     wide: Array | float = 0.0,
@@ -86,7 +86,7 @@ def compared(
 
 
 def _exchanged(
-    arms: Arms | Strata, variances: Array, level: float, drawn: Drawn, tick: Tick, wide: Array
+    arms: Arms | Strata, variances: Array, level: float, drawn: DrawSizes, tick: Tick, wide: Array
 ) -> dict[str, Array]:
     """Return p-values of exchanging units, and the intervals that belong to them.
 
@@ -186,7 +186,7 @@ def _of_arm(arms: Arms, arm: int, column: int, ends: tuple[float, ...], variance
         rows = arms.rows[arm] if arms.of_shares[column] and arms.rows is not None else np.inf
         share = (mean - least) / (most - least)
         units = float(effective(share, variance, units, rows, level, clustered=arms.clustered))
-    return between(mean, units, level, (least, most))
+    return wilson_on_range(mean, units, level, (least, most))
 
 
 def _of_looks(arms: Arms | Strata, variances: Array, level: float, grown: float) -> dict[str, Array]:

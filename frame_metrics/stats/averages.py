@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import quantile_level, quantile_within
 from frame_metrics.stats.resampling import resampled
-from frame_metrics.stats.sums import ADDED_SINGLY, sum_of, sums_and_rests, sums_of
+from frame_metrics.stats.sums import ADDED_SINGLY, sum_of, sums_and_remainders, sums_of
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -30,16 +30,16 @@ class Tally:
     finish: Callable[[Array], Array]  # from the sums, shape (columns, groups), to values, shape (groups,)
     defined: Array  # whether each query counts, shape (queries,)
     undefined: Array  # whether the metric is undefined for each query, shape (queries,)
-    level: float | None = None  # the level of a quantile, whose column is sorted and not summed
+    quantile: float | None = None  # its level, if it is one: the column is sorted and not summed
     # For a mean: the least and the greatest value of each query (equal, unless the query stands for several), NaN where
     # undefined, shape (queries,) each. The mean is clipped to them.
     ends: tuple[Array, Array] | None = None
     # If the columns are sums of several queries: what each lost when it was rounded, shape (queries,) each.
-    rests: tuple[Array, ...] = ()
+    remainders: tuple[Array, ...] = ()
     # For intervals: the value of each query, NaN where it does not count, shape (queries,); between which ends values
     # lie; and the weight of each query, shape (queries,), None if all are 1.
     each: Array = field(default_factory=lambda: np.zeros(0))
-    between: tuple[float, float] = (-np.inf, np.inf)
+    value_range: tuple[float, float] = (-np.inf, np.inf)
     weight: Array | None = None
     raw: Callable[[Array], Array] | None = None  # of a micro average: ``finish`` with NaN where it is undefined
 
@@ -82,7 +82,7 @@ def means_of(columns: Array, weight: Array | None) -> Array:
     weight : the weight of each query, of which one is above 0, shape (queries,); None: 1.
     """
     each = np.ones(columns.shape[1], bool) if weight is None else weight
-    sums = within(None, 1, [*(columns if weight is None else columns * weight), each])[:, 0]
+    sums = sums_within(None, 1, [*(columns if weight is None else columns * weight), each])[:, 0]
     return no_further(sums[:-1] / sums[-1], columns.T)
 
 
@@ -133,7 +133,7 @@ def tally(
         values = np.where(defined, filled, 0)
     level = quantile_level(average)
     if average == "sum" or level is not None:
-        return Tally(average, (values,), total, defined, undefined, level, each=filled, between=ends)
+        return Tally(average, (values,), total, defined, undefined, level, each=filled, value_range=ends)
     each = filled
     if average == "gmean":
         each = np.maximum(filled, FLOOR)
@@ -146,7 +146,9 @@ def tally(
         share = of if all_defined else defined * of
         columns = values * of, share, squared if all_defined and squared is not None else share * of
     finish = geometric if average == "gmean" else quotient
-    return Tally(average, columns, finish, defined, undefined, ends=(each, each), each=each, between=ends, weight=of)
+    return Tally(
+        average, columns, finish, defined, undefined, ends=(each, each), each=each, value_range=ends, weight=of
+    )
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
@@ -176,7 +178,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     here = np.ones(counts.shape[1], bool)
     alone = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
     undefined = np.isnan(alone)
-    return Tally("micro", tuple(counts), finish, here, undefined, each=alone, between=metric.range, raw=raw_of)
+    return Tally("micro", tuple(counts), finish, here, undefined, each=alone, value_range=metric.range, raw=raw_of)
 
 
 def _over_parts(over: Array, under: Array) -> Array:
@@ -199,54 +201,56 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
     and Kish's effective numbers, shape (tallies, n) each.
     """
     columns, edges = to_sum(tallies)
-    rests_on, undefined, sums, ends, _ = _summed_within(tallies, columns, group, n, rests=False)
+    n_counted, undefined, sums, ends, _ = _summed_within(tallies, columns, group, n, remainders=False)
     each = by_tally(sums, edges)
     for i, average in enumerate(tallies):
-        if average.level is not None:
-            each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
+        if average.quantile is not None:
+            each[i] = quantile_within(average.columns[0], average.defined, group, n, average.quantile)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
     at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
     value[at] = value[at].clip(*ends)  # sums are rounded: see ``no_further``
-    nothing = rests_on == 0
+    nothing = n_counted == 0
     value[nothing] = np.nan
-    effective = np.where(nothing, np.nan, rests_on)
+    effective = np.where(nothing, np.nan, n_counted)
     for i, (average, rows) in enumerate(zip(tallies, each, strict=True)):
         if average.weight is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 effective[i] = ratio(rows[1] ** 2, rows[2])
-    return value, rests_on, undefined, effective
+    return value, n_counted, undefined, effective
 
 
-def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
-    """Return the sums of each group from which ``of_numbers`` can continue, shape (numbers, n); not for quantiles.
+def partial_sums_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
+    """Return the sums of each group from which ``tallies_of_sums`` can continue, shape (sums, n); not for quantiles.
 
     What rounding lost of each sum is among them, so that averages are those of all queries at once, to the last bit.
 
     The parameters are those of ``averages_within``.
     """
-    rests_on, undefined, sums, ends, rests = _summed_within(tallies, to_sum(tallies)[0], group, n, rests=True)
-    return np.concatenate([rests_on, undefined, sums, *ends, rests])
+    n_counted, undefined, sums, ends, remainders = _summed_within(
+        tallies, to_sum(tallies)[0], group, n, remainders=True
+    )
+    return np.concatenate([n_counted, undefined, sums, *ends, remainders])
 
 
-def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
-    """Return tallies whose queries are groups of queries; ``numbers``: as ``numbers_within`` returned them.
+def tallies_of_sums(tallies: list[Tally], partial_sums: Array) -> list[Tally]:
+    """Return tallies whose queries are groups of queries; ``partial_sums``: as ``partial_sums_within`` returned them.
 
     What only intervals read is left out.
     """
     columns, edges = to_sum(tallies)
     means = sum(one.ends is not None for one in tallies)
     sizes = [len(tallies), len(tallies), len(columns), means, means]
-    rests_on, undefined, sums, least, most, rests = np.split(numbers, [*accumulate(sizes)])
+    n_counted, undefined, sums, least, most, remainders = np.split(partial_sums, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
-    parts = zip(tallies, by_tally(sums, edges), by_tally(rests, edges), rests_on, undefined, strict=True)
+    parts = zip(tallies, by_tally(sums, edges), by_tally(remainders, edges), n_counted, undefined, strict=True)
     none = np.zeros(0)
     return [
         replace(
             one,
             columns=tuple(rows),
-            rests=tuple(lost),
+            remainders=tuple(lost),
             defined=n,
             undefined=lacking,
             ends=one.ends and next(ends),
@@ -258,34 +262,34 @@ def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
 
 
 def _summed_within(
-    tallies: list[Tally], columns: list[Array], group: Array | None, n: int, *, rests: bool
+    tallies: list[Tally], columns: list[Array], group: Array | None, n: int, *, remainders: bool
 ) -> tuple[Array, Array, Array, tuple[Array, Array], Array]:
     """Sum the columns of tallies within groups; ``columns``: as ``to_sum`` returns them.
 
     Returns
     -------
     The numbers of queries that count, and of undefined ones, shape (tallies, n) each; the sums of the columns of all
-    tallies, shape (columns, n); the least and the greatest values of each mean; and with ``rests`` what rounding lost
-    of each sum, shape (columns, n).
+    tallies, shape (columns, n); the least and the greatest values of each mean; and with ``remainders`` what rounding
+    lost of each sum, shape (columns, n).
     """
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
-    before = [rest for average in tallies for rest in average.rests]
+    before = [rest for average in tallies for rest in average.remainders]
     every, of = [*counted, *columns], group
     if before:  # beside the sums that they are of
         nothing = np.zeros(len(before[0]))
         every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *before], strict=True)]
         of = None if group is None else np.tile(group, 2)
-    table, lost = exactly_within(of, n, every) if rests else (within(of, n, every), np.zeros((0, n)))
+    table, lost = exactly_within(of, n, every) if remainders else (sums_within(of, n, every), np.zeros((0, n)))
     ends = [average.ends for average in tallies if average.ends is not None]
-    least = within(group, n, [low for low, _ in ends], np.fmin)
-    most = within(group, n, [high for _, high in ends], np.fmax)
+    least = sums_within(group, n, [low for low, _ in ends], np.fmin)
+    most = sums_within(group, n, [high for _, high in ends], np.fmax)
     m, of_columns = len(tallies), 2 * len(tallies)
     return table[:m], table[m:of_columns], table[of_columns:], (least, most), lost[of_columns:]
 
 
 def to_sum(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
     """Return the columns to sum of all tallies (quantiles have none), and where each tally's begin, then their end."""
-    summed = [() if average.level is not None else average.columns for average in tallies]
+    summed = [() if average.quantile is not None else average.columns for average in tallies]
     return [column for columns in summed for column in columns], [0, *accumulate(map(len, summed))]
 
 
@@ -294,7 +298,7 @@ def by_tally(sums: Array, edges: list[int]) -> list[Array]:
     return [sums[begin:end] for begin, end in pairwise(edges)]
 
 
-def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
+def sums_within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
     """Return the sums of columns within groups, shape (columns, n).
 
     Sums are exact, and then rounded: no order of the rows, and no other group, changes a digit of them.
@@ -323,7 +327,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
 
 def exactly_within(group: Array | None, n: int, columns: Sequence[Array]) -> Array:
     """Return the sums of columns within groups, and what rounding lost of each, shape (2, columns, n)."""
-    return _each_within(group, n, columns, sums_and_rests, 0.0, 2)
+    return _each_within(group, n, columns, sums_and_remainders, 0.0, 2)
 
 
 def _each_within(
@@ -393,7 +397,7 @@ def resampled_means(
     each = np.ones(columns.shape[1]) if weight is None else weight
     units = np.vstack([columns * each, each])
     if cluster is not None:
-        units = within(cluster, int(cluster.max()) + 1, units)
+        units = sums_within(cluster, int(cluster.max()) + 1, units)
     sums = resampled(units, resamples, seed, tick)
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums[:-1] / sums[-1]

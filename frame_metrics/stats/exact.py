@@ -216,7 +216,7 @@ def expanded_level(level: float, n: float, df: float | None = None) -> float:
     return 1 - erfc(sqrt(n / (n - 1)) * t_quantile((1 + level) / 2, n - 1 if df is None else df) / sqrt(2))
 
 
-def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
+def wilson_interval(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
     """Return the ends of Wilson's interval of a share p of n rows, of numbers or of columns.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American

@@ -31,7 +31,7 @@ class Layer:
     """The units of a stratum, among which an exchange chooses those of one arm; all, where there are no strata."""
 
     each: Sequence[Distance]  # of each column
-    share: float  # of the stratum
+    stratum_share: float
     seen: Array  # whether each unit is of the arm that has fewer, shape (units,)
     sign: float  # 1 if this is the first arm, -1 for the other
 
@@ -120,7 +120,7 @@ def _of_both(arms: Arms, ways: int, drawn: Drawn, tick: Tick) -> Array:
     def draw(random: np.random.Generator, draws: int) -> Array:
         return far(_choice(random, draws, alone, less, pairs))
 
-    return drawn.share(draw, _enough(far, seen), max(AT_ONCE // width, 1), tick, costly=width >= WIDE)
+    return drawn.p_values(draw, _enough(far, seen), max(AT_ONCE // width, 1), tick, costly=width >= WIDE)
 
 
 def _share_of_all(
@@ -196,7 +196,7 @@ def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tic
     left, seen = max(one.left for one in kinds), np.concatenate([layer.seen for layer in layers])
     each = sum(one.common + one.left for one in kinds)
     step = subsets_at_once(left) if left >= WIDE else max(AT_ONCE // max(each, 1), 1)
-    return drawn.share(draw, _enough(_between(layers), seen), step, tick, costly=_labour(kinds) >= WIDE)
+    return drawn.p_values(draw, _enough(_between(layers), seen), step, tick, costly=_labour(kinds) >= WIDE)
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class Drawn:
     permutations: int
     seed: int
 
-    def share(self, draw: Draw, enough: Array, step: int, tick: Tick, *, costly: bool) -> Array:
+    def p_values(self, draw: Draw, enough: Array, step: int, tick: Tick, *, costly: bool) -> Array:
         """Return the shares of exchanges that are at least as far from 0 as the observed ones, shape (columns,).
 
         Parameters
@@ -306,6 +306,6 @@ def _from_sums(layers: Sequence[Layer], sums: Sequence[Array], totals: Sequence[
             continue
         both, each = zip(layers, chosen, rest, strict=True), [layer.each[column] for layer in layers]
         signed = [layer.each[column].signed(one, other, layer.n) for layer, one, other in both]
-        mix = np.array([layer.share for layer in layers])
+        mix = np.array([layer.stratum_share for layer in layers])
         found.append(over_strata(each, mix, np.array([layer.sign for layer in layers]), signed))
     return np.column_stack(found)

@@ -111,7 +111,7 @@ class Maxima:
     # Of one side, of the columns with the same system, shape (their families, flips).
     against: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def share(self, far: Array) -> Array:
+    def p_values(self, far: Array) -> Array:
         """Return the p-values from the number of flips at least as extreme as the data."""
         return p_value_of_count(far, self.u.shape[1], every=self.every)
 
@@ -122,7 +122,7 @@ class Maxima:
         for family in np.unique(block.family):
             rising, own = np.sort(self.u[family]), block.family == family
             far[own] = len(rising) - np.searchsorted(rising, least[own])
-        return np.where(block.seen > 0, self.share(far), 1.0)
+        return np.where(block.seen > 0, self.p_values(far), 1.0)
 
     def n_errors(self, level: float) -> Array:
         """Return how many standard errors the ends of intervals that hold together are away, shape (families,)."""

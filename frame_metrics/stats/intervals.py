@@ -15,9 +15,9 @@ from frame_metrics.stats.averages import (
     cluster_numbers,
     geometric,
     quotient,
+    sums_within,
     to_sum,
     total,
-    within,
 )
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
@@ -27,13 +27,13 @@ from frame_metrics.stats.resampling import (
     OFTEN,
     Units,
     draws,
-    often_enough,
+    enough_resamples,
     percentile_interval,
     percentiles,
     resampled,
     sums_drawn,
 )
-from frame_metrics.stats.shares import between, effective, kish
+from frame_metrics.stats.shares import effective, kish, wilson_on_range
 
 VARIED = 5  # units, and values that differ from the commonest, that a spread takes
 
@@ -94,14 +94,14 @@ def intervals(
                 drawn.append((i, seen))
             else:
                 out[:, i, g] = seen.ends
-        for often in {often_enough(resamples, seen.units) for _, seen in drawn}:
-            some = [(i, seen) for i, seen in drawn if often_enough(resamples, seen.units) == often]
+        for n_resamples in {enough_resamples(resamples, seen.units) for _, seen in drawn}:
+            some = [(i, seen) for i, seen in drawn if enough_resamples(resamples, seen.units) == n_resamples]
             shifted = [_without_offset(tallies[i], members) for i, _ in some]
-            sums = _draws([average for average, _ in shifted], members, of, often, seed)
+            sums = _draws([average for average, _ in shifted], members, of, n_resamples, seed)
             for (i, seen), (average, offset), each in zip(some, shifted, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     # many values may be the median
-                    find = percentile_interval if average.level is None else percentiles
+                    find = percentile_interval if average.quantile is None else percentiles
                     out[:, i, g] = find(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset
     return out
 
@@ -161,8 +161,8 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
     if units < 2:
         return NONE
     # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
-    if average.level is not None:
-        return SeenUnits(units, units, _of_order(values, average.level, level) if of is None else None)
+    if average.quantile is not None:
+        return SeenUnits(units, units, _of_order(values, average.quantile, level) if of is None else None)
     n = float(units) if weight is None else kish(weight if of is None else np.bincount(of, weight))
     if share and (average.finish is quotient or (average.finish is total and of is None)):
         return SeenUnits(units, n, _of_share(average, values, weight, of, level))
@@ -194,7 +194,7 @@ def _of_share(
             rest, mine = (np.bincount(of, one).astype(np.float64) for one in (rest, each))
         variance = np.square(rest / each.sum()).sum()
         n = float(effective(share, variance, kish(mine), kish(each), level, clustered=of is not None))
-    low, high = between(share, n, level).tolist()
+    low, high = wilson_on_range(share, n, level).tolist()
     return (low * size, high * size) if average.finish is total else (low, high)
 
 
@@ -204,13 +204,13 @@ def _of_pooled_shares(average: Tally, members: Array, of: Array | None, level: f
     So the share of queries with one row each has the interval of a mean.
     """
     counts = np.array([column[members] for column in average.columns], np.float64)
-    units = counts if of is None else within(of, int(of.max()) + 1, counts)
+    units = counts if of is None else sums_within(of, int(of.max()) + 1, counts)
     whole, n = units.sum(axis=1, keepdims=True), units.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         share, without = float(average.finish(whole)[0]), average.finish(whole - units)
     variance = np.square(without - np.nanmean(without)).sum() * ((n - 1) / n) ** 2
     rows = effective(share, variance, n, len(members), level, clustered=of is not None)
-    low, high = between(share, rows, level).tolist()
+    low, high = wilson_on_range(share, rows, level).tolist()
     return low, high
 
 
@@ -226,18 +226,18 @@ def _on_range(
     average: Tally, values: Array, weight: Array | None, members: Array, n: float, level: float
 ) -> tuple[float, float]:
     """Return Wilson's formula at the mean of values that hardly vary, on the range of the metric."""
-    ends = average.between
+    ends = average.value_range
     if len(values) and (values.min() < ends[0] or values.max() > ends[1]):  # numbers of another metric with that name
         return np.nan, np.nan
     if average.average == "micro":
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = float(average.finish(np.array([[column[members].sum()] for column in average.columns]))[0])
-        low, high = between(mean, n, level, ends).tolist()
+        low, high = wilson_on_range(mean, n, level, ends).tolist()
         return low, high
     if average.finish is geometric:
         values, ends = np.log(values), (np.log(max(ends[0], FLOOR)), np.log(max(ends[1], FLOOR)))
     each = np.ones(len(values)) if weight is None else weight
-    low, high = between((values * each).sum() / each.sum(), n, level, ends).tolist()
+    low, high = wilson_on_range((values * each).sum() / each.sum(), n, level, ends).tolist()
     if average.finish is geometric:
         return float(np.exp(low)), float(np.exp(high))
     size = len(values) if average.finish is total else 1
@@ -267,8 +267,8 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     columns, edges = to_sum(tallies)
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
     if of is not None:
-        units = within(of, int(of.max()) + 1, units)
-    quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
+        units = sums_within(of, int(of.max()) + 1, units)
+    quantiles = [(i, average, average.quantile) for i, average in enumerate(tallies) if average.quantile is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     if not rising:
         # with more draws they would take too much memory to be kept

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.arms import PLAIN, Drawn, by_looks, drawn_means, freedom, newcombe_intervals, surely_normal
+from frame_metrics.stats.arms import PLAIN, DrawSizes, by_looks, drawn_means, freedom, newcombe_intervals, surely_normal
 from frame_metrics.stats.exact import student
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
@@ -134,7 +134,7 @@ def level_away(z: float) -> float:
     return 1 - erfc(z / sqrt(2))
 
 
-def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "randomization") -> Array:
+def margin_p_of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "randomization") -> Array:
     """Return the p-values that a loss, and that a gain, is less than a margin, one-sided, shape (2, columns).
 
     By "t" they are Student's, of differences to which the margin was added. By "randomization" they are the greatest of
@@ -185,7 +185,7 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
     return p
 
 
-def of_shares(table: Array, margin: float) -> tuple[float, float]:
+def margin_p_of_shares(table: Array, margin: float) -> tuple[float, float]:
     """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, one-sided.
 
     They are those at which the bound of Newcombe's interval reaches the margin. NaN where fewer than ``MIN_DIFFERING``
@@ -235,7 +235,7 @@ def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> floa
     return normally_above(sign * z)
 
 
-def of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
+def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
     """Return the p-values by the share of resampled gains that lose, or gain, the margin, shape (2, columns).
 
     They belong to percentile intervals: of few units, at the level that ``expanded_level`` gives.
@@ -260,11 +260,11 @@ def of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
     return p
 
 
-def of_arms(
+def margin_p_of_arms(
     arms: Arms | Strata,
     margin: Array,
     test: str,
-    drawn: Drawn,
+    drawn: DrawSizes,
     sign: Array | None = None,
     grown: float | None = None,
 ) -> Array:
@@ -305,7 +305,7 @@ def of_arms(
         p[:, column] = _of_arm_shares(arms, column, float(margin[column]), float(sign[column]), variances)
     if test == "bootstrap":
         each = drawn_means(arms, drawn[1], drawn[2])
-        return np.where(known, of_draws(sign * (each[0] - each[1]), margin), p)
+        return np.where(known, margin_p_of_draws(sign * (each[0] - each[1]), margin), p)
     skew = sign * _skewness_of_arms(arms)
     for side, way in enumerate(SIDES):
         t = np.divide(way * sign * arms.raw_difference + margin, error, out=np.zeros(len(margin)), where=known)
@@ -345,7 +345,7 @@ def _of_arm_shares(
     return first, other
 
 
-def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: Drawn) -> Array:
+def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: DrawSizes) -> Array:
     """Return half the two-sided p-values of exchanging units, after the margin was added to the first arm.
 
     Shape (2, columns); NaN where Welch's t stands for them.
@@ -363,7 +363,7 @@ def _silent(done: int) -> None:
     """Show no progress: the other p-value's is shown."""
 
 
-def of_candidates(p: Array, family: Array, correction: str) -> Array:
+def margin_p_of_candidates(p: Array, family: Array, correction: str) -> Array:
     """Return p-values of several candidates of which one is to be chosen, corrected; NaN stays.
 
     A candidate without a p-value counts too: it could have passed.

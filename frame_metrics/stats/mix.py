@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.averages import averages_within, tally, within
+from frame_metrics.stats.averages import averages_within, sums_within, tally
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.resampling import Units, draws, often_enough, percentile_interval, units_of
+from frame_metrics.stats.resampling import Units, draws, enough_resamples, percentile_interval, units_of
 from frame_metrics.stats.shares import kish_within
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.units import commonest
@@ -91,7 +91,7 @@ class TwoMixes:
     @cached_property
     def parts(self) -> Array:
         """The parts that each segment adds to the difference, shape (3, segments)."""
-        sums = within(self.place(self._each), 2 * self.segments, self._columns)
+        sums = sums_within(self.place(self._each), 2 * self.segments, self._columns)
         return decompose(*sums.reshape(2, 2, self.segments))
 
     def counted(self, grouping: Grouping) -> dict[str, Array]:
@@ -101,7 +101,7 @@ class TwoMixes:
         weight = None if (self.weight == 1).all() else self.weight
         means = tally(None, self.values, "weighted", weight, every, (-np.inf, np.inf))
         value, number = (one[0].reshape(2, grouping.n) for one in averages_within([means], of, n)[:2])
-        size = within(of, n, [self.weight])[0].reshape(2, grouping.n)
+        size = sums_within(of, n, [self.weight])[0].reshape(2, grouping.n)
         share = ratio(size, np.broadcast_to(size.sum(axis=1, keepdims=True), size.shape))
         return {"share": share, "value": value, "n": number, "n_units": self._units_within(of, n)}
 
@@ -160,7 +160,7 @@ class TwoMixes:
         summed[np.abs(summed) < CLOSE * np.abs(self.values).max(initial=0)] = 0  # what is only rounding
         some = np.flatnonzero((counts["n"] >= MIN_PER_ARM).all(axis=0) & (counts["n_units"] >= LEAST_UNITS).all(axis=0))
         if len(some):
-            drawn = self.drawn(often_enough(resamples, self._fewest_units), seed)
+            drawn = self.drawn(enough_resamples(resamples, self._fewest_units), seed)
             drawn = np.concatenate([grouping.summed(drawn) for grouping in groupings], axis=2)
             for at, units in zip(some.tolist(), counts["n_units"][:, some].min(axis=0).tolist(), strict=True):
                 level = expanded_level(ci, units)

@@ -34,7 +34,7 @@ class Outstanding:
 
     segment: int
     p: float  # the share of permutations in which some segment is as far from the rest
-    n: int  # how many segments were judged
+    n: int  # how many segments were compared
 
 
 def outstanding(values: Array, segment: Array, cluster: Array | None = None, seed: int = 0) -> Outstanding:
@@ -63,16 +63,16 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). E. Chung, J. P.
     Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016.
     """
-    judged = LabelledUnits.of(values, segment, cluster)
-    some = judged.some
-    if not len(some) or np.abs(judged.rest).max() <= NEAR:
+    compared = LabelledUnits.of(values, segment, cluster)
+    some = compared.some
+    if not len(some) or np.abs(compared.residual).max() <= NEAR:
         return Outstanding(-1, 1.0, len(some))
-    way = judged.counted if judged.two else judged.flipped if judged.across else judged.permuted
+    way = compared.counted if compared.two else compared.flipped if compared.across else compared.permuted
     seen, draw, width = way(seed)
     enough = float(seen.max()) * (1 - NEAR)
     first = int(np.flatnonzero(seen >= enough)[0])  # of two segments, which are equally far, the smaller one
     p = _share(draw, enough, width, seed)
-    return Outstanding(int(judged.names[some[first]]), p, len(some))
+    return Outstanding(int(compared.names[some[first]]), p, len(some))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class LabelledUnits:
         return np.cumsum(self.n) - self.n
 
     @cached_property
-    def rest(self) -> Array:
+    def residual(self) -> Array:
         """The sum of each row less what it would be at the mean of all, shape (rows,)."""
         return self.sums - self.size * (self.sums.sum() / self.size.sum())
 
@@ -144,7 +144,7 @@ class LabelledUnits:
 
     @cached_property
     def some(self) -> Array:
-        """The places of the segments that are judged, shape (judged,)."""
+        """The places of the segments that are compared, shape (compared,)."""
         others = len(self.place) - self.n
         if self.across and self.units < FLIPPED:
             return np.zeros(0, np.int64)
@@ -199,25 +199,25 @@ class LabelledUnits:
         A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
         queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.
         """
-        rest, place, unit = _merged_clusters(self.rest, self.place, self.unit, seed)
+        residual, place, unit = _merged_clusters(self.residual, self.place, self.unit, seed)
         starts, sizes = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
-        others, whole = sizes.sum() - sizes, np.bincount(unit, rest)
+        others, whole = sizes.sum() - sizes, np.bincount(unit, residual)
         up, down = 1 / sizes + 1 / others, 1 / others
         away = whole[unit] * down[place]
-        square = np.add.reduceat((rest * up[place] - away) ** 2 - away**2, starts) + (whole @ whole) * down**2
-        each = np.add.reduceat(rest**2, starts)
-        lacks = np.maximum((rest @ rest) * sizes / sizes.sum() - each, 0) / sizes**2
+        square = np.add.reduceat((residual * up[place] - away) ** 2 - away**2, starts) + (whole @ whole) * down**2
+        each = np.add.reduceat(residual**2, starts)
+        lacks = np.maximum((residual @ residual) * sizes / sizes.sum() - each, 0) / sizes**2
         error = np.sqrt(np.maximum(square, 0))
 
         def far(signs: Array, error: Array = error) -> Array:
-            sums = np.add.reduceat(rest * signs[:, unit], starts, axis=1)
+            sums = np.add.reduceat(residual * signs[:, unit], starts, axis=1)
             excess = sums * up - np.einsum("dc,c->d", signs, whole)[:, None] * down
             return _divided(np.abs(excess), error)[:, self.some]
 
         def draw(random: np.random.Generator, draws: int) -> Array:
             return far(1.0 - 2.0 * random.integers(0, 2, (draws, len(whole)))).max(axis=1)
 
-        return far(np.ones((1, len(whole))), np.sqrt(error**2 + lacks))[0], draw, 2 * len(rest)
+        return far(np.ones((1, len(whole))), np.sqrt(error**2 + lacks))[0], draw, 2 * len(residual)
 
 
 def _products(sums: Array, size: Array | None) -> Array:
@@ -270,21 +270,21 @@ def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array
     return blocks, np.cumsum(full + single) - full - single, [np.flatnonzero(many == size) for size in (some, 1)]
 
 
-def _merged_clusters(rest: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
+def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
     """Return rests, segments and clusters, sorted by segment; of many clusters some at random are one.
 
     Parameters
     ----------
-    rest, place, unit : of each row, shape (rows,).
+    residual, place, unit : of each row, shape (rows,).
     """
-    unit = np.arange(len(rest)) if unit is None else unit
-    n, clusters = len(rest), int(unit.max()) + 1
+    unit = np.arange(len(residual)) if unit is None else unit
+    n, clusters = len(residual), int(unit.max()) + 1
     signs = max(SIGNS, clusters * MANY // n)
     if signs >= clusters:
-        return rest, place, unit
+        return residual, place, unit
     each = place * signs + (np.random.default_rng(seed).permutation(clusters) % signs)[unit]
     rows, at = np.unique(each, return_inverse=True)
-    return np.bincount(at, rest), rows // signs, rows % signs
+    return np.bincount(at, residual), rows // signs, rows % signs
 
 
 def _share(draw: Draw, enough: float, width: int, seed: int) -> float:

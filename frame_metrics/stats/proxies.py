@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError, import_needed
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.stats.averages import cluster_numbers, within
+from frame_metrics.stats.averages import cluster_numbers, sums_within
 from frame_metrics.stats.exact import normal, normal_quantile
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
@@ -99,7 +99,7 @@ def ppi_mean(
         human_share * deviations * proxy_deviations,
         rest * (proxy - rest @ proxy),
     ]
-    shares, human_sums, proxy_sums, products, drawn = within(of, int(of.max()) + 1, each_of)
+    shares, human_sums, proxy_sums, products, drawn = sums_within(of, int(of.max()) + 1, each_of)
     others = np.maximum(1 - shares, CLOSE)
     without = (products.sum() - products - human_sums * proxy_sums / others) / others  # covariance of the other units
     # The weight of the machine (lambda): for the value by all units, for errors without the unit itself.

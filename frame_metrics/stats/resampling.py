@@ -89,7 +89,7 @@ def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> 
     return place
 
 
-def often_enough(resamples: int, units: float) -> int:
+def enough_resamples(resamples: int, units: float) -> int:
     """Return how many resamples are drawn of some units: of few, whose ends are far out, more."""
     return max(resamples, OFTEN) if units < MIN_UNITS_FOR_DRAWS else resamples
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.stats.exact import normal_quantile, share_between, t_quantile
+from frame_metrics.stats.exact import normal_quantile, t_quantile, wilson_interval
 
 LEAST = 0.01  # rows, of which Wilson's interval is nearly that of all shares: one unit may have all the weight
 
@@ -39,7 +39,7 @@ def kish_within(group: Array, mass: Array, square: Array, n: int) -> Array:
     return ratio(np.bincount(group, mass, n) ** 2, np.bincount(group, square, n))
 
 
-def between(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
+def wilson_on_range(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
     """Return Wilson's interval at the mean of n values between two ends; NaN if there are none, or an end is infinite.
 
     Values between two ends vary most if they lie at the ends, as those of a share do. So the interval of a share is
@@ -60,7 +60,7 @@ def between(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1))
     if width == 0:  # all values are one number
         return np.stack([mean, mean])
     share = np.clip((mean - low) / width, 0, 1)
-    both = share_between(share, np.where(n > 0, n, np.nan), level)
+    both = wilson_interval(share, np.where(n > 0, n, np.nan), level)
     return low + width * np.clip(both, 0, 1)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError, import_needed
 from frame_metrics.inputs.rows import Array, all_equal, ratio
-from frame_metrics.stats.averages import resampled_means, within
+from frame_metrics.stats.averages import resampled_means, sums_within
 from frame_metrics.stats.exact import expanded_level, t_quantile
 from frame_metrics.stats.offsets import offsets, scales
-from frame_metrics.stats.resampling import often_enough
+from frame_metrics.stats.resampling import enough_resamples
 from frame_metrics.stats.shares import kish
 
 CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
@@ -35,7 +35,7 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
     if cluster is None:
         return values
     n = int(cluster.max()) + 1
-    sums, most = within(cluster, n, values.T), within(cluster, n, np.abs(values.T))
+    sums, most = sums_within(cluster, n, values.T), sums_within(cluster, n, np.abs(values.T))
     return np.where(np.abs(sums) < CLOSE * most, 0, sums).T
 
 
@@ -111,12 +111,12 @@ def interval_and_p_value(
     differences, weight, cluster, size : as ``spread_of_pairs`` takes them, of two clusters or more; all columns are
         resampled by the same draws.
     level : of the interval.
-    resamples, seed : the number of resamples, and the seed; of few units there are more, see ``often_enough``.
+    resamples, seed : the number of resamples, and the seed; of few units there are more, see ``enough_resamples``.
     tick : called with how many queries, or clusters, are resampled.
     """
     offset = offsets(differences, size)
     centred, units = differences - offset, effective_units(len(differences), weight, cluster)
-    means = resampled_means(centred.T, weight, cluster, often_enough(resamples, units), seed, tick)
+    means = resampled_means(centred.T, weight, cluster, enough_resamples(resamples, units), seed, tick)
     means = means[:, ~np.isnan(means[0])].T + offset
     mean = np.average(centred, axis=0, weights=weight) + offset
     scale = np.average(np.abs(differences), axis=0, weights=weight)

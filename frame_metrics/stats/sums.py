@@ -33,20 +33,20 @@ def sums_of(values: Array, starts: Array) -> Array:
     values : shape (numbers,).
     starts : the positions at which groups begin, ascending, the first 0, shape (groups,).
     """
-    return sums_and_rests(values, starts, rests=False)[0]
+    return sums_and_remainders(values, starts, remainders=False)[0]
 
 
-def sums_and_rests(values: Array, starts: Array, *, rests: bool = True) -> tuple[Array, Array]:
+def sums_and_remainders(values: Array, starts: Array, *, remainders: bool = True) -> tuple[Array, Array]:
     """Return the same sums, and what each lost when it was rounded: with it, sums of sums are as exact.
 
-    Nothing is lost where the sums are those of floats. Without ``rests`` what is lost is not computed.
+    Nothing is lost where the sums are those of floats. Without ``remainders`` what is lost is not computed.
     """
     none = np.zeros(len(starts))
     if len(values) <= ADDED_SINGLY:
         listed, edges = values.tolist(), [*starts.tolist(), len(values)]
         groups = [listed[begin:end] for begin, end in pairwise(edges)]
         sums = np.array([*map(sum_of, groups)])
-        return sums, np.array([*map(_rest_of, groups, sums.tolist())]) if rests else none
+        return sums, np.array([*map(_rest_of, groups, sums.tolist())]) if remainders else none
     if values.dtype.kind != "f" or not (most := max(values.max(), -values.min())) < 2.0**GREATEST:
         return np.add.reduceat(values, starts, dtype=np.float64), none  # whole numbers are exact as floats
     # Sums of parts of the digits are exact; the parts are then added up, and rounded once.
@@ -55,14 +55,14 @@ def sums_and_rests(values: Array, starts: Array, *, rests: bool = True) -> tuple
     sums = high + low
     if not parts[2:].any():
         back = sums - high  # what the sum has of the lower part; these differences are exact
-        return sums, (high - (sums - back)) + (low - back) if rests else none
+        return sums, (high - (sums - back)) + (low - back) if remainders else none
     listed = parts.T.tolist()  # of each group
     sums, edges = np.array([*map(math.fsum, listed)]), [*starts.tolist(), len(values)]
-    lost = np.array([*map(_rest_of, listed, sums.tolist())]) if rests else none
+    lost = np.array([*map(_rest_of, listed, sums.tolist())]) if remainders else none
     for group in np.flatnonzero(more).tolist():
         of_group = values[edges[group] : edges[group + 1]].tolist()
         sums[group] = sum_of(of_group)
-        lost[group] = _rest_of(of_group, sums[group]) if rests else 0
+        lost[group] = _rest_of(of_group, sums[group]) if remainders else 0
     return sums, lost
 
 

@@ -41,7 +41,7 @@ from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentile_interval
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, enough_resamples, percentile_interval
 
 MeasurementLevel: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
@@ -137,7 +137,7 @@ def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str
         return [each]
     names = [f"by:{i}" for i in range(len(keys))]
     segments = read[0].select(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))[each["row"]]
-    each, single = each.hstack(segments), log.separate_judgments.single  # type: ignore[union-attr]
+    each, single = each.hstack(segments), log.separate_judgments.judgment_keys  # type: ignore[union-attr]
     counted = (
         each.group_by(*single, *names).agg(pl.len().alias("n")).group_by(single).agg(pl.sum("n"), most=pl.max("n"))
     )
@@ -192,7 +192,7 @@ def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: Interva
 
 def _drawn(compared: AnnotatorPairs, options: IntervalOptions) -> dict[str, Array]:
     """Return the measures in resamples of the queries, by name, shape (resamples, rows of the result) each."""
-    resamples = often_enough(options.resamples, compared.queries)
+    resamples = enough_resamples(options.resamples, compared.queries)
     size, made, parts = max(1, AT_ONCE // compared.size), {1: compared}, []
     for block in draws(Units.without_values(compared.queries), resamples, options.seed):
         for begin in range(0, len(block), size):
@@ -217,7 +217,7 @@ def disagreements(plan: Plan) -> Any:
         source = judgments_alone(source)
         log = source.log()
         each, value = _each(log)
-        table = _differing(each, log.separate_judgments.single, value)  # type: ignore[union-attr]
+        table = _differing(each, log.separate_judgments.judgment_keys, value)  # type: ignore[union-attr]
         table = table.sort("difference", "n", "row", descending=[True, True, False])
         check_castable(table["doc"], source.type_of_docs, str(call.columns.doc), "documents")
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
@@ -283,9 +283,11 @@ def _compared(
 ) -> AnnotatorPairs:
     """Pair the annotators of a segment, each two of them, or each with the references."""
     judged: Any = log.separate_judgments
-    each = each.select(*judged.single, "annotator", value, "row")
-    each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
-    query, document = run_numbers(each, judged.keys), run_numbers(each, judged.single)
+    each = each.select(*judged.judgment_keys, "annotator", value, "row")
+    each = each.sort(
+        *judged.judgment_keys, "annotator", nulls_last=True
+    )  # so that nothing depends on the order of the rows
+    query, document = run_numbers(each, judged.keys), run_numbers(each, judged.judgment_keys)
     pairs = pair_annotators(each, document, value, references)
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query

@@ -55,14 +55,14 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:
     """Return the answer: for each group a row for each pair of a predicted and a true class, then totals."""
-    if cases.cluster_error is not None:
-        raise cases.cluster_error
+    if cases.unmatched_error is not None:
+        raise cases.unmatched_error
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
     each = [crossed(cases, segments) for segments in groups.each]
     table = groups.laid([_with_totals(part, some=any(one.undecided for one in each)) for part in each], 0)
     group, predicted, actual = _rows_of(*table.shape, margins=margins)
     amounts = table[group, actual, predicted]
-    names = cases.classes if cases.clusters is None else cases.clusters
+    names = cases.classes if cases.found_clusters is None else cases.found_clusters
     columns = {"total_over": _over(groups, group, table, predicted, actual)} if margins else {}
     columns["predicted"] = _named(names, predicted)
     # Clusters stand for the class that they are matched to.

@@ -49,7 +49,7 @@ from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.plan.verb import check_options
-from frame_metrics.stats.averages import within
+from frame_metrics.stats.averages import sums_within
 
 COLUMNS = {
     "roc": ("threshold", "fpr", "tpr"),
@@ -322,7 +322,7 @@ def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments,
     of_levels = [cases.conventions.filled("curve('pr')", iprec, level, of="queries") for level in height.T]
     height, place = np.stack(of_levels, axis=1), segments.place[queries.first]
     defined = ~np.isnan(height[:, 0])
-    total = within(place[defined], len(segments), height[defined].T).T
+    total = sums_within(place[defined], len(segments), height[defined].T).T
     mean = ratio(total, np.bincount(place[defined], minlength=len(segments))[:, None])
     return segments, mean, np.full(mean.shape, np.nan)
 

@@ -129,7 +129,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     areas = of_areas(cases, wanted, options)
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
-        inputs = pooled.inputs_of(cases, segments, [metric for _, metric in asked], varies=bool(areas))
+        inputs = pooled.inputs_of(cases, segments, [metric for _, metric in asked], with_intervals=bool(areas))
         values = [pooled.one_metric(inputs, *metric) for metric in wanted]
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
         value = np.where(n, [metric.value for metric in values], np.nan)

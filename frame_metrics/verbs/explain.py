@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.judgments import JudgmentTable
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_key_names, closest, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
@@ -85,7 +85,7 @@ class Explaining(PieceWork):
     queries: Sequence[tuple[Any, ...]]  # each as a value for each query column
     grades: pl.Series | None = None  # grades of the whole frame that checks need, see ``_ends`` in some_queries.py
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         log = source.log(whole_log=whole_log)
         table = _explained(log, self.asked, self.queries, source.type_of_docs, self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from trials import Line, agree, as_log
 
-from frame_metrics.stats.exact import share_between
-from frame_metrics.stats.margins import Shifted, of_arms, of_pairs, of_shares
+from frame_metrics.stats.exact import wilson_interval
+from frame_metrics.stats.margins import Shifted, margin_p_of_arms, margin_p_of_pairs, margin_p_of_shares
 from frame_metrics.stats.shares import hybrid
 from frame_metrics.stats.units import Arms
 
@@ -67,7 +67,7 @@ def shapes_of_pairs(trials: int) -> Iterator[Line]:
                     # Others as they were: what is added to make up for losses is nothing where the margin is lost.
                     drawn = draw(rng, (n, min(AT_ONCE, trials - begin)), -margin if lost else 0.0)
                     drawn = np.where(np.abs(drawn) < 1e-15, 0, drawn)
-                    p = of_pairs(Shifted(drawn, np.ones(n), np.full(drawn.shape[1], margin)), FLIPS, 0)[0]
+                    p = margin_p_of_pairs(Shifted(drawn, np.ones(n), np.full(drawn.shape[1], margin)), FLIPS, 0)[0]
                     if begin == 0:
                         same(drawn, p, margin)
                     passed += int((p <= LEVEL).sum())
@@ -99,7 +99,7 @@ def shares_of_pairs(trials: int) -> Iterator[Line]:
                     other = np.where(rng.random(n) < SAME, own, others)
                     base, value = (own < share), other < share - margin * lost
                     table = np.bincount(3 - 2 * value.astype(int) - base, minlength=4)
-                    p = of_shares(table, margin)[0]
+                    p = margin_p_of_shares(table, margin)[0]
                     if trial < AGREE:
                         log = as_log(np.column_stack([base, value]).astype(float))
                         found = log.compare("dcg@1", baseline="s0", margin=margin, permutations=FLIPS)
@@ -121,7 +121,7 @@ def line_of_arms(name: str, lost: bool, sizes: tuple[int, int], trials: int) -> 
         values = FAR + draw(rng, (len(mine),), 0.0)
         values = np.where(mine, FAR - margin * lost + more * (values - FAR), values)
         # What Welch's t does not pass does not pass: exchanges, which take long, are left out.
-        by_t = of_arms(arms_of(values, mine), np.array([margin]), "t", (FLIPS, FLIPS, 0))[0, 0]
+        by_t = margin_p_of_arms(arms_of(values, mine), np.array([margin]), "t", (FLIPS, FLIPS, 0))[0, 0]
         if by_t <= LEVEL or trial < AGREE:
             passed += of_one_trial(values, mine, margin, trial) <= LEVEL
     return line(lost, f"{name}, arms of {first} and {second} units", trials, int(passed), min(first, second))
@@ -144,7 +144,7 @@ def line_of_shares(name: str, lost: bool, sizes: tuple[int, int], trials: int) -
 
 def bound_of_shares(means: Any, sizes: tuple[int, int]) -> Any:
     """Return the lower bound of the differences of shares at the level of the p-value; it passes where p does."""
-    ends = [share_between(mean, n, 1 - 2 * LEVEL) for mean, n in zip(means, sizes, strict=True)]
+    ends = [wilson_interval(mean, n, 1 - 2 * LEVEL) for mean, n in zip(means, sizes, strict=True)]
     return hybrid(means, np.array(ends), 0.0, (1.0, -1.0))[0]
 
 
@@ -158,7 +158,7 @@ def shapes_of_arms(trials: int) -> Iterator[Line]:
 
 def of_one_trial(values: Any, mine: Any, margin: float, trial: int) -> float:
     """Return the p-value of two arms; the first ones are asked of ab_test() too."""
-    p = of_arms(arms_of(values, mine), np.array([margin]), "randomization", (FLIPS, FLIPS, 0))[0, 0]
+    p = margin_p_of_arms(arms_of(values, mine), np.array([margin]), "randomization", (FLIPS, FLIPS, 0))[0, 0]
     if trial < AGREE:
         log = pl.DataFrame({"query": np.arange(len(mine)), "arm": np.where(mine, "new", "old"), "grade": values})
         irm = log.with_columns(score=1.0).irm(query="query", arm="arm", score="score", grade="grade")

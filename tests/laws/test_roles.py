@@ -17,7 +17,7 @@ import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric, typing
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import Of, RoleRules, Verb, kind_of_rows
+from frame_metrics.plan.verb import RoleRules, RowKind, Verb, kind_of_rows
 from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
@@ -440,7 +440,7 @@ def fates(setting: Setting, name: str, role: str, plain: str | None) -> Iterator
             yield "refused" if found is None else "same" if found == without else "changed"
 
 
-def fault(name: str, of: Of, kind: RoleRules, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
+def fault(name: str, of: RowKind, kind: RoleRules, role: str, every: Sequence[tuple[Setting, str | None]]) -> str:
     """Return how a role does otherwise than its verb declares; "" where it does not."""
     said, seen = kind.status(role, GIVEN.get(name, ())), Counter[str]()
     for setting, plain in sorted(every, key=lambda one: role not in one[0].roles):  # first where it is played
@@ -466,7 +466,7 @@ def fault(name: str, of: Of, kind: RoleRules, role: str, every: Sequence[tuple[S
 def test_roles_are_as_declared(name: str) -> None:
     """A role that a verb reads changes some result, one that it ignores none, and one that it refuses raises."""
     faults, verb = [], declared(name)
-    for of in get_args(Of):
+    for of in get_args(RowKind):
         every = [(one, outcome(one, CALLS[name])) for one in (*settings(), *own_settings()) if one.of == of]
         if (kind := verb.kinds.get(of)) is None:
             faults += [f"{of}: {one.roles}" for one, plain in every if plain is not None]

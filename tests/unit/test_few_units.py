@@ -14,7 +14,7 @@ from frame_metrics.inputs import Classes, FullConfusion, FullScores
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.stats.exact import expanded_level, normal_quantile, t_quantile
 from frame_metrics.stats.quantiles import order_statistics
-from frame_metrics.stats.shares import between, hybrid
+from frame_metrics.stats.shares import hybrid, wilson_on_range
 from frame_metrics.verbs.compare.differences import _effective_n
 from helpers import as_polars
 from inside import in_pieces
@@ -162,7 +162,7 @@ def test_differences_of_rows_that_never_vary_have_no_interval() -> None:
     assert arms.select("difference", "ci_low", "mde").row(0) == (pytest.approx(-2), None, None)
     assert arms.select("difference", "ci_low", "mde").row(1) == (-1, -1, None)
     assert arms["ci_high"][1] == pytest.approx(
-        hybrid(np.array([0.0, 1]), between(np.array([0.0, 1]), 2, 0.95).T, 0, (1, -1))[1]
+        hybrid(np.array([0.0, 1]), wilson_on_range(np.array([0.0, 1]), 2, 0.95).T, 0, (1, -1))[1]
     )
     assert arms["p_value"].to_list() == [pytest.approx(1 / 3)] * 2
 

@@ -16,7 +16,7 @@ import pytest
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError
 from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, odd
-from inside import share_between, small_blocks
+from inside import small_blocks, wilson_interval
 from refusals import check, refusals_of, run
 
 # Four requests to a store of passages: found at rank 2; nothing found; nothing relevant; nobody said what is relevant.
@@ -99,7 +99,7 @@ def test_what_is_said_of_a_query_without_results_counts() -> None:
     ]
     clustered = RAG.with_columns(user=pl.Series(["u", "u", "v", "w"])).irm(query="qid", cluster="user")
     ends = as_polars(clustered.evaluate("rr", ci=0.9)).select("ci_low", "ci_high").row(0)
-    assert ends == pytest.approx(share_between(1 / 6, 2, 0.9))  # on the range of rr, at the mean of two users
+    assert ends == pytest.approx(wilson_interval(1 / 6, 2, 0.9))  # on the range of rr, at the mean of two users
     told = RAG.with_columns(found=pl.lit(5)).irm(query="qid", relevant=None, n_relevant="found", label="hit")
     hits = RAG.with_columns(found=pl.lit(5), hit=pl.Series([[0, 1], [], None, [1]]))
     assert values(hits.irm(query="qid", relevant=None, label="hit", n_relevant="found").per_query("recall")) == [

@@ -15,7 +15,7 @@ import pytest
 
 from frame_metrics import IRM
 from helpers import as_polars
-from inside import sums_and_rests, sums_of
+from inside import sums_and_remainders, sums_of
 
 ONE = np.zeros(1, np.int64)
 NUMBERS = {
@@ -35,7 +35,7 @@ def test_a_sum_is_rounded_once(kind: str, n: int) -> None:
     random = np.random.default_rng(n)
     values = NUMBERS[kind](random, n)
     starts = np.unique(np.append(0, random.integers(0, n, 9)))
-    found, lost = sums_and_rests(values, starts)
+    found, lost = sums_and_remainders(values, starts)
     np.testing.assert_array_equal(found, sums_of(values, starts))
     assert found.tolist() == [math.fsum(values[a:b]) for a, b in pairwise([*starts, n])]
     assert sums_of(random.permutation(values), ONE)[0] == math.fsum(values)
@@ -49,7 +49,7 @@ def test_sums_that_are_no_numbers() -> None:
         values = np.ones(n)
         for value in (np.inf, -np.inf, np.nan, 1e308):
             values[1] = value
-            found, lost = sums_and_rests(values, np.array([0, 2]))
+            found, lost = sums_and_remainders(values, np.array([0, 2]))
             np.testing.assert_array_equal(found, [1 + value, n - 2])
             np.testing.assert_array_equal(lost[1:], [0])
     assert sums_of(np.array([True, True, False]), np.array([0, 1])).tolist() == [1, 1]

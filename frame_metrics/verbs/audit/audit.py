@@ -141,7 +141,7 @@ class _Auditor:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*of_rows.about_rows(rows, columns, conventions, unlabelled), *parts)]
-        log = read_log(rows, columns, conventions, source.read_judgments(), single=decided(call))
+        log = read_log(rows, columns, conventions, source.read_judgments(), keep_row_numbers=decided(call))
         sides = of_rows.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
         found = Audited(run_checks(log), sides, log, cases_of(log) if decided(call) else None)
         if source.proxy is not None:
@@ -221,7 +221,7 @@ def _set_aside(call: Call) -> SetAside:
     if call.judgment_columns is None:
         return SetAside([], {})
     free = {*call.plan.available}.difference(call.roles, columns.needed)
-    in_lists = {"label": bool(columns.shape.lists), "grade": bool(columns.shape.lists), "relevant": True}
+    in_lists = {"label": bool(columns.shape.list_columns), "grade": bool(columns.shape.list_columns), "relevant": True}
     found = [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
     return SetAside(found, unused_judgments(call.plan))
 

@@ -154,7 +154,7 @@ def added(notes: pl.DataFrame) -> list[NamedCount]:
 def row_findings(notes: Sequence[NamedCount], columns: Columns) -> list[Finding]:
     """Return a finding for each kind of error in rows, and the number of rows without errors as a fact."""
     numbers = {note.name: note for note in notes}
-    what = "results in the lists" if columns.shape.lists else "rows of the frame"
+    what = "results in the lists" if columns.shape.list_columns else "rows of the frame"
     message = f"{what} without errors; all other counts refer to them"
     order = [name for name in (*columns.needed, columns.shape.stacked_column) if name]
     bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
@@ -184,7 +184,7 @@ def of_error(error: FrameMetricsError | ReportedError) -> Finding:
 def _finding(note: NamedCount, columns: Columns, rows: int, frame: int) -> Finding:
     """Return a finding for the rows with one kind of error; ``rows`` and ``frame``: rows of the table and the frame."""
     column, what = note.name, str(note.what).split(",")[0]
-    several = column in (*columns.shape.lists, *columns.shape.per_system, columns.shape.stacked_column)
+    several = column in (*columns.shape.list_columns, *columns.shape.per_system, columns.shape.stacked_column)
     values = _values(column, columns) if what in OF_VALUES else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)

@@ -87,10 +87,10 @@ class Check(NamedTuple):
     only: Look | None
     rises: tuple[float, str] | None
 
-    def seen(self, subject: Any) -> Seen | None:
+    def run(self, subject: Any) -> Seen | None:
         """Run the check on a subject; None if the check does not read it, or finds nothing to look at."""
         if type(subject) not in self.reads:
-            return subject.seen(self) if isinstance(subject, Counted) else None
+            return subject.result(self) if isinstance(subject, Counted) else None
         seen: Seen | None = self.look(subject) if self.only is None or self.only(subject) else None
         return seen
 
@@ -284,7 +284,7 @@ class Counted:
     # By name, shape (rankings,) each: ``AMOUNTS``; how often a ranking has what each check of blocks looks for; and
     # "size", the documents in the collection, "weight" and "cluster", of the query, where known.
     amounts: Mapping[str, Array]
-    of_log: Mapping[Check, Seen]  # what checks of the log saw
+    log_results: Mapping[Check, Seen]  # what checks of the log saw
 
     def __getitem__(self, name: str) -> Array:
         return self.amounts[name]
@@ -294,10 +294,10 @@ class Counted:
         """True for rankings that are evaluated, shape (rankings,)."""
         return self["evaluated"] > 0
 
-    def seen(self, check: Check) -> Seen | None:
+    def result(self, check: Check) -> Seen | None:
         """Return the result of a check of rankings, for all blocks, or of a check of the log; None for others."""
         if RankedBlock not in check.reads:
-            seen = self.of_log.get(check)
+            seen = self.log_results.get(check)
             return seen if seen is None or check.only is None or check.only(self.log) else Seen(0, seen.of)
         if check.only is not None and not check.only(self):
             return None

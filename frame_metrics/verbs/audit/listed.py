@@ -60,7 +60,7 @@ CHECKS = [check for module in MODULES for check in vars(module).values() if isin
 
 def findings(*about: About) -> list[Finding]:
     """Run on each subject all checks that read it; a check that looked and found nothing gives a finding of 0."""
-    every = ((check, check.seen(subject), words) for subject, words in about for check in CHECKS)
+    every = ((check, check.run(subject), words) for subject, words in about for check in CHECKS)
     return [check.finding(seen, words) for check, seen, words in every if seen is not None]
 
 

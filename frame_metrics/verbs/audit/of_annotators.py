@@ -110,7 +110,7 @@ def about_annotators(log: Log | None, rule: str | None) -> Iterator[About]:
     """
     if log is None or log.separate_judgments is None or log.separate_judgments.each is None:
         return
-    each, keys = log.separate_judgments.each, log.separate_judgments.single
+    each, keys = log.separate_judgments.each, log.separate_judgments.judgment_keys
     so = "" if rule is None else f"; several={rule!r} combines them"
     yield About(_documents(each, keys, rule), {"so": so})
     if "annotator" in each.columns:

@@ -64,7 +64,7 @@ class Parts:
         return cls(at[order], first[order], last[order], np.append(new, len(order)), of)
 
     @property
-    def runs(self) -> Array:
+    def are_consecutive(self) -> Array:
         """True for searches of several parts that are whole runs of ranks, one after the other, shape (searches,)."""
         inside = np.ones(len(self.at), bool)
         inside[1:] = self.last[:-1] < self.first[1:]
@@ -73,7 +73,7 @@ class Parts:
 
     def interleaved(self, log: Log) -> Array:
         """Return True for searches whose parts share no rank and are no runs, shape (searches,)."""
-        some = np.flatnonzero(self._several & ~self.runs)
+        some = np.flatnonzero(self._several & ~self.are_consecutive)
         sizes = np.diff(self.starts)[some]
         at, rankings = self.at[spans(self.starts[:-1][some], sizes)], log.grid.rankings
         lengths = rankings.lengths[at]
@@ -119,7 +119,7 @@ def searches_cut_by_segments(log: Log) -> Seen | None:
     """{n} of {of} searches ({share}) {are} cut by {by}, for example {said}; each part counts as a search. {whole}"""
     if (parts := _parts(log)) is None:
         return None
-    cut = parts.runs
+    cut = parts.are_consecutive
     if not cut.any() or parts.interleaved(log).sum() > cut.sum():  # then by= describes documents
         return Seen(0, parts.of)
     first, these = parts.first_of(cut)

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.log import Log, WholeLog
+from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
@@ -59,7 +59,7 @@ def decided(call: Call) -> bool:
 class Auditing(PieceWork):
     """The work on each piece of an audit: a row of counts for each ranking, then rows with the notes of the piece."""
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         readable = _readable_rows(self, source, whole_log)
         counts: Counted = readable.seen
         amounts = {
@@ -82,16 +82,16 @@ class Auditing(PieceWork):
         return some.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
 
-def _readable_rows(work: PieceWork, source: Source, whole_log: WholeLog) -> Readable:
+def _readable_rows(work: PieceWork, source: Source, whole_log: WholeLogFacts) -> Readable:
     """Leave out the rows of a piece that have errors, and count in the rankings of the others.
 
     An error that is not about single rows is raised.
     """
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
-        judgments, single = source.read_judgments(), decided(work.call)
+        judgments, named = source.read_judgments(), decided(work.call)
         columns, conventions = source.call.columns, source.call.conventions
-        return run_checks(read_log(rows, columns, conventions, judgments, single=single, whole_log=whole_log))
+        return run_checks(read_log(rows, columns, conventions, judgments, keep_row_numbers=named, whole_log=whole_log))
 
     readable = skip_bad_rows(source, look)
     if readable.error is not None:
@@ -104,7 +104,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
     notes, backend = notes_of(readable, source, numbered=ordered), source.judgments.backend
     place = readable.rows[ORDER].to_list() if ordered else [0] * len(readable.rows)
     place += backend.read([ORDER])[ORDER].to_list() if backend is not None and ORDER in backend.names() else []
-    for check, saw in readable.seen.of_log.items():
+    for check, saw in readable.seen.log_results.items():
         at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
         notes.append(
             NamedCount(check.name, None, saw.n, saw.of, at, example=saw.example, example_words=saw.words.get("said"))
@@ -116,7 +116,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
 class CountingReadable(Counting):
     """The work on each piece that counts equal rows, among those that have no errors."""
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         readable = _readable_rows(self, source, whole_log)
         answer = super().answer(replace(source, table=readable.rows), whole_log, ordered=ordered)
         return Origin(readable.at, len(source.table)).answer(answer)
@@ -186,4 +186,6 @@ def _with_all_judgments(work: PieceWork) -> Log | None:
     judged, options = work.call.judgment_columns, work.call.plan.given.judgments
     if judged is None or options is None or not (judged.annotator or work.call.conventions.several):
         return None
-    return source_of(work.call, work.empty, work.as_separate(work.judgments), piece=True).log(whole_log=WholeLog(None))
+    return source_of(work.call, work.empty, work.as_separate(work.judgments), piece=True).log(
+        whole_log=WholeLogFacts(None)
+    )

@@ -69,7 +69,7 @@ def bounds(
         if isinstance(source, InPieces):
             every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade, baseline), source)
         else:
-            log = source.log(single=of == "unjudged")
+            log = source.log(keep_row_numbers=of == "unjudged")
             check_grades(asked, log)
             every = _bounded(log, asked, of, max_grade, baseline)
         return _answer(every, [*result], of, baseline, per_query=per_query)
@@ -98,7 +98,7 @@ class Bounding(Measuring):
     of: BoundsOf
     max_grade: float | None
     baseline: Any
-    single: ClassVar[bool] = True
+    keep_row_numbers: ClassVar[bool] = True
 
     def measure(self, log: Log) -> Values:
         return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade, self.baseline)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log, WholeLog
+from frame_metrics.data.log import Block, Log, WholeLogFacts
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -91,7 +91,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
             return _highest(source, keys, n, way)
-        log = source.log(single=True)
+        log = source.log(keep_row_numbers=True)
         check_grades(asked, log)
         table = _unjudged(log, asked)
         if asked:
@@ -126,8 +126,8 @@ class Unjudged(PieceWork):
     named: Sequence[str]  # the key columns of the result
     n: int
 
-    def answer(self, source: Source, whole_log: WholeLog, *, ordered: bool) -> Answer:
-        log = source.log(single=True, whole_log=whole_log)
+    def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
+        log = source.log(keep_row_numbers=True, whole_log=whole_log)
         table = _first(_unjudged(log, []), "depth", self.n)
         keys = _keys(table, log, self.named)
         keys |= {ORDER: keys[self.named[-1]]} if ordered else {}

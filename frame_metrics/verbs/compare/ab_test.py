@@ -27,10 +27,10 @@ from frame_metrics.verbs.compare.strata import with_strata
 def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeOptions) -> Any:
     """Implement ``irm.ab_test`` and ``irm.change``, whose docstrings have the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=VERBS[options.verb]))
-    options = replace(options, of=kind_of_comparison(call, arms=True))
+    options = replace(options, kind=kind_of_comparison(call, arms=True))
     if isinstance(options, ChangeOptions) and call.columns.segments:
         options = replace(options, by=call.columns.segments)
-    check_compared(options.of, call, asked or (), options)
+    check_compared(options.kind, call, asked or (), options)
     # The columns that are read, of the covariate and strata too, and those of the result.
     available = call.plan.available
     columns = with_covariate(call.columns, available, options.covariate)
@@ -42,11 +42,11 @@ def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | Change
     schema = schema_of_parts(columns, saved=options.saved) if by_part else schema_of(columns, options)
     call = replace(call, columns=with_strata(columns, available, options.strata))
     # Saved numbers are those of another arm, so their columns are read as those of one arm.
-    of_queries = options.of == "arms"
+    of_queries = options.kind == "arms"
     of_one_arm = replace(call, columns=call.columns.without_arm())
     saved = saved_call(options.baseline, of_one_arm, asked) if options.saved else None
     if of_queries and options.looks is None:
-        options = replace(options, test=options.test or next(iter(TESTS[options.of])))
+        options = replace(options, test=options.test or next(iter(TESTS[options.kind])))
 
     def compute(source: Source) -> Answer:
         if not of_queries:

@@ -42,9 +42,9 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
             f"{lacks[0]} has no test by DeLong, which applies to roc_auc and gini of two classes; pass test='bootstrap'"
         )
     arms = ArmRows.of(cases, asked, options)
-    pairs = pairs_among(arms.systems, options)
-    splits = splits_of_rows(source.table, columns, arms.segments, arms.systems, options)
-    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, splits.with_split_columns(arms.rows))
+    pairs = pairs_among(arms.arms, options)
+    splits = splits_of_rows(source.table, columns, arms.segments, arms.arms, options)
+    return pairs_compared(asked, arms.segments, arms.arms, pairs, options, splits.with_split_columns(arms.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class ArmRows:
     """The rows of arms, where each arm in each segment is a group, and the metrics to compare."""
 
     cases: Cases
-    systems: Segments  # the arms, sorted by name
+    arms: Segments  # the arms, sorted by name
     segments: Segments  # the segments in which arms are compared
     each: Segments  # each arm in each segment in which it has rows
     asked: Asked
@@ -69,7 +69,7 @@ class ArmRows:
     def at(self) -> dict[tuple[int, int], int]:
         """The position in ``each`` of a segment and an arm."""
         first = self.each.first
-        pairs = zip(self.segments.place[first].tolist(), self.systems.place[first].tolist(), strict=True)
+        pairs = zip(self.segments.place[first].tolist(), self.arms.place[first].tolist(), strict=True)
         return {pair: i for i, pair in enumerate(pairs)}
 
     @cached_property
@@ -96,7 +96,7 @@ class ArmRows:
     @cached_property
     def _whole(self) -> RowDraws:
         """The resamples of all arms, with the number of their rows or clusters, or Kish's number."""
-        inputs = inputs_of(self.cases, self.each, self._metrics, varies=bool(self.normal))
+        inputs = inputs_of(self.cases, self.each, self._metrics, with_intervals=bool(self.normal))
         return RowDraws(inputs, self.options.resamples, self.options.seed)
 
     @property
@@ -137,7 +137,7 @@ class ArmRows:
         resampled together, so that a drawn cluster brings its rows of all these arms.
         """
         if systems not in self._known:
-            place = self.systems.place
+            place = self.arms.place
             rows = self.cases.rows.filter(pl.Series(np.isin(place[self.cases.rows["cell"].to_numpy()], systems)))
             each = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
             seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
@@ -184,7 +184,7 @@ class ArmRows:
 
         If they do not, the difference of what is made of shares has Newcombe's interval.
         """
-        systems = self.systems.place[self.each.first[at]].tolist()
+        systems = self.arms.place[self.each.first[at]].tolist()
         share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if share_clusters else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]

@@ -32,8 +32,8 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import compared, effect_size
-from frame_metrics.stats.averages import cluster_numbers, means_of, within
-from frame_metrics.stats.margins import of_arms
+from frame_metrics.stats.averages import cluster_numbers, means_of, sums_within
+from frame_metrics.stats.margins import margin_p_of_arms
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import weigh_unlike
@@ -78,7 +78,7 @@ class ArmValues:
 
     index: Index
     asked: Asked
-    systems: Segments  # sorted by their names
+    arms: Segments  # sorted by their names
     segments: Segments  # sorted by their values
     edges: Array  # the start of each segment's queries, and the end of the last, shape (segments + 1,)
     arm: Array  # the number of each query's system, shape (queries,)
@@ -95,9 +95,9 @@ class ArmValues:
     def of(cls, all_values: Values) -> ArmValues:
         """Lay out the measured values in the order of random draws."""
         index, cells, columns = all_values.index, all_values.index.cells, all_values.columns
-        order, arms = cells.sort_ranks(), [columns.arm] if columns.arm else []
-        systems, segments = cells.segments_by(arms, order), cells.segments_by(columns.segments, order)
-        arm, segment = systems.place[index.cell], segments.place[index.cell]
+        order, key = cells.sort_ranks(), [columns.arm] if columns.arm else []
+        arms, segments = cells.segments_by(key, order), cells.segments_by(columns.segments, order)
+        arm, segment = arms.place[index.cell], segments.place[index.cell]
         some = all_values.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[index.drawing_order(some)]
         at = at[np.argsort(segment[at], kind="stable")]
@@ -111,7 +111,7 @@ class ArmValues:
         named = cells.segments_by(columns.strata, order) if columns.strata else None
         strata = None if named is None else StrataOfQueries.of(named, named.place[index.cell][at], unit)
         each = (arm[at], values, undefined, weight, unit, covariate)
-        return cls(index, all_values.asked, systems, segments, edges, *each, strata)
+        return cls(index, all_values.asked, arms, segments, edges, *each, strata)
 
     def with_saved(self, saved: Call, *, gone: bool = False) -> ArmValues:
         """Return these arms and saved numbers as one more, the last; a query of both is one unit, as in two arms.
@@ -137,7 +137,7 @@ class ArmValues:
         return replace(
             self,
             edges=np.searchsorted(segment[order], np.arange(n + 1)),
-            arm=np.append(self.arm, np.full(len(at), len(self.systems)))[order],
+            arm=np.append(self.arm, np.full(len(at), len(self.arms)))[order],
             values=np.concatenate([self.values, values], axis=1)[:, order],
             undefined=np.concatenate([self.undefined, np.isnan(there.value[:, at])], axis=1)[:, order],
             weight=np.append(self.weight, np.ones(len(at)))[order],
@@ -149,8 +149,8 @@ class ArmValues:
     def pairs(self, options: CompareOptions) -> list[Pair]:
         """Return the pairs of arms to compare; raise if there are none."""
         if self.saved is None:
-            return pairs_among(self.systems, options)
-        return [(arm, len(self.systems)) for arm in range(len(self.systems))]
+            return pairs_among(self.arms, options)
+        return [(arm, len(self.arms)) for arm in range(len(self.arms))]
 
     def of_pair(self, segment: int, pair: Pair) -> Array:
         """Return the positions of the queries of two arms in one segment."""
@@ -184,7 +184,7 @@ class ArmValues:
 
     def _words_for(self, at: Array, metrics: Sequence[int], pair: Pair, first: bool) -> str:
         """Return words for one arm of a pair, with its segment, and the metric if some queries have no value of it."""
-        arms, segments = self.systems, self.segments
+        arms, segments = self.arms, self.segments
         words = named_as_text(arms.cells.values.select(arms.keys), int(arms.first[pair[0 if first else 1]]))
         if segments.keys:
             segment = int(np.searchsorted(self.edges, at[0], side="right")) - 1
@@ -248,7 +248,7 @@ class ArmValues:
                 check_possible(name, metric.range, one)
         sign = np.array([metric.sign for _, metric in asked])
         drawn = (options.permutations, options.resamples, options.seed)
-        return of_arms(arms, margin, str(options.test), drawn, sign, grown)
+        return margin_p_of_arms(arms, margin, str(options.test), drawn, sign, grown)
 
     def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms | Strata) -> Iterator[Array]:
         """Yield the means of both arms, shape (metrics,) each; without a covariate they are those of ``evaluate``.
@@ -311,9 +311,9 @@ class ArmValues:
         values = [self.values[metric, at] for metric in metrics]
         offset = [offsets(own) for own in values]
         weighted = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
-        row = cluster_numbers((len(self.systems) + 2) * unit + side)
+        row = cluster_numbers((len(self.arms) + 2) * unit + side)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
-        *sums, size = [*weighted, weight] if row is None else within(row, len(first), [*weighted, weight])
+        *sums, size = [*weighted, weight] if row is None else sums_within(row, len(first), [*weighted, weight])
         return SummedUnits(np.array(sums), size, first, np.array(offset), clustered=row is not None)
 
     @cached_property
@@ -346,9 +346,9 @@ def arms_compared(values: Values, options: CompareOptions, saved: Call | None = 
     arms = ArmValues.of(values)
     arms = arms if saved is None else arms.with_saved(saved)
     pairs = arms.pairs(options)
-    splits = (splits_of_queries if saved is None else splits_with_saved)(values, arms.segments, arms.systems, options)
+    splits = (splits_of_queries if saved is None else splits_with_saved)(values, arms.segments, arms.arms, options)
     families = families_of_arms([*arms.blocks(pairs)], options) if options.tests_families and len(pairs) else []
-    each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
+    each, draws = (arms.asked, arms.segments, arms.arms, pairs), options.permutations * len(pairs)
     rounds = draws * len(arms.segments) + options.permutations * sum(map(len, families))
     with progress(rounds, "draw", work=HARDER * draws * len(arms.arm)) as tick:
         joint = permute_families(families, options, tick)

@@ -33,7 +33,7 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     kind = kind_of_comparison(call, arms=False)
     call = with_row_as_document(call) if kind == "rows" and options.against is None else call
     check_compared(kind, call, asked or (), options)
-    options = replace(options, of=kind)
+    options = replace(options, kind=kind)
     if kind == "proxies" and options.test != "z":
         students_t()  # so that an error about scipy comes before anything is read
     check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))

@@ -21,7 +21,7 @@ from frame_metrics.stats.arms import drawn_relative_ends, freedom, relative
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.exact import detectable, expanded_level, normal
 from frame_metrics.stats.flips import least_p
-from frame_metrics.stats.margins import normally_above, of_candidates, of_draws
+from frame_metrics.stats.margins import margin_p_of_candidates, margin_p_of_draws, normally_above
 from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.significance import CLOSE, adjusted, interval_and_p_value_of_draws
 from frame_metrics.verbs.compare.margins import OF_MARGIN, margin_columns, margin_columns_of_error
@@ -66,7 +66,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
         return TEAM_COLUMNS
     arms = ARM_COLUMNS | (SPLIT if options.shows_unit_shares else {}) | NOTE
     each = {"queries": QUERY_PAIR_COLUMNS, "proxies": PROXY_COLUMNS, "rows": PAIR_COLUMNS}
-    return _with_margin(each.get(options.of, arms), options)
+    return _with_margin(each.get(options.kind, arms), options)
 
 
 def _with_margin(columns: dict[str, Any], options: CompareOptions) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def by_draws(
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float(differences.std())
         if margin is not None and np.isfinite(values).all() and vary(differences):
-            known = of_draws(margin[0].sign * differences[:, None], np.array(margin[1:]), df + 1)
+            known = margin_p_of_draws(margin[0].sign * differences[:, None], np.array(margin[1:]), df + 1)
             row |= margin_columns(known[:, 0], margin[0])
     if not vary(differences):
         row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
@@ -238,7 +238,7 @@ def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
     names = systems.values(column)[: None if systems.n.any() else 0]
-    return pair_systems(range(len(names)), names, options.baseline, column, options.one)
+    return pair_systems(range(len(names)), names, options.baseline, column, options.noun)
 
 
 def pairs_compared(
@@ -298,7 +298,7 @@ def corrected_for_candidates(
     family : the number of the segment and metric of each row.
     """
     each = {name: columns[name].to_numpy() for name in OF_MARGIN}
-    return {name: float_column(of_candidates(p, family, correction)) for name, p in each.items()}
+    return {name: float_column(margin_p_of_candidates(p, family, correction)) for name, p in each.items()}
 
 
 def corrected(

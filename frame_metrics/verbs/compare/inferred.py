@@ -39,7 +39,7 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, n
     ``n_tested_elsewhere``: with ``over="all"``, the number of rows of the family that have another test. If there
     are such rows, each pair is tested by itself.
     """
-    families = [[column.at if options.over == "metric" else 0 for column in one.columns] for one in groups]
+    families = [[column.metric_at if options.over == "metric" else 0 for column in one.comparisons] for one in groups]
     counts: Counter[int] = Counter()
     for group, own in zip(groups, families, strict=True):
         counts.update(own if group.tested else ())
@@ -64,7 +64,7 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
     ``family_sizes``: the number of p-values in the family of each column.
     """
     by_draws, spread = options.test == "bootstrap", group.spread
-    n_errors, p_value = np.full(len(group.columns), np.nan), None
+    n_errors, p_value = np.full(len(group.comparisons), np.nan), None
     ends = np.full((2, len(n_errors)), np.nan)
     if spread is not None:
         n_errors[:] = errors_away(options.ci, spread.units)
@@ -73,7 +73,7 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
     if group.tested and spread is not None:
         known = np.where(group.zero_one, normal_quantile(options.ci), n_errors)
         ends = ends_around(group, spread, known)
-        vary = (spread.error > 0) | (np.array([column.mean for column in group.columns]) == 0)
+        vary = (spread.error > 0) | (np.array([column.mean for column in group.comparisons]) == 0)
         some = np.flatnonzero(by_draws | (~group.zero_one & vary & (spread.units >= MIN_UNITS_TO_RESAMPLE)))
         if len(some):
             given = options.ci, options.resamples, options.seed, tick, group.size[some]
@@ -95,9 +95,9 @@ def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: 
             n_errors = np.maximum(n_errors, np.where(group.zero_one, normal_quantile(options.ci), single))
             ends = ends_around(group, group.spread, n_errors)
         _fill(group, p_value, ends, n_errors, [1] * len(n_errors), options)
-        for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
+        for column, own, p in zip(group.comparisons, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
-        for column, bound in zip(group.columns, bounds.T, strict=False):  # of a verb that needs them
+        for column, bound in zip(group.comparisons, bounds.T, strict=False):  # of a verb that needs them
             column.row[BOUNDS] = bound
 
 
@@ -111,7 +111,7 @@ def ends_around(group: PairGroup, spread: SpreadOfPairs, n_errors: Array) -> Arr
     n_errors : how many standard errors the ends are away, shape (columns,).
     """
     ends = np.empty((2, len(n_errors)))
-    for i, column in enumerate(group.columns):
+    for i, column in enumerate(group.comparisons):
         if column.win_table is not None:
             ends[:, i] = newcombe(column.win_table, float(n_errors[i]))
             continue
@@ -130,10 +130,10 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
     ``drawn``: those of the randomization test, if they are known.
     """
     if options.test == "bootstrap":
-        return np.ones(len(group.columns))
+        return np.ones(len(group.comparisons))
     if options.test not in ("randomization", MID_P):
         return classical(group.differences, str(options.test))
-    of_shares = ((column.win_table, _test(column, options) == MID_P) for column in group.columns)
+    of_shares = ((column.win_table, _test(column, options) == MID_P) for column in group.comparisons)
     out = np.array([mid_p(int(one[1]), int(one[2])) if one is not None and mid else np.nan for one, mid in of_shares])
     rest = np.isnan(out)
     if rest.any() and drawn is not None:
@@ -164,7 +164,7 @@ def _fill(
     spread = group.spread
     more = np.nan if spread is None else t_quantile(POWER, spread.units - 1)
     relative = None if spread is None or options.tests_preference else _relative(group, n_errors)
-    for i, column in enumerate(group.columns):
+    for i, column in enumerate(group.comparisons):
         row, test = column.row, _test(column, options)
         row |= {"test": test} if p_value is None else {"test": test, "p_value": float(p_value[i])}
         if spread is None:
@@ -186,6 +186,6 @@ def _test(column: PairDifferences, options: CompareOptions) -> str:
 
 def _relative(group: PairGroup, n_errors: Array) -> Array:
     """Return the ends of relative differences, shape (2, columns)."""
-    means = np.array([[column.row["value"], column.row["baseline_value"]] for column in group.columns]).T
+    means = np.array([[column.row["value"], column.row["baseline_value"]] for column in group.comparisons]).T
     known = np.where(np.isfinite(n_errors), n_errors, 0)
     return np.where(np.isfinite(n_errors), relative_ends(means, group.relative_error() ** 2, known), np.nan)

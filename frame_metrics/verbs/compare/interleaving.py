@@ -44,7 +44,7 @@ class InterleavingOptions(CompareOptions):
     choices: ClassVar[Mapping[str, Any]] = CHOICES | {"test": Preference}
 
     @property
-    def one(self) -> str:
+    def noun(self) -> str:
         return "team"
 
     @property
@@ -70,7 +70,7 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
         # A list with rows of only one team compares nothing.
         unjudged = without_judgment(measured)
         measured = without(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
-        pairing = paired_systems(measured, options.baseline, options.one)
+        pairing = paired_systems(measured, options.baseline, options.noun)
         if options.per_query:
             return query_differences(pairing)
         return _with_unjudged(pairs_tested(pairing, options), pairing, unjudged)

@@ -70,7 +70,7 @@ def families_of_arms(blocks: Sequence[BlockOfArms], options: CompareOptions) -> 
     shared = max((block.shared for block in blocks), default=0)
     if shared and options.correction == MAX_T:
         raise NotComputableError(
-            f"correction='max_t' permutes units over all {options.one}s, and {shared:,} units are in several; "
+            f"correction='max_t' permutes units over all {options.noun}s, and {shared:,} units are in several; "
             "pass correction='holm'"
         )
     if options.over == "all":

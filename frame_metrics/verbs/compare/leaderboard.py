@@ -183,15 +183,15 @@ def _ends(row: Row, options: LeaderboardOptions) -> tuple[float, float]:
 def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterator[tuple[int, int]]:
     """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
     known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
-    alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.columns)]
+    alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.comparisons)]
     bounds = iter(flip_families(alone, options, lambda done: None).bounds if alone else ())
     for group, spread in known:
-        wide = next(bounds) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
+        wide = next(bounds) if group in alone else np.array([column.row[BOUNDS] for column in group.comparisons]).T
         single = np.where(group.zero_one, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
         low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
-        for column, above, below in zip(group.columns, low > 0, high < 0, strict=True):
+        for column, above, below in zip(group.comparisons, low > 0, high < 0, strict=True):
             if above or below:
-                yield column.at, column.pair[1 if bool(above) == (column.metric.sign > 0) else 0]
+                yield column.metric_at, column.pair[1 if bool(above) == (column.metric.sign > 0) else 0]
 
 
 def _reliability(here: QueryValues, metric: int) -> float:

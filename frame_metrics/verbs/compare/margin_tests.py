@@ -9,8 +9,8 @@ import numpy as np
 from frame_metrics.inputs import Array
 from frame_metrics.plan.compared import MID_P
 from frame_metrics.stats.averages import resampled_means
-from frame_metrics.stats.margins import Shifted, of_draws, of_pairs, of_shares
-from frame_metrics.stats.resampling import often_enough
+from frame_metrics.stats.margins import Shifted, margin_p_of_draws, margin_p_of_pairs, margin_p_of_shares
+from frame_metrics.stats.resampling import enough_resamples
 from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -20,31 +20,31 @@ from frame_metrics.verbs.compare.pair_groups import PairGroup
 def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
     """Fill the columns of margins into the rows of groups; ``margins``: of each metric, NaN for none."""
     for group in groups if options.margin is not None else ():
-        some = [not np.isnan(margins[column.at]) for column in group.columns]
+        some = [not np.isnan(margins[column.metric_at]) for column in group.comparisons]
         if not any(some) or not group.tested:
             continue
         family = group.only(some)
         spread = family.spread
         if spread is None:
             continue
-        margin = np.array([margins[column.at] for column in family.columns])
-        for column, one in zip(family.columns, margin.tolist(), strict=True):
+        margin = np.array([margins[column.metric_at] for column in family.comparisons])
+        for column, one in zip(family.comparisons, margin.tolist(), strict=True):
             if np.isfinite(column.ends[1]):
                 check_possible(str(column.metric), column.metric.range, one)
         p = _p_values(family, spread, margin, options)
-        for column, one in zip(family.columns, p.T, strict=True):
+        for column, one in zip(family.comparisons, p.T, strict=True):
             column.row.update(margin_columns(one, column.metric))
 
 
 def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: CompareOptions) -> Array:
     """Return the p-values that losses, and that gains, are less than the margins, shape (2, columns)."""
-    sign = np.array([column.metric.sign for column in group.columns])
+    sign = np.array([column.metric.sign for column in group.comparisons])
     by_table = group.zero_one & (options.test in ("randomization", MID_P))
     p = np.full((2, len(sign)), np.nan)
     for i in np.flatnonzero(by_table).tolist():
-        table = group.columns[i].win_table
+        table = group.comparisons[i].win_table
         if table is not None:
-            p[:, i] = of_shares(table, float(margin[i]))[:: int(sign[i])]
+            p[:, i] = margin_p_of_shares(table, float(margin[i]))[:: int(sign[i])]
     rest = np.flatnonzero(~by_table)
     if not len(rest):
         return p
@@ -52,17 +52,17 @@ def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: C
     each = np.ones((len(gains), 1)) if group.weight is None else group.weight[:, None]
     size = in_clusters(each, group.cluster)[:, 0]
     sums = in_clusters(times(gains, group.weight), group.cluster)
-    widest = np.array([group.columns[i].ends[1] for i in rest.tolist()])
+    widest = np.array([group.comparisons[i].ends[1] for i in rest.tolist()])
     shifted = Shifted(sums[size > 0], size[size > 0], margin[rest], spread.error[rest], spread.units, widest)
     if options.test == "bootstrap":
         p[:, rest] = np.where(shifted.known, _drawn(group, gains, margin[rest], spread.units, options), np.nan)
     else:
-        p[:, rest] = of_pairs(shifted, options.permutations, options.seed, str(options.test))
+        p[:, rest] = margin_p_of_pairs(shifted, options.permutations, options.seed, str(options.test))
     return p
 
 
 def _drawn(group: PairGroup, gains: Array, margin: Array, units: float, options: CompareOptions) -> Array:
     """Return the p-values that losses, and that gains, are less than the margins, by resampling, (2, columns)."""
-    often = often_enough(options.resamples, units)
+    often = enough_resamples(options.resamples, units)
     means = resampled_means(gains.T, group.weight, group.cluster, often, options.seed).T
-    return of_draws(means[~np.isnan(means[:, 0])], margin, units)
+    return margin_p_of_draws(means[~np.isnan(means[:, 0])], margin, units)

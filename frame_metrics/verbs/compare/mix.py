@@ -114,7 +114,7 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
     """Return the answer: a row for each pair of arms, segment or total, and metric; ``saved``: as in other changes."""
     arms = ArmValues.of(values)
     if saved is None:
-        check_not_pairs(values, arms.segments, arms.systems, options)
+        check_not_pairs(values, arms.segments, arms.arms, options)
     else:
         arms = arms.with_saved(saved, gone=True)
     own = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
@@ -153,7 +153,7 @@ def _answer(
 
 def _of_pairs(arms: ArmValues, pairs: Array) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the keys of arms and of their baselines, and the column that these are taken from."""
-    systems, (mine, base) = arms.systems, pairs.T
+    systems, (mine, base) = arms.arms, pairs.T
     keys: dict[str, Any] = dict(systems.key_rows(mine, totalled=False))
     if arms.saved is not None:
         return keys | {"baseline": pl.Series([arms.saved], dtype=pl.String).new_from_index(0, len(pairs))}, {}

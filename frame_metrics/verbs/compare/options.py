@@ -87,7 +87,7 @@ class CompareOptions(IntervalOptions):
     permutations: int = 10_000
     per_query: bool = False
     margin: Any = None
-    of: Compared = "queries"  # the kind of comparison; it is set once the columns are known
+    kind: Compared = "queries"  # the kind of comparison; it is set once the columns are known
     by_default: bool = False  # whether the test is the default one; it is set with the test
 
     def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ class CompareOptions(IntervalOptions):
     @property
     def flips(self) -> bool:
         """True if the test, once it is set, flips signs or exchanges units, so that families can be tested together."""
-        return self.test in FLIPS.get(self.of, ()) and not self.adjustments
+        return self.test in FLIPS.get(self.kind, ()) and not self.adjustments
 
     @property
     def tests_families(self) -> bool:
@@ -146,10 +146,10 @@ class CompareOptions(IntervalOptions):
     @property
     def paired(self) -> bool:
         """True if each query, or row, is of both sides of a comparison; False for arms."""
-        return self.of not in ARM_KINDS
+        return self.kind not in ARM_KINDS
 
     @property
-    def one(self) -> str:
+    def noun(self) -> str:
         """The word for what is compared."""
         return "system" if self.paired else "arm"
 
@@ -188,7 +188,7 @@ class ChangeOptions(CompareOptions):
     by: Sequence[str] = ()  # the columns of segments by which changes are taken apart; set once they are known
 
     @property
-    def one(self) -> str:
+    def noun(self) -> str:
         return "period"
 
 
@@ -217,7 +217,7 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
         )
     for name, given in options.adjustments.items():
         raise NotComputableError(
-            f"correction='max_t' permutes units over all {options.one}s, which {name}={given} cannot be used with; "
+            f"correction='max_t' permutes units over all {options.noun}s, which {name}={given} cannot be used with; "
             f"pass correction='holm', or {name}=None"
         )
 
@@ -309,9 +309,9 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
         _check_saved_period(columns, options)
         return
     if columns.arm is None:
-        what = f"each {options.one} over its own {'queries' if columns.query else 'rows'}"
+        what = f"each {options.noun} over its own {'queries' if columns.query else 'rows'}"
         instead = f" in the place of system={columns.system!r}" if columns.systems_have_rows else ""
-        raise ColumnError(f"{options.verb}() compares {what}; name the column of {options.one}s with arm={instead}")
+        raise ColumnError(f"{options.verb}() compares {what}; name the column of {options.noun}s with arm={instead}")
     if options.split is not None:
         check_split(options.split, columns)
 
@@ -320,14 +320,14 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
     """Raise for columns that a comparison of periods with saved numbers of another one does not take."""
     if columns.system is not None:
         raise ColumnError(
-            f"{options.verb}() compares each {options.one} over its own queries; pass system=None and keep the rows of "
-            f"one system, or name the column with arm= in the place of system={columns.system!r}"
+            f"{options.verb}() compares each {options.noun} over its own queries; pass system=None and keep the rows "
+            f"of one system, or name the column with arm= in the place of system={columns.system!r}"
         )
     for role in BOTH:
         if column := getattr(columns, role):
             raise NotComputableError(
                 f"{role}={column!r} belongs to the queries of the frame, and the saved numbers are those of other "
-                f"queries; put both {options.one}s into one frame with value=, {role}= and arm=, or pass {role}=None"
+                f"queries; put both {options.noun}s into one frame with value=, {role}= and arm=, or pass {role}=None"
             )
 
 

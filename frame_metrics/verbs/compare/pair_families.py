@@ -35,9 +35,9 @@ class FamilyTests:
 
 def flip_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> FamilyTests:
     """Flip the signs of all units of some groups; a family is a metric in a segment, or with ``over="all"`` all."""
-    family = [column.at if options.over == "metric" else 0 for one in groups for column in one.columns]
+    family = [column.metric_at if options.over == "metric" else 0 for one in groups for column in one.comparisons]
     _, number = np.unique(family, return_inverse=True)
-    of_group = np.split(number, np.cumsum([len(one.columns) for one in groups])[:-1])
+    of_group = np.split(number, np.cumsum([len(one.comparisons) for one in groups])[:-1])
     blocks, units = _blocks(groups, of_group)
     sides = _sides(groups) if options.one_sided else np.zeros((2, 0), np.int64)
     against = np.split(sides, np.cumsum([len(block.family) for block in blocks])[:-1], axis=1) if sides.size else []
@@ -47,8 +47,8 @@ def flip_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Ti
     n_errors, p_value = found.n_errors(options.ci), None
     if len(groups) == 1:
         exact = np.full(len(adjusted), np.nan) if found.every else counted_all(blocks[0].whole, options.permutations)
-        p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
-    ends = np.cumsum([len(one.columns) for one in groups])[:-1]
+        p_value = np.where(np.isnan(exact), found.p_values(found.reached[0]), exact)
+    ends = np.cumsum([len(one.comparisons) for one in groups])[:-1]
     bounds = np.split(quantile_of_flips(found.against, options.ci, every=found.every)[sides], ends, axis=1)
     return FamilyTests(
         np.split(adjusted, ends), [n_errors[families_of_group] for families_of_group in of_group], p_value, bounds
@@ -60,9 +60,11 @@ def _sides(groups: Sequence[PairGroup]) -> Array:
 
     The same system has a number of its own in each metric.
     """
-    columns = [column for one in groups for column in one.columns]
+    columns = [column for one in groups for column in one.comparisons]
     pairs = [(column.pair[::-1] if column.metric.sign > 0 else column.pair) for column in columns]
-    each = np.array([[(column.at, pair[side]) for column, pair in zip(columns, pairs, strict=True)] for side in (0, 1)])
+    each = np.array(
+        [[(column.metric_at, pair[side]) for column, pair in zip(columns, pairs, strict=True)] for side in (0, 1)]
+    )
     return np.unique(each.reshape(-1, 2), axis=0, return_inverse=True)[1].reshape(2, -1)
 
 
@@ -88,7 +90,7 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
         place, unit = np.unique(of, return_inverse=True)
         parts = [_sums(groups[i], unit[groups[i].use[use]], len(place)) for i in groups_of_segment]
         sums, sizes, offset = zip(*parts, strict=True)
-        pattern = np.repeat(np.arange(len(groups_of_segment)), [len(groups[i].columns) for i in groups_of_segment])
+        pattern = np.repeat(np.arange(len(groups_of_segment)), [len(groups[i].comparisons) for i in groups_of_segment])
         families = np.concatenate([family[i] for i in groups_of_segment])
         weighted = np.array([weigh_unlike(groups[i].weight) for i in groups_of_segment])
         block = FlipBlock(
@@ -105,7 +107,7 @@ def _sides_of(group: PairGroup, unit: Array, units: int) -> OfSides | None:
 
     ``unit``: the number of the unit of each query that is used; ``units``: how many there are.
     """
-    keys = [[(column.at, system) for system in column.pair] for column in group.columns]
+    keys = [[(column.metric_at, system) for system in column.pair] for column in group.comparisons]
     each, pair = np.unique(np.reshape(keys, (-1, 2)), axis=0, return_inverse=True)
     if FEWER * len(each) > len(keys):
         return None

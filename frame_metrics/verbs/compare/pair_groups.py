@@ -30,7 +30,7 @@ class PairDifferences:
 
     row: Row
     metric: Metric
-    at: int  # the position of the metric
+    metric_at: int  # the position of the metric
     pair: Pair
     differences: Array  # of each query, or who won it, shape (queries,)
     size: float  # of the values that differ, for rounding
@@ -45,13 +45,13 @@ class PairGroup:
 
     values: QueryValues
     use: Array  # whether each query of the segment is used, shape (queries,)
-    columns: Sequence[PairDifferences]
+    comparisons: Sequence[PairDifferences]
 
     def only(self, some: Sequence[bool]) -> PairGroup:
         """Return the group with some of its columns."""
         if all(some):
             return self
-        return replace(self, columns=[column for column, used in zip(self.columns, some, strict=True) if used])
+        return replace(self, comparisons=[column for column, used in zip(self.comparisons, some, strict=True) if used])
 
     @cached_property
     def weight(self) -> Array | None:
@@ -66,12 +66,12 @@ class PairGroup:
     @cached_property
     def differences(self) -> Array:
         """The differences of all columns, shape (queries, columns)."""
-        return np.column_stack([column.differences for column in self.columns])
+        return np.column_stack([column.differences for column in self.comparisons])
 
     @cached_property
     def size(self) -> Array:
         """The size of the values that differ, shape (columns,)."""
-        return np.array([column.size for column in self.columns])
+        return np.array([column.size for column in self.comparisons])
 
     @cached_property
     def n(self) -> int:
@@ -93,7 +93,7 @@ class PairGroup:
     @cached_property
     def zero_one(self) -> Array:
         """True where the values of a column are 0 and 1, shape (columns,)."""
-        return np.array([column.win_table is not None for column in self.columns])
+        return np.array([column.win_table is not None for column in self.comparisons])
 
     @cached_property
     def spread(self) -> SpreadOfPairs | None:
@@ -103,9 +103,9 @@ class PairGroup:
     def relative_error(self) -> Array:
         """Return the standard error of the logarithm of the ratio of both means, shape (columns,)."""
         found = []
-        for begin in range(0, len(self.columns), SOME):
-            some = self.columns[begin : begin + SOME]
-            both = [self.values.values[column.at, self.use][:, column.pair].T for column in some]
+        for begin in range(0, len(self.comparisons), SOME):
+            some = self.comparisons[begin : begin + SOME]
+            both = [self.values.values[column.metric_at, self.use][:, column.pair].T for column in some]
             value, base = (np.column_stack(side) for side in zip(*both, strict=True))
             means = np.array([[column.row["value"], column.row["baseline_value"]] for column in some]).T
             over = np.where(means == 0, 1, means)  # with a mean of 0 the result is not used

@@ -27,7 +27,7 @@ from frame_metrics.stats import delong
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p
-from frame_metrics.stats.margins import of_shares
+from frame_metrics.stats.margins import margin_p_of_shares
 from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of_pairs
 from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.stats.units import MIN_DIFFERING
@@ -53,7 +53,11 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
     """Return the answer: a row for each segment, metric and pair of systems (or system, against a constant)."""
     columns, conventions = source.call.columns, source.call.conventions
     cases = read_cases(
-        source.table, columns, conventions, single=True, only_correctness=lambda: _only_correct(asked, options)
+        source.table,
+        columns,
+        conventions,
+        keep_row_numbers=True,
+        only_correctness=lambda: _only_correct(asked, options),
     )
     check_cases(asked, cases)
     if options.against is not None:
@@ -63,7 +67,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, unpaired = by_document.rows(segment, pair)
-        found = RowComparison(_stacked(cases, rows, asked), options, system_segment=int(pair[0] > pair[1])).result_rows(
+        found = RowComparison(_stacked(cases, rows, asked), options, system_side=int(pair[0] > pair[1])).result_rows(
             asked
         )
         return [row | {"n_unpaired": unpaired} for row in found]
@@ -116,7 +120,7 @@ class RowComparison:
 
     inputs: Inputs  # a segment for each system; all have the same rows in the same order
     options: CompareOptions
-    system_segment: int = 0  # the segment of the system; the other one is its baseline
+    system_side: int = 0  # which of the two is the system; the other one is its baseline
 
     @property
     def cases(self) -> Cases:
@@ -126,7 +130,7 @@ class RowComparison:
     @property
     def order(self) -> list[int]:
         """The segments of the system and, if it is a system, of the baseline."""
-        return [self.system_segment, 1 - self.system_segment][: len(self.inputs.segments)]
+        return [self.system_side, 1 - self.system_side][: len(self.inputs.segments)]
 
     @property
     def n(self) -> int:
@@ -156,7 +160,7 @@ class RowComparison:
             elif row["test"] not in ("bootstrap", "fisher"):
                 row |= {} if np.isnan(row["difference"]) else self._by_counts(row, metric, margin)
             else:
-                units = float(draws.units(metric)[self.system_segment])
+                units = float(draws.units(metric)[self.system_side])
                 row |= self._by_draws(row, values, i, units, (metric, margin))
             if row["test"] == "fisher" and not np.isnan(row["difference"]):
                 row["p_value"] = fisher(self._decided())
@@ -277,7 +281,7 @@ class RowComparison:
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
         out["mde"] = (wide + more) * error if reached else np.nan
         if margin == margin:
-            out |= margin_columns(np.array(of_shares(table, margin))[:: metric.sign], metric)
+            out |= margin_columns(np.array(margin_p_of_shares(table, margin))[:: metric.sign], metric)
         if of_ratio >= 0:
             means = np.array([[row["value"]], [row["baseline_value"]]])
             ends = relative_ends(means, np.array([of_ratio**2]), np.array([wide]))
@@ -288,9 +292,9 @@ class RowComparison:
         self, row: Row, draws: dict[tuple[int, int], Array], i: int, units: float, margin: tuple[Metric, float]
     ) -> Row:
         """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
-        if (i, self.system_segment) not in draws:
+        if (i, self.system_side) not in draws:
             return {}
-        level = np.full(len(draws[i, self.system_segment]), row["baseline_value"])
+        level = np.full(len(draws[i, self.system_side]), row["baseline_value"])
         drawn = [*(draws[i, at] for at in self.order), level][:2]
         known = margin if margin[1] == margin[1] and self._moved(margin[0]) else None
         return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [units], known)

@@ -131,8 +131,8 @@ class SizeOptions(CompareOptions):
         if proxied is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)), initial=0)) ** 2:
             seen = np.full_like(seen, np.nan)  # a pilot without any variance does not say how much there is
         known = proxied is not None or not _few_vary(sums, sizes)
-        least = [fewest_of_arm(self.level, part) for part in (share, 1 - share)] if self.of == "arms" else [0, 0]
-        least = [fewest(self.ci), 0] if self.of == "queries" else least
+        least = [fewest_of_arm(self.level, part) for part in (share, 1 - share)] if self.kind == "arms" else [0, 0]
+        least = [fewest(self.ci), 0] if self.kind == "queries" else least
         rows: list[Row] = []
         for detect, power in self.cases:
             n = np.maximum(units_needed(seen, len(sums), detect, power, self.level, proxied, share), least[0])
@@ -192,7 +192,7 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
     """Implement ``irm.sample_size``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=SAMPLE_SIZE))
     kind = kind_of_comparison(call, arms=call.columns.arm is not None)
-    options = replace(options, of=kind)
+    options = replace(options, kind=kind)
     options.check_reach(asked or ())
     if options.split is not None:
         check_split(options.split, call.columns)
@@ -267,7 +267,7 @@ def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
 def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
     arms = ArmValues.of(values)
-    columns, names = values.columns, arms.systems.values(str(values.columns.arm))
+    columns, names = values.columns, arms.arms.values(str(values.columns.arm))
     if len(names) == 1:
         unit = columns.cluster or columns.query[0]
         raise NotComputableError(
@@ -275,8 +275,8 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
             f"random, as with arm=(pl.col({unit!r}).hash() % 2).alias('half') of polars"
         )
     # The pairs of arms, their shares as observed, and the shares that are planned.
-    pairs = pairs_among(arms.systems, options)
-    splits = splits_of_queries(values, arms.segments, arms.systems, options)
+    pairs = pairs_among(arms.arms, options)
+    splits = splits_of_queries(values, arms.segments, arms.arms, options)
     asked, shares = shares_of(EQUAL if options.split is None else options.split, names, columns)
     planned = shares[np.argsort(asked)]
 
@@ -293,7 +293,7 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
 
     rows = [row for each in sorted_rows(len(arms.segments), pairs, between) for row in each]
     at = numbers_of_rows(len(rows), len(arms.asked), len(pairs), len(options.cases))
-    return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
+    return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.arms, pairs)
 
 
 def _columns(rows: Sequence[Row], schema: Row) -> dict[str, pl.Series]:

@@ -57,7 +57,7 @@ class Splits:
             asked, shares = shares_of(options.split, arms.values(str(columns.arm)), columns)
             test = split_exactly if columns.segments else chi_square
             p_value = np.array([test(here[asked], shares) for here in units])
-        return cls(columns, options.one, units, unjudged, several, p_value)
+        return cls(columns, options.noun, units, unjudged, several, p_value)
 
     def with_split_columns(self, compared: Compared) -> Compared:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
@@ -125,8 +125,8 @@ def check_not_pairs(values: Values, segments: Segments, arms: Segments, options:
     if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
         arm, mix = str(columns.arm), ", so that the mix is the same" if getattr(options, "by", ()) else ""
         raise NotComputableError(
-            f"every query ({listed(columns.query)}) is in every {options.one} of {arm}, as if systems had answered the "
-            f"same queries{mix}: compare() pairs these, with system={quote(arm)} in the place of arm=. If several "
+            f"every query ({listed(columns.query)}) is in every {options.noun} of {arm}, as if systems had answered "
+            f"the same queries{mix}: compare() pairs these, with system={quote(arm)} in the place of arm=. If several "
             "users asked them, name the users with cluster="
         )
     return units, several
@@ -135,7 +135,7 @@ def check_not_pairs(values: Values, segments: Segments, arms: Segments, options:
 def splits_with_saved(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
     columns, nothing = values.columns, np.full(len(segments), np.nan)
-    return Splits(columns, options.one, None, unjudged_of(values, segments, arms), 0, nothing)
+    return Splits(columns, options.noun, None, unjudged_of(values, segments, arms), 0, nothing)
 
 
 def without_judgment(values: Values) -> Array:
