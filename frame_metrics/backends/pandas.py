@@ -100,7 +100,7 @@ class PandasFrame(Backend):
             return _as_series(name, values)
         return _from_lists(name, np.array([_as_list(one) for one in values.array] + [None], dtype=object)[:-1])
 
-    def called(self, function: Any) -> Any:
+    def call_function(self, function: Any) -> Any:
         is_expression = hasattr(type(function), "_eval_expression")  # pd.col()
         values = function._eval_expression(self.frame) if is_expression else function(self.frame)
         if is_expression and values.name is None:

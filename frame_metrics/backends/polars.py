@@ -120,7 +120,7 @@ class LazyPolars(Streamed, PolarsFrame):
                 f"{listed(self._made)}: an expression gives neither a value for each row nor one for all rows"
             ) from error
 
-    def called(self, function: Any) -> pl.Expr:
+    def call_function(self, function: Any) -> pl.Expr:
         made = function(self.frame)
         if not isinstance(made, pl.Expr):
             raise BadValueError(

@@ -160,7 +160,7 @@ class Backend(ABC):
         """
         if self.selects:
             raise BadValueError(f"a {class_name(self.frame)} takes names of columns; {self.selects}")
-        values = given if isinstance(given, pl.Expr) else self.called(given)
+        values = given if isinstance(given, pl.Expr) else self.call_function(given)
         if isinstance(values, pl.Expr):
             if (way := moving_function(values)) is not None:
                 raise BadValueError(
@@ -176,7 +176,7 @@ class Backend(ABC):
         name = getattr(values, "name", None)
         return None if name is None else str(name), values
 
-    def called(self, function: Any) -> Any:
+    def call_function(self, function: Any) -> Any:
         """Call a user's function with the frame, and return its result."""
         return function(self.frame)
 

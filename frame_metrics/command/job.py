@@ -130,14 +130,14 @@ class Job(CommandLine):
         names: Sequence[str],
         option: str,
         default_format: str | None = None,
-        called: str | None = None,
+        file_column: str | None = None,
         **roles: Any,
     ) -> reading.InputFiles:
         said = self.set_options.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.name == "convert"
         roles, option_names_it = self.roles | roles, not self.compares_files
         files = reading.InputFiles(
-            names, said, option, self._folder, roles, default_format, handed_on, called, option_names_it
+            names, said, option, self._folder, roles, default_format, handed_on, file_column, option_names_it
         )
         self.inputs.append(files)
         return files
@@ -150,7 +150,7 @@ class Job(CommandLine):
     @cached_property
     def _log(self) -> pl.LazyFrame:
         others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
-        return as_texts(self._input(self.arguments[0], "--from", called=self.file_column).frame(), others)
+        return as_texts(self._input(self.arguments[0], "--from", file_column=self.file_column).frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:

@@ -111,7 +111,7 @@ class InputFiles:
     roles: Mapping[str, Any] = field(default_factory=dict)
     default_format: str | None = None  # the format of a file whose name has no known ending
     handed_on: bool = False  # True if rows are only converted; then texts in every column stay as they are written
-    called: str | None = None  # a column to add, with the name of the file that a row is of
+    file_column: str | None = None  # a column to add, with the name of the file that a row is of
     option_names_it: bool = False  # whether an option names that column, which the files may have themselves
     files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
 
@@ -132,15 +132,15 @@ class InputFiles:
 
     def _named(self, file: File, name: str) -> File:
         """Return a file with a column of its name, if one is asked for."""
-        if self.called is None:
+        if self.file_column is None:
             return file
-        if self.called in file.plan.collect_schema():
+        if self.file_column in file.plan.collect_schema():
             if self.option_names_it:
                 return file
             raise FrameMetricsError(
-                f"{file.name}: it has a column {self.called!r}; pass --system, the column of systems"
+                f"{file.name}: it has a column {self.file_column!r}; pass --system, the column of systems"
             )
-        return replace(file, plan=file.plan.with_columns(pl.lit(name).alias(self.called)))
+        return replace(file, plan=file.plan.with_columns(pl.lit(name).alias(self.file_column)))
 
     def _of_name(self, name: str) -> Iterator[File]:
         if name == "-":

@@ -181,7 +181,7 @@ def _judged_rows(
         if inside in query:
             refuse_null(name, frame[name], "have no query", "drop them")
         dtype = frame[name].dtype if log_name in log_columns.shape.from_judgments else log[inside].dtype
-        out[inside] = in_type_of(frame[name], dtype, *_called(name, log_name), dtype)
+        out[inside] = in_type_of(frame[name], dtype, *_names_for_errors(name, log_name), dtype)
     doc = str(columns.doc)
     refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
@@ -211,10 +211,12 @@ def _judged_rows(
 
 def _in_common_type(values: pl.Series, name: str, ours: pl.Series, log_name: str) -> pl.Series:
     """Cast ids of the judgments to a type that also holds the log's ids, ``ours``; raise if there is none."""
-    return values if values.dtype == ours.dtype else in_common_type(ours, values, *_called(name, log_name)[::-1])[1]
+    if values.dtype == ours.dtype:
+        return values
+    return in_common_type(ours, values, *reversed(_names_for_errors(name, log_name)))[1]
 
 
-def _called(name: str, log_name: str) -> tuple[str, str]:
+def _names_for_errors(name: str, log_name: str) -> tuple[str, str]:
     """Return the names of a column of the judgments and of one of the log, for errors."""
     return f"{name} of the judgments", f"{log_name} of the log"
 

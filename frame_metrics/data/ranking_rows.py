@@ -20,19 +20,20 @@ from frame_metrics.inputs.rows import as_grid, spans, sums_between
 class RankingRows:
     """The rows of all rankings, laid end to end, in the order in which the rankings first appear.
 
-    A *place* is a position in ``row`` and in the arrays of ``values``. A *row* is a row number of the frame.
+    A *place* is a position in ``row`` and in the arrays of ``values``. A *row* is a row number of the log's table,
+    which ``Log.rows`` maps to rows of the caller's frame.
     """
 
-    first_row: Array  # row of the frame where each ranking first appears, shape (rankings,)
+    first_row: Array  # row of the log where each ranking first appears, shape (rankings,)
     starts: Array  # the first place of each ranking, shape (rankings,)
     lengths: Array  # number of rows of each ranking, shape (rankings,)
-    row: Array | None  # row of the frame at each place, shape (rows,); None where row and place are the same
+    row: Array | None  # row of the log at each place, shape (rows,); None where row and place are the same
     values: dict[str, Array]  # columns by name, a value for each place, shape (rows,) each; NaN is null
     # By the name of a column: the value that a ranking without rows has, NaN for rankings with rows, shape (rankings,).
     values_of_empty: dict[str, Array] = field(default_factory=dict)
 
     def rows_of(self, places: Array) -> Array:
-        """Return the row of the frame at each place."""
+        """Return the row of the log at each place."""
         return places if self.row is None else self.row[places]
 
     def places(self, block: slice | Array) -> slice | Array:
@@ -89,8 +90,8 @@ class Pools:
         return Pool(np.repeat(np.arange(len(lengths)), lengths), in_double(self.grade[at]), label, document)
 
 
-def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[str]) -> Array:
-    """Return the rows of the frame that repeat a document of their ranking, ascending.
+def find_duplicates(rankings: RankingRows, table: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """Return the rows that repeat a document of their ranking, ascending.
 
     If ``rankings`` have the column ``hash``, as those of large logs do, documents are compared only in rankings where
     two hashes are equal.
@@ -98,12 +99,12 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
     Parameters
     ----------
     rankings : the rows, laid out.
-    frame : the same rows, with the column "doc".
+    table : the same rows, with the column "doc".
     keys : columns that identify a ranking.
     """
     if "hash" not in rankings.values:
-        return np.flatnonzero(first_equal_rows(frame, [*keys, "doc"]) != np.arange(len(frame)))
-    doc = frame["doc"]
+        return np.flatnonzero(first_equal_rows(table, [*keys, "doc"]) != np.arange(len(table)))
+    doc = table["doc"]
     again: list[Array] = []
 
     def work(block: slice | Array) -> None:

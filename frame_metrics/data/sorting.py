@@ -76,7 +76,7 @@ class Sorter:
         if not tied.any():
             return sheet
         if "rank" in sheet.values:
-            raise self._repeated(sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1))
+            raise self._repeated(sheet.log_rows(self.rankings, np.flatnonzero(tied) + 1))
         unjudged, relevant, worth = self._worth(sheet)
         mixed = (worth[1:] != worth[:-1]) | (unjudged[1:] != unjudged[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
@@ -97,7 +97,7 @@ class Sorter:
             sign = 1.0 if self.conventions.ties == "worst" else -1.0
             keys = [unjudged[rows], sign * relevant[rows], sign * worth[rows]]
         else:
-            keys = [self._tie_keys(sheet.frame_rows(self.rankings, rows))]
+            keys = [self._tie_keys(sheet.log_rows(self.rankings, rows))]
         new = rows[np.lexsort((*keys, tie[rows]))]
         order = np.arange(len(tie)) if sheet.order is None else sheet.order
         settled = order.copy()
@@ -179,8 +179,8 @@ class SortedView:
             return grade, label
         return np.full(int(self.lengths.sum()), np.nan) if label is None else label, label
 
-    def frame_rows(self, rankings: RankingRows, rows: Array) -> Array:
-        """Return rows of the frame for rows in rank order."""
+    def log_rows(self, rankings: RankingRows, rows: Array) -> Array:
+        """Return rows of the log for rows in rank order."""
         places = rows if self.order is None else self.order[rows]
         return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
 

@@ -76,7 +76,7 @@ def values_of_function(option: str, function: OfNumber, numbers: Array, *, risin
     """
     known, at = np.unique(numbers, return_inverse=True)
     values = np.array(
-        [_called(f"{option}={name_of_function(function)}", function, x) for x in known.tolist()], np.float64
+        [_called_with(f"{option}={name_of_function(function)}", function, x) for x in known.tolist()], np.float64
     )
     turns = np.flatnonzero(np.diff(values) < 0 if rising else np.diff(values) > 0)
     if len(turns):
@@ -88,7 +88,7 @@ def values_of_function(option: str, function: OfNumber, numbers: Array, *, risin
     return values[at]
 
 
-def _called(call: str, function: OfNumber, number: float) -> float:
+def _called_with(call: str, function: OfNumber, number: float) -> float:
     """Call a user's function with one number, which it gets as an integer if it is whole."""
     number = int(number) if number == int(number) else number
     try:

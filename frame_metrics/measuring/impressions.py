@@ -132,7 +132,7 @@ def _impressions(log: Log) -> pl.DataFrame:
     def work(block: Block) -> None:
         run, grid = block.ranking(), log.grid
         every = np.arange(len(run.grade))
-        of, at = run.query_of(every), block.rows.frame_rows(grid.rankings, every)
+        of, at = run.query_of(every), block.rows.log_rows(grid.rankings, every)
         place = every - run.starts[of]
         rank = np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, 0)
         lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked

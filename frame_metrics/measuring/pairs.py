@@ -113,14 +113,14 @@ class Pairing:
         """Number of (segment, query) pairs: a query counts in each of its segments."""
         return self.all_values.index.n_pairs
 
-    def query_of(self, pair: Array) -> Array:
+    def query_of(self, segment_query: Array) -> Array:
         """Return the number of the query of each (segment, query) pair."""
         index, query = self.all_values.index, np.zeros(self.n_queries, np.int64)
         query[index.segment_query] = index.query
-        return query[pair]
+        return query[segment_query]
 
     @cached_property
-    def pairs_in_drawing_order(self) -> Array:
+    def segment_queries_in_drawing_order(self) -> Array:
         """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
         index = self.all_values.index
         first = np.zeros(len(index), bool)
@@ -128,18 +128,18 @@ class Pairing:
         return index.segment_query[first][index.drawing_order(first)]
 
     @cached_property
-    def _position_of_pair(self) -> Array:
+    def _position_of_segment_query(self) -> Array:
         """The position of each (segment, query) pair in that order."""
-        turn = np.empty(len(self.pairs_in_drawing_order), np.int64)
-        turn[self.pairs_in_drawing_order] = np.arange(len(turn))
+        turn = np.empty(len(self.segment_queries_in_drawing_order), np.int64)
+        turn[self.segment_queries_in_drawing_order] = np.arange(len(turn))
         return turn
 
     def values_by_query(self, segment: int) -> QueryValues:
         """Lay out the values of a segment by query and system, for the queries that are evaluated for all systems."""
         all_values, index = self.all_values, self.all_values.index
         here = np.flatnonzero(index.segment == segment)
-        turn, place = np.unique(self._position_of_pair[index.segment_query[here]], return_inverse=True)
-        pair = self.pairs_in_drawing_order[turn]
+        turn, place = np.unique(self._position_of_segment_query[index.segment_query[here]], return_inverse=True)
+        pair = self.segment_queries_in_drawing_order[turn]
 
         def cells(values: Array, fill: Any) -> Array:
             out = np.full((len(pair), len(index.systems)), fill)

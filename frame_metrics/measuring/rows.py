@@ -19,7 +19,7 @@ from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
-from frame_metrics.metrics.metric import COUNTED, Metric
+from frame_metrics.metrics.metric import N_COUNTS, Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_parameters
@@ -425,7 +425,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 
 def _pooled(inputs: Inputs, metric: Metric) -> Array:
     """Return the metric of the summed tables, NaN where undefined."""
-    counts = np.array(inputs.against_rest.counts).reshape(COUNTED, inputs.cases.k, -1)
+    counts = np.array(inputs.against_rest.counts).reshape(N_COUNTS, inputs.cases.k, -1)
     return metric.compute(FullConfusion.of_counts(np.where(inputs.tables.seen.T, counts, 0).sum(axis=1)))
 
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from frame_metrics.inputs import Array, Classes, FullConfusion
-from frame_metrics.metrics.metric import COUNTED, REGISTRY, Metric
+from frame_metrics.metrics.metric import N_COUNTS, REGISTRY, Metric
 from frame_metrics.metrics.shares import SEVERAL, share_marks
 
 CLOSE = 1e-9
@@ -83,7 +83,7 @@ def _values(metric: Metric, tables: Array, average: str | None) -> Array:
     rest = [table.rest(c) for c in range(table.k)]
     if average == "micro":
         sums = np.sum([np.array(one.counts) for one in rest], axis=0)
-        return metric.compute(FullConfusion.of_counts(sums.reshape(COUNTED, -1)))
+        return metric.compute(FullConfusion.of_counts(sums.reshape(N_COUNTS, -1)))
     each = np.array([metric.compute(one) for one in rest])
     return (each * table.actual.T).sum(axis=0) / table.size
 

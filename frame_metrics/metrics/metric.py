@@ -44,7 +44,7 @@ from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedSco
 # Names of columns that our metrics read of roles of documents; users' names cannot have the equals sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 GIVEN = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
-COUNTED = 8  # counts of the 2x2 table of a query, which the micro average sums
+N_COUNTS = 8  # counts of the 2x2 table of a query, which the micro average sums
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 # Kernels that accompany a measure, by its name, the kind, and the input: "calibrated", the value if nothing is off,
@@ -415,7 +415,7 @@ class Metric:
     def pooled_sums(self) -> int:
         """The number of sums over queries that the micro average is made of; 0 where there is none."""
         parts = self.k or 1 if self.off_policy else 1
-        return COUNTED * self.of_table if self.micro is None else 2 * parts
+        return N_COUNTS * self.of_table if self.micro is None else 2 * parts
 
     def pools(self, run: FullRanking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""

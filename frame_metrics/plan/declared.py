@@ -271,17 +271,17 @@ def refused(verb: str) -> frozenset[str]:
     return frozenset.intersection(*every) if every else frozenset()
 
 
-NUMBERS, PROXIES = takes("numbers"), takes("proxies")
+VERBS_OF_NUMBERS, VERBS_OF_PROXIES = takes("numbers"), takes("proxies")
 
 
 def check_rows(verb: str, roles: Roles, judgments: Judgments | None) -> None:
     """Raise for numbers, or two sets of judgments, for a verb that takes none; ``verb``: its name."""
-    if verb not in NUMBERS and roles.get("value") is not None:
+    if verb not in VERBS_OF_NUMBERS and roles.get("value") is not None:
         raise ColumnError(
-            f"{verb}() has no use for value=, whose numbers were computed already; {listed(NUMBERS)} take them"
+            f"{verb}() has no use for value=, whose numbers were computed already; {listed(VERBS_OF_NUMBERS)} take them"
         )
-    if judgments is not None and verb not in PROXIES and judgments[1].get("proxy") is not None:
-        others = [f"{one}()" for one in PROXIES if one != "judge"]
+    if judgments is not None and verb not in VERBS_OF_PROXIES and judgments[1].get("proxy") is not None:
+        others = [f"{one}()" for one in VERBS_OF_PROXIES if one != "judge"]
         raise ColumnError(
             f"{verb}() reads one set of judgments, and proxy= is a second one: {', '.join(others[:-1])} and "
             f"{others[-1]} take both; for the others judge() by one of them, without proxy="

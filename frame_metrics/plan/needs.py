@@ -48,7 +48,7 @@ class Needs:
 
 GINI = ("gini", "ginicoefficient")  # names as ``plain_name`` returns them; so is the next
 OF_ONE_LABEL = "subsetaccuracy"
-NONE, RANKED = Needs(), Needs(query=True, order=True)
+NO_NEEDS, RANKED = Needs(), Needs(query=True, order=True)
 
 
 def needs_of(plan: Plan, asked: Asked) -> Needs:
@@ -65,14 +65,14 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             each.append(RANKED if plan.columns.query or plan.has_separate_judgments else Needs(score=True))
         elif metric.input is FullRanking or (metric.k is not None and metric.input is not ClassScores):
             _check_query(name, metric, plan)
-            each += [RANKED, NONE if metric.missing else _needs_of_scores_or_extras(name, metric, plan)]
+            each += [RANKED, NO_NEEDS if metric.missing else _needs_of_scores_or_extras(name, metric, plan)]
         elif metric.input is FullScores or (form is not None and form.input is ClassScores):
             each.append(Needs(score=True))
         else:
             cutoff = metric.input is FullConfusion
             retrieved = cutoff and (plan.has_separate_judgments or bool(plan.columns.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
-    return reduce(or_, {id(needs): needs for needs in each if needs is not NONE}.values())  # most metrics have the same
+    return reduce(or_, {id(needs): needs for needs in each if needs is not NO_NEEDS}.values())
 
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
@@ -107,7 +107,7 @@ def _check_sets(name: str, plan: Plan) -> None:
 def _needs_of_scores_or_extras(name: str, metric: Metric, plan: Plan) -> Needs:
     """Return the needs of a metric of rankings that also reads scores, or extra columns."""
     if not metric.columns and "score" not in metric.reads:
-        return NONE
+        return NO_NEEDS
     if metric.columns and {*metric.columns} <= OF_DOCUMENTS:
         role: Any = metric.columns[0].partition("=")[0]
         if plan.roles.get(role) is None:

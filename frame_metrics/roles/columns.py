@@ -28,10 +28,10 @@ class Role:
     ] = ()  # what a value describes; without a query every value describes a row
     # When a column with the role's own name gets the role: always, only with a query, or only if it holds lists.
     found: Literal["always", "query", "lists"] | None = None
-    several: bool = False  # whether there may be a column for each system
+    per_system: bool = False  # whether there may be a column for each system
     in_judgments: bool = False  # whether the separate judgments may have the column instead of the log
     saved: bool = False  # whether it goes with value=, numbers that were computed elsewhere
-    called: str = ""  # usual names of such columns, which errors offer as a hint
+    usual_names: str = ""  # usual names of such columns, which errors offer as a hint
     plural: str = ""  # the word for its values, if it is not the role with an s
     # Its type in text files; "inferred": that which its values suggest, "key": as written.
     text: Literal["text", "number", "inferred", "key"] | None = None
@@ -41,7 +41,7 @@ class Role:
     @property
     def names(self) -> list[str]:
         """Usual names of such columns."""
-        return self.called.split()
+        return self.usual_names.split()
 
     def among(self, columns: Iterable[Any]) -> list[Any]:
         """Return the columns with one of these names, the more usual names first."""
@@ -54,9 +54,11 @@ def _amount(name: str, *of: Any, **role: Any) -> Role:
     return Role(of=of, check=partial(series.amount_column, role=name), **role)
 
 
-def _chance(name: str, called: str) -> Role:
+def _chance(name: str, usual_names: str) -> Role:
     """Return a role of chances of results."""
-    return Role(of=("result",), plural="propensities", check=partial(series.chance_column, role=name), called=called)
+    return Role(
+        of=("result",), plural="propensities", check=partial(series.chance_column, role=name), usual_names=usual_names
+    )
 
 
 _result = partial(Role, of=("result",), found="always")
@@ -66,49 +68,53 @@ ROLES: dict[str, Role] = {
     "query": Role(
         found="always",
         saved=True,
-        called="qid query_id queryid q_id search_id topic topic_id session session_id user user_id",
+        usual_names="qid query_id queryid q_id search_id topic topic_id session session_id user user_id",
         plural="queries",
         text="text",
     ),
-    "system": Role(saved=True, called="system run ranker model engine retriever run_id system_id", text="key"),
+    "system": Role(saved=True, usual_names="system run ranker model engine retriever run_id system_id", text="key"),
     "arm": Role(in_judgments=True, saved=True, text="key"),
-    "by": Role(in_judgments=True, saved=True, called="groupby group_by", plural="segments", text="key"),
+    "by": Role(in_judgments=True, saved=True, usual_names="groupby group_by", plural="segments", text="key"),
     "score": _result(
-        several=True,
-        called="sim similarity bm25 prob proba probability y_score y_prob pred_score",
+        per_system=True,
+        usual_names="sim similarity bm25 prob proba probability y_score y_prob pred_score",
         text="number",
         check=partial(series.score_column, remedy=series.ABSENT),
         takes=("later",),
     ),
     "rank": _result(
-        found="query", several=True, called="position pos place rnk ranking", text="inferred", check=series.rank_column
+        found="query",
+        per_system=True,
+        usual_names="position pos place rnk ranking",
+        text="inferred",
+        check=series.rank_column,
     ),
     "label": _judgment(
-        called="y_true y target relevant is_relevant clicked click true actual class",
+        usual_names="y_true y target relevant is_relevant clicked click true actual class",
         check=series.label_column,
         takes=("positive",),
     ),
     "grade": _judgment(
-        called="relevance rel rating gain relevance_label judgment judgement",
+        usual_names="relevance rel rating gain relevance_label judgment judgement",
         check=series.grade_column,
         takes=("scale",),
     ),
     "predicted": _result(
-        several=True,
-        called="y_pred prediction pred decision predicted_label predicted_class",
+        per_system=True,
+        usual_names="y_pred prediction pred decision predicted_label predicted_class",
         plural="predictions",
         check=partial(series.label_column, role="prediction"),
         takes=("positive",),
     ),
     "doc": _result(
         found="query",
-        called="docid doc_id docno document document_id product_id item item_id pid url",
+        usual_names="docid doc_id docno document document_id product_id item item_id pid url",
         text="text",
         check=series.doc_column,
         takes=("optional",),
     ),
     "relevant": Role(found="lists"),
-    "team": Role(of=("result",), called="contributor contributed_by", text="key", check=series.team_column),
+    "team": Role(of=("result",), usual_names="contributor contributed_by", text="key", check=series.team_column),
     "group": Role(of=("result",), text="key", check=series.group_column),
     "popularity": _amount("popularity", "result", plural="popularities"),
     "class_scores": Role(plural="scores"),
@@ -118,7 +124,7 @@ ROLES: dict[str, Role] = {
         of=("query", "row"),
         in_judgments=True,
         saved=True,
-        called="user user_id visitor visitor_id",
+        usual_names="user user_id visitor visitor_id",
         text="key",
         check=series.cluster_column,
     ),
@@ -287,7 +293,7 @@ OF_RESULTS = roles_where(lambda role: "result" in role.of)  # a value for each r
 QUERY_ROLES = roles_where(lambda role: "query" in role.of)  # a value for each query, the same in all of its rows
 OF_ROWS = roles_where(lambda role: "row" in role.of)
 OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.of)
-PER_SYSTEM = roles_where(lambda role: role.several)
+PER_SYSTEM = roles_where(lambda role: role.per_system)
 IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
 

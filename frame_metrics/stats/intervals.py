@@ -90,7 +90,7 @@ def intervals(
         drawn: list[tuple[int, SeenUnits]] = []
         for i, average in enumerate(tallies):
             seen = _seen(average, members, of, level, share=shares[id(average.each)])
-            if seen.ends is None or not (formulas or seen is NONE):
+            if seen.ends is None or not (formulas or seen is NO_UNITS):
                 drawn.append((i, seen))
             else:
                 out[:, i, g] = seen.ends
@@ -126,7 +126,7 @@ class SeenUnits:
     ends: tuple[float, float] | None  # of the interval; None where draws give them
 
 
-NONE = SeenUnits(0, 0, (np.nan, np.nan))
+NO_UNITS = SeenUnits(0, 0, (np.nan, np.nan))
 
 
 def _are_shares(values: Array) -> bool:
@@ -159,7 +159,7 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
         of = cluster_numbers(of)
     units = len(values) if of is None else int(of.max(initial=-1)) + 1
     if units < 2:
-        return NONE
+        return NO_UNITS
     # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
     if average.quantile is not None:
         return SeenUnits(units, units, _of_order(values, average.quantile, level) if of is None else None)

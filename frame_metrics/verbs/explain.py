@@ -169,7 +169,7 @@ def _explained(
     check_known(run, rel, log)
     # The contribution of the other documents: 0, or null if the metric itself is undefined.
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
-    rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
+    rows = block.rows.log_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
     table = every.filter("shown")
     if log.separate_judgments is not None:

@@ -228,7 +228,7 @@ def check_open_ties(sheet: SortedView, log: Log) -> None:
     unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
     equal = sheet.equal_to_next() & (unjudged[1:] | unjudged[:-1])
     if equal.any():
-        rows = sheet.frame_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
+        rows = sheet.log_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
         raise bad_rows(
             str(log.columns.score),
             rows,

@@ -246,7 +246,7 @@ def each_weights(
         at = by_pair[some].ravel()
         block = log.block(at, order="documents")  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
-        docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
+        docs = doc[block.rows.log_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):
             run = whole.variant(log.conventions.variant(metric)[0], False)
             scaled, highest = fitted(name, metric, run, top)

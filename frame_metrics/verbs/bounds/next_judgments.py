@@ -187,7 +187,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
             check_open_ties(block.rows, log)
         run = block.ranking()
         every = np.arange(len(run.grade))
-        rows = block.rows.frame_rows(grid.rankings, every)
+        rows = block.rows.log_rows(grid.rankings, every)
         ranking[rows] = block.numbers[run.query_of(every)]
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank

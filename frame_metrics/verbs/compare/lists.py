@@ -78,7 +78,7 @@ def lists_compared(
 
 def _units(pairing: Pairing, used: Array) -> Array:
     """Return the number of each query's unit, a query or a cluster, in the order of random draws."""
-    order, cluster = pairing.pairs_in_drawing_order, pairing.all_values.cluster
+    order, cluster = pairing.segment_queries_in_drawing_order, pairing.all_values.cluster
     drawn, unit = order[used[order]], np.zeros(len(used), np.int64)
     of_query = np.zeros(len(used))
     if cluster is not None:

@@ -54,9 +54,9 @@ CHOICES = {"over": Family} | OPTIONAL
 
 MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip or exchange, and of others
 # Names of tests elsewhere, and ours.
-CALLED = dict.fromkeys(("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student"), "t")
-CALLED |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
-CALLED |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
+TEST_ALIASES = dict.fromkeys(("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student"), "t")
+TEST_ALIASES |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
+TEST_ALIASES |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 ARM_KINDS: tuple[Compared, ...] = ("arms", "rows of arms")
 
 
@@ -97,7 +97,7 @@ class CompareOptions(IntervalOptions):
                 "test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with "
                 "intervals that hold together; leave test= out"
             )
-        known = CALLED.get(self.test.lower()) if isinstance(self.test, str) else None
+        known = TEST_ALIASES.get(self.test.lower()) if isinstance(self.test, str) else None
         if known and known in get_args(self.choices["test"]):
             raise UnknownNameError(f"test={quote(self.test)} is called {known!r} here")
         for name, choices in self.choices.items():
