@@ -86,10 +86,10 @@ def intervals(
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
-        of = None if cluster is None else cluster_numbers(cluster[members])
+        cluster_of = None if cluster is None else cluster_numbers(cluster[members])
         drawn: list[tuple[int, SeenUnits]] = []
         for i, average in enumerate(tallies):
-            seen = _seen(average, members, of, level, share=shares[id(average.each)])
+            seen = _seen(average, members, cluster_of, level, share=shares[id(average.each)])
             if seen.ends is None or not (formulas or seen is NO_UNITS):
                 drawn.append((i, seen))
             else:
@@ -97,7 +97,7 @@ def intervals(
         for n_resamples in {enough_resamples(resamples, seen.units) for _, seen in drawn}:
             some = [(i, seen) for i, seen in drawn if enough_resamples(resamples, seen.units) == n_resamples]
             shifted = [_without_offset(tallies[i], members) for i, _ in some]
-            sums = _draws([average for average, _ in shifted], members, of, n_resamples, seed)
+            sums = _draws([average for average, _ in shifted], members, cluster_of, n_resamples, seed)
             for (i, seen), (average, offset), each in zip(some, shifted, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     # many values may be the median
@@ -135,14 +135,14 @@ def _are_shares(values: Array) -> bool:
     return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
 
 
-def _seen(average: Tally, members: Array, of: Array | None, level: float, *, share: bool) -> SeenUnits:
+def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float, *, share: bool) -> SeenUnits:
     """Return the number of units of an average, and the interval if a formula gives it.
 
     Parameters
     ----------
     average : what is averaged.
     members : the queries of the group, shape (queries,).
-    of : the number of each one's cluster, shape (queries,); None without clusters.
+    cluster_of : the number of each one's cluster, shape (queries,); None without clusters.
     level : of the interval.
     share : whether all values of the metric are 0 or 1.
     """
@@ -152,23 +152,23 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
     known = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
     if not known.all():
         values, members = values[known], members[known]
-        weight, of = (None if one is None else one[known] for one in (weight, of))
+        weight, cluster_of = (None if one is None else one[known] for one in (weight, cluster_of))
     if weight is not None and len(weight) and (weight == weight[0]).all():
         weight = None
-    if of is not None:
-        of = cluster_numbers(of)
-    units = len(values) if of is None else int(of.max(initial=-1)) + 1
+    if cluster_of is not None:
+        cluster_of = cluster_numbers(cluster_of)
+    units = len(values) if cluster_of is None else int(cluster_of.max(initial=-1)) + 1
     if units < 2:
         return NO_UNITS
     # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
     if average.quantile is not None:
-        return SeenUnits(units, units, _of_order(values, average.quantile, level) if of is None else None)
-    n = float(units) if weight is None else kish(weight if of is None else np.bincount(of, weight))
-    if share and (average.finish is quotient or (average.finish is total and of is None)):
-        return SeenUnits(units, n, _of_share(average, values, weight, of, level))
+        return SeenUnits(units, units, _of_order(values, average.quantile, level) if cluster_of is None else None)
+    n = float(units) if weight is None else kish(weight if cluster_of is None else np.bincount(cluster_of, weight))
+    if share and (average.finish is quotient or (average.finish is total and cluster_of is None)):
+        return SeenUnits(units, n, _of_share(average, values, weight, cluster_of, level))
     if share and average.average == "micro":
-        return SeenUnits(units, n, _of_pooled_shares(average, members, of, level))
-    if units >= VARIED and _vary(values, of, units):
+        return SeenUnits(units, n, _of_pooled_shares(average, members, cluster_of, level))
+    if units >= VARIED and _vary(values, cluster_of, units):
         return SeenUnits(units, n, None)
     return SeenUnits(units, n, _on_range(average, values, weight, members, n, level))
 
@@ -181,44 +181,44 @@ def _of_order(values: Array, at: float, level: float) -> tuple[float, float]:
 
 
 def _of_share(
-    average: Tally, values: Array, weight: Array | None, of: Array | None, level: float
+    average: Tally, values: Array, weight: Array | None, cluster_of: Array | None, level: float
 ) -> tuple[float, float]:
     """Return Wilson's interval of a share of queries, or of their number; as many as are as informative."""
     size = len(values)
     each = np.ones(size) if weight is None else weight
     share = float((values * each).sum() / each.sum())
     n = float(size)
-    if weight is not None or of is not None:
+    if weight is not None or cluster_of is not None:
         rest, mine = each * (values - share), each
-        if of is not None:
-            rest, mine = (np.bincount(of, one).astype(np.float64) for one in (rest, each))
+        if cluster_of is not None:
+            rest, mine = (np.bincount(cluster_of, one).astype(np.float64) for one in (rest, each))
         variance = np.square(rest / each.sum()).sum()
-        n = float(effective(share, variance, kish(mine), kish(each), level, clustered=of is not None))
+        n = float(effective(share, variance, kish(mine), kish(each), level, clustered=cluster_of is not None))
     low, high = wilson_on_range(share, n, level).tolist()
     return (low * size, high * size) if average.finish is total else (low, high)
 
 
-def _of_pooled_shares(average: Tally, members: Array, of: Array | None, level: float) -> tuple[float, float]:
+def _of_pooled_shares(average: Tally, members: Array, cluster_of: Array | None, level: float) -> tuple[float, float]:
     """Return Wilson's interval of a share of summed counts, by what it would be without each query, or cluster.
 
     So the share of queries with one row each has the interval of a mean.
     """
     counts = np.array([column[members] for column in average.columns], np.float64)
-    units = counts if of is None else sums_within(of, int(of.max()) + 1, counts)
+    units = counts if cluster_of is None else sums_within(cluster_of, int(cluster_of.max()) + 1, counts)
     whole, n = units.sum(axis=1, keepdims=True), units.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         share, without = float(average.finish(whole)[0]), average.finish(whole - units)
     variance = np.square(without - np.nanmean(without)).sum() * ((n - 1) / n) ** 2
-    rows = effective(share, variance, n, len(members), level, clustered=of is not None)
+    rows = effective(share, variance, n, len(members), level, clustered=cluster_of is not None)
     low, high = wilson_on_range(share, rows, level).tolist()
     return low, high
 
 
-def _vary(values: Array, of: Array | None, units: int) -> bool:
+def _vary(values: Array, cluster_of: Array | None, units: int) -> bool:
     """Return True if enough units differ from the commonest value, or that value is not that of most units."""
     middle = np.partition(values, len(values) // 2)[len(values) // 2]
     others = values != middle
-    differ = int(np.count_nonzero(others if of is None else np.bincount(of, others)))
+    differ = int(np.count_nonzero(others if cluster_of is None else np.bincount(cluster_of, others)))
     return differ >= min(VARIED, units - differ)
 
 
@@ -254,20 +254,20 @@ def _without_offset(average: Tally, members: Array) -> tuple[Tally, float]:
     return replace(average, columns=(values - low * weight, weight)), low
 
 
-def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: int, seed: int) -> list[Array]:
+def _draws(tallies: list[Tally], members: Array, cluster_of: Array | None, resamples: int, seed: int) -> list[Array]:
     """Return the sums of each tally's columns over resampled queries, or its quantiles, (columns, resamples) each.
 
     Parameters
     ----------
     tallies : the averages.
     members : the queries to resample, in the order of random draws, shape (queries,).
-    of : the number of each one's cluster, shape (queries,); None without clusters.
+    cluster_of : the number of each one's cluster, shape (queries,); None without clusters.
     resamples, seed : the number of resamples, and the seed.
     """
     columns, edges = to_sum(tallies)
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
-    if of is not None:
-        units = sums_within(of, int(of.max()) + 1, units)
+    if cluster_of is not None:
+        units = sums_within(cluster_of, int(cluster_of.max()) + 1, units)
     quantiles = [(i, average, average.quantile) for i, average in enumerate(tallies) if average.quantile is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     if not rising:
@@ -279,7 +279,9 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     for often in draws(Units.without_values(units.shape[1]), resamples, seed):
         each = by_tally(sums_drawn(units, often), edges)
         for i, level, values, at in rising:
-            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
+            each[i] = quantile_drawn(values, often.take(at if cluster_of is None else cluster_of[at], axis=1), level)[
+                None
+            ]
         pieces.append(each)
     return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 

@@ -55,12 +55,12 @@ def decompose(size: Array, total: Array) -> Array:
 class Grouping:
     """Groups of segments: each by itself, or those with one value in some columns."""
 
-    of: Array  # the number of the group of each segment, shape (segments,)
+    group_of: Array  # the number of the group of each segment, shape (segments,)
     n: int  # the number of groups
 
     def summed(self, each: Array) -> Array:
         """Return sums over the segments of each group, shape (..., n); ``each``: shape (..., segments)."""
-        return np.asarray(each @ (self.of[:, None] == np.arange(self.n)))
+        return np.asarray(each @ (self.group_of[:, None] == np.arange(self.n)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class TwoMixes:
 
     def place(self, grouping: Grouping) -> Array:
         """Return the number of arm and group of each query."""
-        return np.where(self.mine, 0, grouping.n) + grouping.of[self.segment]
+        return np.where(self.mine, 0, grouping.n) + grouping.group_of[self.segment]
 
     @cached_property
     def _each(self) -> Grouping:

@@ -70,7 +70,7 @@ def newcombe(table: Array, z: float) -> tuple[float, float]:
     return low, high
 
 
-def errors(table: Array) -> tuple[float, float]:
+def standard_errors(table: Array) -> tuple[float, float]:
     """Return the standard errors of the difference of two paired shares, and of the logarithm of their ratio.
 
     NaN of fewer than two, and the second if a share is 0.

@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_choice, check_key_names
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.keys.groups import groups_of
-from frame_metrics.measuring import rows as pooled
+from frame_metrics.measuring import rows as pooled_rows
 from frame_metrics.measuring import saved_values
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.on_cluster import distributed_answer
@@ -82,8 +82,8 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
     if call.columns.query:
         check_asked(asked, call, options.averages)
     else:
-        pooled.check_pooled(asked, options.averages)
-        pooled.check_delong(asked, call, options.method)
+        pooled_rows.check_pooled(asked, options.averages)
+        pooled_rows.check_delong(asked, call, options.method)
     if call.proxy is not None:
         check_means(asked, call, options)
     check_margins(options.margins, call)
@@ -123,21 +123,23 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
 
 def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
     """Compute metrics of pooled rows: a row for each segment and metric; with ``wide`` a row for each segment."""
-    pooled.check_cases(asked, cases, options.averages, options)
+    pooled_rows.check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
-    of, wanted = pooled.averages_of_rows(asked, options.averages, binary=cases.binary)
+    of, wanted = pooled_rows.averages_of_rows(asked, options.averages, binary=cases.binary)
     areas = of_areas(cases, wanted, options)
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
-        inputs = pooled.inputs_of(cases, segments, [metric for _, metric in asked], with_intervals=bool(areas))
-        values = [pooled.one_metric(inputs, *metric) for metric in wanted]
+        inputs = pooled_rows.inputs_of(cases, segments, [metric for _, metric in asked], with_intervals=bool(areas))
+        values = [pooled_rows.one_metric(inputs, *metric) for metric in wanted]
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
         value = np.where(n, [metric.value for metric in values], np.nan)
         tables.append({"value": value, "n": n, "n_undefined": undefined})
         if cases.weighted:
-            tables[-1]["n_effective"] = np.tile(pooled.effective_rows(inputs), (len(wanted), 1))
+            tables[-1]["n_effective"] = np.tile(pooled_rows.effective_rows(inputs), (len(wanted), 1))
         if any(metric.biased for _, metric in asked):
-            tables[-1]["if_calibrated"] = np.stack([pooled.if_calibrated(inputs, metric) for _, metric, _ in wanted])
+            tables[-1]["if_calibrated"] = np.stack(
+                [pooled_rows.if_calibrated(inputs, metric) for _, metric, _ in wanted]
+            )
         if options.ci is not None:
             tables[-1] |= holding(ends_of_rows(inputs, wanted, value, areas, options), value)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
@@ -171,7 +173,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
     if not call.columns.query:
-        alike = options.lists_averages or pooled.one_average(asked, averages[0], call)
+        alike = options.lists_averages or pooled_rows.one_average(asked, averages[0], call)
         return Wide(alike, weighs(call), [False] * len(asked), systems=False, calibrated=True)
     weighted, conventions = call.columns.weight is not None, call.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]

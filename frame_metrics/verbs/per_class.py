@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_choice, check_key_names, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.keys.groups import Segments, segments_of
-from frame_metrics.measuring import rows as pooled
+from frame_metrics.measuring import rows as pooled_rows
 from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import (
@@ -56,14 +56,14 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
     """Implement ``irm.per_class``, whose docstring has the parameters."""
     averages = [] if options.average is None else check_averages(options.average)
     layout, ci = options.layout, options.ci
-    over = get_args(pooled.OverClasses)
+    over = get_args(pooled_rows.OverClasses)
     for one in averages:
         if one not in over:
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
     decides = plan.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
     call = bind(plan, needs_of(plan, asked) | Needs(score=decides, verb=PER_CLASS))
-    pooled.check_pooled(asked)
+    pooled_rows.check_pooled(asked)
     # The columns of the result, in the long and in the wide layout.
     amount = pl.Float64 if call.columns.weight else pl.Int64
     average = {"average": pl.String} if averages else {}
@@ -107,25 +107,25 @@ class Lines:
 
 def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassOptions) -> Lines:
     """Compute metrics for each class, and the averages over classes."""
-    pooled.check_cases(asked, cases, ())
+    pooled_rows.check_cases(asked, cases, ())
     for name, metric in asked:
         if metric.input not in (FullConfusion, FullScores):
             raise NotComputableError(f"{name} has one value for all classes together; use evaluate()")
-    inputs = pooled.inputs_of(cases, segments_of(cases.cells), [metric for _, metric in asked])
+    inputs = pooled_rows.inputs_of(cases, segments_of(cases.cells), [metric for _, metric in asked])
     if cases.binary and any(metric.input is FullScores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several
     if averages:
-        pooled.check_cases(asked, several.cases, averages)
+        pooled_rows.check_cases(asked, several.cases, averages)
     # Arrays of all values: the lines of a segment are its classes, then the averages that were asked for.
-    of, wanted = pooled.averages_of_rows(asked, averages, binary=False)
+    of, wanted = pooled_rows.averages_of_rows(asked, averages, binary=False)
     ordered = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
     shape = len(asked), cases.k + len(ordered), len(inputs.segments)
     value, undefined, there = (np.full(shape, empty) for empty in (np.nan, 0, False))
     some = inputs.segments.n > 0
     for i, (name, metric) in enumerate(asked):
         raw, read_by = (
-            pooled.each_class(inputs, metric),
+            pooled_rows.each_class(inputs, metric),
             inputs.by_class if metric.input is FullScores else inputs.table,
         )
         seen = np.zeros(raw.shape, bool) if read_by is None else read_by.seen.T
@@ -134,7 +134,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
         value[i, : cases.k, ~some] = np.nan
     # Averages over classes follow the classes.
     for i, one in zip(of, wanted, strict=True):
-        own, line = pooled.one_metric(several, *one), cases.k + ordered.index(one[2])
+        own, line = pooled_rows.one_metric(several, *one), cases.k + ordered.index(one[2])
         value[i, line] = np.where(some, own.value, np.nan)
         undefined[i, line], there[i, line] = own.undefined, True
     support = _support(inputs).T
@@ -152,13 +152,13 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
 
 
 def _over_classes(
-    inputs: pooled.Inputs, wanted: Sequence[pooled.Wanted], value: Array, options: EvaluateOptions
+    inputs: pooled_rows.Inputs, wanted: Sequence[pooled_rows.Wanted], value: Array, options: EvaluateOptions
 ) -> Array:
     """Return the ends of the intervals of averages over classes, shape (averages, 2, segments)."""
     return ends_of_rows(inputs, wanted, value, {}, options).transpose(1, 0, 2) if wanted else np.zeros((0, 2, 0))
 
 
-def _ends_of_classes(inputs: pooled.Inputs, asked: Asked, value: Array, options: PerClassOptions) -> Array:
+def _ends_of_classes(inputs: pooled_rows.Inputs, asked: Asked, value: Array, options: PerClassOptions) -> Array:
     """Return the ends of the intervals of metrics of each class: by a formula for shares, else by draws of rows.
 
     ``value``: shape (metrics, K, segments). The ends have the shape (2, metrics, K, segments).
@@ -176,7 +176,7 @@ def _ends_of_classes(inputs: pooled.Inputs, asked: Asked, value: Array, options:
     return ends
 
 
-def _support(inputs: pooled.Inputs) -> Array:
+def _support(inputs: pooled_rows.Inputs) -> Array:
     """Return the number of rows of each class, shape (segments, K)."""
     if inputs.table is not None:
         return inputs.table.actual

@@ -40,7 +40,7 @@ class Parts:
     first: Array  # the first rank of each, shape (parts,)
     last: Array  # the last rank of each, shape (parts,)
     starts: Array  # the start of each search, and the end of the last, shape (searches + 1,)
-    of: int  # number of searches in the log, each of a system and a query
+    n_searches: int  # number of searches in the log, each of a system and a query
 
     @classmethod
     def of_log(cls, log: Log) -> Parts:
@@ -109,9 +109,11 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
         return None
     split = parts.interleaved(log)
     if not split.any():
-        return Seen(0, parts.of)
+        return Seen(0, parts.n_searches)
     first, _ = parts.first_of(split)
-    return Seen(int(split.sum()), parts.of, name_of_ranking(log.index, first, segment=False), at=_row(log, first))
+    return Seen(
+        int(split.sum()), parts.n_searches, name_of_ranking(log.index, first, segment=False), at=_row(log, first)
+    )
 
 
 @check("info", "searches", rises=(MANY, "warning"))
@@ -121,11 +123,11 @@ def searches_cut_by_segments(log: Log) -> Seen | None:
         return None
     cut = parts.are_consecutive
     if not cut.any() or parts.interleaved(log).sum() > cut.sum():  # then by= describes documents
-        return Seen(0, parts.of)
+        return Seen(0, parts.n_searches)
     first, these = parts.first_of(cut)
     name = name_of_ranking(log.index, first, segment=False)
     words = {"said": f"{name}: {_parts_text(parts, these, log)}"}
-    return Seen(int(cut.sum()), parts.of, name, words, _row(log, first))
+    return Seen(int(cut.sum()), parts.n_searches, name, words, _row(log, first))
 
 
 def _row(log: Log, ranking: int) -> int:

@@ -75,7 +75,7 @@ class Totals:
         for name in self.segments.keys:
             at = np.concatenate(
                 [
-                    np.unique(grouping.of, return_index=True)[1] if name in keys else np.full(grouping.n, NONE)
+                    np.unique(grouping.group_of, return_index=True)[1] if name in keys else np.full(grouping.n, NONE)
                     for keys, grouping in zip(self.keys, self.groupings, strict=True)
                 ]
             )

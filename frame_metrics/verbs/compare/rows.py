@@ -28,7 +28,7 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import margin_p_of_shares
-from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of_pairs
+from frame_metrics.stats.paired_shares import mid_p, newcombe, standard_errors, table_of_pairs
 from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.stats.units import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import (
@@ -275,11 +275,11 @@ class RowComparison:
         n = int(table.sum())
         low, high = newcombe(table, normal_quantile(level)) if n > 1 else (np.nan, np.nan)
         wide, more = (t_quantile(at, n - 1) for at in ((1 + level) / 2, POWER))
-        error, of_ratio = errors(table)
+        standard_error, of_ratio = standard_errors(table)
         reached = least_p(test, n, 0) <= 1 - level + CLOSE
         p = (mid_p if test == MID_P else mcnemar)(row["wins"], row["losses"])
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
-        out["mde"] = (wide + more) * error if reached else np.nan
+        out["mde"] = (wide + more) * standard_error if reached else np.nan
         if margin == margin:
             out |= margin_columns(np.array(margin_p_of_shares(table, margin))[:: metric.sign], metric)
         if of_ratio >= 0:
