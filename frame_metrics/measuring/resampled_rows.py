@@ -19,7 +19,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import share_of_top
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.resampling import AT_ONCE, Units, draws, enough_resamples, percentile_interval, units_of
-from frame_metrics.stats.shares import wilson_on_range, effective, kish_within
+from frame_metrics.stats.shares import effective, kish_within, wilson_on_range
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
@@ -116,7 +116,7 @@ class RowDraws:
         """
         rows, factor = (numbers[segment] for numbers in self._shared(metric))
         share, variance = value / factor, drawn.var() / factor**2 if len(drawn) else np.nan
-        alike = between(share, effective(share, variance, rows, rows, level, clustered=False), level)
+        alike = wilson_on_range(share, effective(share, variance, rows, rows, level, clustered=False), level)
         each = np.array([ends, np.clip(2 * value - ends[::-1], 0, factor), factor * alike])
         return np.array([np.fmin.reduce(each[:, 0]), np.fmax.reduce(each[:, 1])])
 

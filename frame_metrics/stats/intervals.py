@@ -89,7 +89,7 @@ def intervals(
         cluster_of = None if cluster is None else cluster_numbers(cluster[members])
         drawn: list[tuple[int, SeenUnits]] = []
         for i, average in enumerate(tallies):
-            seen = _seen(average, members, cluster_of, level, share=shares[id(average.each)])
+            seen = _seen(average, members, cluster_of, level, zero_one=shares[id(average.each)])
             if seen.ends is None or not (formulas or seen is NO_UNITS):
                 drawn.append((i, seen))
             else:
@@ -135,7 +135,7 @@ def _are_shares(values: Array) -> bool:
     return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
 
 
-def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float, *, share: bool) -> SeenUnits:
+def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float, *, zero_one: bool) -> SeenUnits:
     """Return the number of units of an average, and the interval if a formula gives it.
 
     Parameters
@@ -144,7 +144,7 @@ def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float
     members : the queries of the group, shape (queries,).
     cluster_of : the number of each one's cluster, shape (queries,); None without clusters.
     level : of the interval.
-    share : whether all values of the metric are 0 or 1.
+    zero_one : whether all values of the metric are 0 or 1.
     """
     values = average.each[members]
     weight = None if average.weight is None else average.weight[members]
@@ -164,9 +164,9 @@ def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float
     if average.quantile is not None:
         return SeenUnits(units, units, _of_order(values, average.quantile, level) if cluster_of is None else None)
     n = float(units) if weight is None else kish(weight if cluster_of is None else np.bincount(cluster_of, weight))
-    if share and (average.finish is quotient or (average.finish is total and cluster_of is None)):
+    if zero_one and (average.finish is quotient or (average.finish is total and cluster_of is None)):
         return SeenUnits(units, n, _of_share(average, values, weight, cluster_of, level))
-    if share and average.average == "micro":
+    if zero_one and average.average == "micro":
         return SeenUnits(units, n, _of_pooled_shares(average, members, cluster_of, level))
     if units >= VARIED and _vary(values, cluster_of, units):
         return SeenUnits(units, n, None)

@@ -113,7 +113,7 @@ class TwoMixes:
 
     def hardly_vary(self, grouping: Grouping) -> Array:
         """Return True for groups of whose units hardly any has another value than most, shape (groups,)."""
-        of = grouping.of[self.segment]
+        of = grouping.group_of[self.segment]
         order = np.argsort(of, kind="stable")
         groups = np.split(order, np.searchsorted(of[order], np.arange(1, grouping.n)))
         return np.array([_hardly_vary(self.values[rows], self.unit[rows]) for rows in groups], bool)

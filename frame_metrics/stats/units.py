@@ -34,7 +34,9 @@ class Arms:
     unit: Array | None = None  # the number of each row's unit, shape (rows,); None if no unit is in both arms
     offset: Array = field(default_factory=lambda: np.zeros(1))  # what was taken from all values, shape (columns,)
     limits: Array | None = None  # the least and the greatest value there can be, shape (2, columns); None: not known
-    share: Array | None = None  # whether all values are 0 or 1, shape (columns,); None: those of these units are asked
+    zero_one: Array | None = (
+        None  # whether all values are 0 or 1, shape (columns,); None: those of these units are asked
+    )
     rows: tuple[float, float] | None = None  # the number of queries of each arm, by Kish if they have weights
     clustered: bool = False  # whether some unit has several queries
     weighted: bool = False  # whether queries have unlike weights
@@ -233,8 +235,8 @@ class Arms:
         """True for columns that are shares of two arms without a unit in both or a covariate, shape (columns,)."""
         if self.shared.size or self.centred.any():
             return np.zeros(self.sums.shape[1], bool)
-        if self.share is not None:
-            return self.share
+        if self.zero_one is not None:
+            return self.zero_one
         return np.array([np.isin(one, (0, 1)).all() for one in (self.of_units + self.offset).T])
 
     @cached_property

@@ -296,7 +296,7 @@ class ArmValues:
         return Arms(
             *(summed.sums[:, some].T, summed.size[some], mine[first][some], covariate, unit, summed.offset),
             limits=np.array(limits, float).T,
-            share=self.share[metrics],
+            zero_one=self.zero_one[metrics],
             rows=(kish(weight[mine]), kish(weight[~mine])),
             clustered=summed.clustered,
             weighted=weigh_unlike(weight),
@@ -317,7 +317,7 @@ class ArmValues:
         return SummedUnits(np.array(sums), size, first, np.array(offset), clustered=row is not None)
 
     @cached_property
-    def share(self) -> Array:
+    def zero_one(self) -> Array:
         """True where all values of a metric are 0 or 1, in all arms and segments, shape (metrics,)."""
         return ((self.values == 0) | (self.values == 1) | np.isnan(self.values)).all(axis=1)
 
