@@ -213,18 +213,13 @@ def _split(figures: Figures) -> str:
     return f"No difference can be trusted before it is known why the split is off: {figures.of}."
 
 
-def _distance(figures: Figures) -> str:
+def _as_given(figures: Figures) -> str:
     of = str(figures.of)
     return f"{of[0].upper()}{of[1:]}."
 
 
 def _cut(figures: Figures) -> str:
     return f"{figures.of}; each part counts as a search."
-
-
-def _audit(figures: Figures) -> str:
-    of = str(figures.of)
-    return f"{of[0].upper()}{of[1:]}."
 
 
 def _segment(figures: Figures) -> str:
@@ -334,9 +329,9 @@ SENTENCES: Mapping[str, Sentence] = {
     "undefined": Sentence(_undefined),
     "missing": Sentence(_as_it_is, DOUBT),
     "calibration": Sentence(_calibration, _if_it_misses, lambda figures: figures.misses),
-    "distance": Sentence(_distance, DOUBT),
+    "distance": Sentence(_as_given, DOUBT),
     "cut": Sentence(_cut, DOUBT),
-    "audit": Sentence(_audit, DOUBT),
+    "audit": Sentence(_as_given, DOUBT),
     "agreement": Sentence(_as_it_is),
     "segment": Sentence(_segment, WHERE, _always),
     "nothing": Sentence(_as_it_is),
