@@ -23,10 +23,11 @@ from frame_metrics.plot.charts import (
     HEIGHT,
     INK,
     NEITHER,
+    check_drawable,
     colored,
-    in_facets,
     line_mark,
     metric_title,
+    n_panel_columns,
     tooltip,
     values,
 )
@@ -45,10 +46,8 @@ from frame_metrics.plot.tidy import (
 )
 from frame_metrics.stats.periods import Periods, course, weekdays, well_filled
 
-WIDTH, BARS = 600, 45  # of the picture, and the height of the bars of numbers, in pixels
 LABEL = 75  # pixels of the axis for each label
 POINTS = 31  # the most periods whose points are drawn; of more, only those that are partly filled
-LATE = 0.75  # share of the axis behind which the text of a break stands to its left
 CLEAR = 3  # the most bands that are as clear as one
 WHEN = "when"  # the column of periods, as texts
 PICTURE = "over_time draws what evaluate() returns with a column of times in by="
@@ -66,7 +65,8 @@ def over_time(
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
     A missing period, or one without a value, is a gap. The first and the last period are hollow where they have less
-    than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the best line.
+    than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the best line. Each
+    small multiple has its bars, on one scale, and its break.
 
     Parameters
     ----------
@@ -87,7 +87,8 @@ def over_time(
     tidy = axis.with_every_period(tidy, column_of(frame, name))
     tidy = tidy.with_notes(bars if "ci_low" in tidy.table.columns else "", CUT)
     tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED)
-    return in_panels(tidy, partial(_panel, axis=axis), f" by {name}{n_text(n_behind(tidy), 'in each')}")
+    title, columns = f" by {name}{n_text(n_behind(tidy), 'in each')}", None if tidy.facet is None else 1
+    return in_panels(tidy, partial(_panel, axis=axis), title, columns)
 
 
 def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:
@@ -110,11 +111,27 @@ def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | 
 
 
 @dataclass(frozen=True)
+class Size:
+    """The size of a picture of lines over bars, in pixels."""
+
+    width: int
+    height: int  # of the lines
+    bars: int  # the height of the bars of numbers
+    label: str  # the words before the date of a break
+    late: float  # the share of the axis behind which these words stand to the left of the break
+
+
+WHOLE = Size(600, HEIGHT, 45, "break at or near", late=0.75)
+MULTIPLE = Size(260, 150, 30, "break", late=0.5)  # of small multiples
+
+
+@dataclass(frozen=True)
 class Axis:
     """The periods of a picture."""
 
     name: str
     texts: list[str]  # in the order of time, with those that are not there
+    size: Size = WHOLE
 
     @classmethod
     def of(cls, name: str, column: pl.Series) -> Axis:
@@ -140,10 +157,11 @@ class Axis:
 
     def channel(self, *, labels: bool = True) -> Any:
         """Return the horizontal axis."""
-        step = math.ceil(len(self.texts) * LABEL / WIDTH)
+        step = math.ceil(len(self.texts) * LABEL / self.size.width)
         labelled = alt.Axis(values=self.texts[::step], labelAngle=0, labels=labels, ticks=labels)
         scale = alt.Scale(type="band", domain=self.texts, padding=0.2)
-        return alt.X(f"{WHEN}:O", title=self.name if labels else None, scale=scale, axis=labelled)
+        title = self.name if labels and self.size == WHOLE else None  # small multiples have it in the title of all
+        return alt.X(f"{WHEN}:O", title=title, scale=scale, axis=labelled)
 
     def break_of(self, table: pl.DataFrame) -> str | None:
         """Return the period at which the level of a line breaks, as in a summary; None if nothing says so."""
@@ -189,14 +207,36 @@ def _best_first(tidy: Tidy) -> list[str]:
 
 
 def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> Any:
-    """Return a panel with a line for each series, its band and its name, the break, and bars of numbers."""
-    highlighted, several = [*(key.highlighted or key.values)], len(key.values) > 1
+    """Return a panel with a line for each series and bars of numbers, or small multiples of these."""
     drawn = [part.table[column] for column in ("value", *ENDS) if column in part.table.columns]
-    scale, title, x = scale_near(drawn, metric), metric_title(name, metric), axis.channel()
+    title, scale = metric_title(name, metric), scale_near(drawn, metric)
     y = alt.Y("value:Q", title=title, scale=scale)
-    channels = colored(key, dashes=True, legend=several and part.facet is not None)
+    if part.facet is None:
+        return _course(part, key, name, metric, y, axis)
+    check_drawable(part.facet)
+    axis, columns = replace(axis, size=MULTIPLE), n_panel_columns(len(part.facet.values))
+    most: Any = part.table["n"].max() if "n" in part.table.columns else None
+    multiples = []
+    for at, value in enumerate(part.facet.values):
+        own = replace(part, table=part.table.filter(facet=value))
+        of_row = y if at % columns == 0 else alt.Y("value:Q", title=None, scale=scale)
+        chart = _course(own, key, name, metric, of_row, axis, most)
+        lines = [f"{part.facet.title}: {line}" if "\n" not in value else line for line in value.split("\n")]
+        chart.title = alt.Title(lines, anchor="start", fontSize=11, fontWeight="normal")
+        multiples.append(chart)
+    return alt.concat(*multiples, columns=columns, spacing=15)
+
+
+def _course(part: Tidy, key: Key, name: str, metric: Metric, y: Any, axis: Axis, most: float | None = None) -> Any:
+    """Return lines with their bands and names, the break of the best one, and bars of numbers below.
+
+    ``most``: the end of the axis of these; None for the highest bar.
+    """
+    highlighted, several = [*(key.highlighted or key.values)], len(key.values) > 1
+    x, named = axis.channel(), several and part.facet is None
+    channels = colored(key, dashes=True, legend=several and not named)
     titles = {"value": name, WHEN: axis.name, "ci_low": "from", "ci_high": "to", "n": "rests on"}
-    tips = tooltip(part, {column: title_of for column, title_of in titles.items() if column in part.table.columns})
+    tips = tooltip(part, {column: title for column, title in titles.items() if column in part.table.columns})
     layers = [line_mark(key, name).encode(x=x, y=y, **channels, tooltip=tips)]
     if "ci_low" in part.table.columns:
         band = (
@@ -204,23 +244,18 @@ def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> An
             .mark_area(opacity=0.15 if len(highlighted) <= CLEAR else 0.06)
             .transform_filter(alt.FieldOneOfPredicate("color", highlighted))
         )
-        low = alt.Y("ci_low:Q", title=title, scale=scale)
+        low = y.copy()
+        low.shorthand = "ci_low:Q"
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
-    # Points, and where there are no small multiples the break and the names of lines.
     layers += _points(axis, x, y, channels["color"], tips, highlighted)
-    if part.facet is None:
-        best = next(iter(highlighted), None)
-        layers += _break(axis, part.table if best is None else part.table.filter(color=best), x)
-        last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
-        last = last.filter(pl.col("color").is_in(highlighted)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
-        if several and len(last):
-            layers.append(names_at_ends(last, x, y, metric, channels["color"]))
-    lines = in_facets(part, layers, width=WIDTH, height=HEIGHT)
-    return (
-        lines
-        if part.facet is not None or "n" not in part.table.columns
-        else alt.vconcat(lines, _bars_of(part, axis), spacing=8)
-    )
+    best = next(iter(highlighted), None)
+    layers += _break(axis, part.table if best is None else part.table.filter(color=best), x)
+    last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
+    last = last.filter(pl.col("color").is_in(highlighted)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
+    if named and len(last):
+        layers.append(names_at_ends(last, x, y, metric, channels["color"]))
+    lines = alt.layer(*layers, data=values(part.table), width=axis.size.width, height=axis.size.height)
+    return alt.vconcat(lines, _bars_of(part, axis, most), spacing=8) if "n" in part.table.columns else lines
 
 
 def _points(axis: Axis, x: Any, y: Any, color: Any, tips: Any, highlighted: Sequence[str]) -> list[Any]:
@@ -238,19 +273,20 @@ def _break(axis: Axis, table: pl.DataFrame, x: Any) -> list[Any]:
     at = axis.break_of(table)
     if at is None:
         return []
-    data = values(pl.DataFrame({WHEN: [at], "label": [f"break at or near {at}"]}))
+    data = values(pl.DataFrame({WHEN: [at], "label": [f"{axis.size.label} {at}"]}))
     rule = alt.Chart(data).mark_rule(strokeDash=[4, 4], opacity=0.6, color=INK).encode(x=x)
-    late = axis.texts.index(at) > len(axis.texts) * LATE
+    late = axis.texts.index(at) > len(axis.texts) * axis.size.late
     side: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
     text = alt.Chart(data).mark_text(**side, baseline="top", dy=3, color=INK)
     return [rule, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]
 
 
-def _bars_of(part: Tidy, axis: Axis) -> Any:
+def _bars_of(part: Tidy, axis: Axis, highest: float | None) -> Any:
     """Return bars of how many queries the values of each period rest on; of several systems the most."""
     most = part.table.group_by(WHEN, maintain_order=True).agg(pl.col("n").max())
-    y = alt.Y("n:Q", title="n", axis=alt.Axis(tickCount=2, format="~s", tickMinStep=1))
+    scale = alt.Scale() if highest is None else alt.Scale(domain=[0, highest])
+    y = alt.Y("n:Q", title="n", scale=scale, axis=alt.Axis(tickCount=2, format="~s", tickMinStep=1))
     bar = alt.Chart(values(most)).mark_bar(color=NEITHER, opacity=0.6)
     return bar.encode(
         x=axis.channel(labels=False), y=y, tooltip=[alt.Tooltip(f"{WHEN}:N", title=axis.name), alt.Tooltip("n:Q")]
-    ).properties(width=WIDTH, height=BARS)
+    ).properties(width=axis.size.width, height=axis.size.bars)

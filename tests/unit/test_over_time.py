@@ -150,6 +150,28 @@ def test_the_break_of_the_summary_is_marked() -> None:
             assert marked[0]["label"] == f"break at or near {marked[0]['when']}"
 
 
+@pytest.mark.slow
+def test_small_multiples_have_their_own_bars_and_breaks() -> None:
+    """They are as high as those beside them, and only the one whose line breaks is marked."""
+    frame = pl.concat(
+        made(days=40, fall=fall, n=n).with_columns(device=pl.lit(device), query=pl.col("query") + device)
+        for device, fall, n in (("desktop", 99, 30), ("mobile", 24, 20))
+    )
+    irm = IRM(frame, query="query", value="success", by=["day", "device"])
+    every = spec(plot.over_time(irm.evaluate(), facet="device", color=[]))["concat"]
+    assert [one["title"]["text"] for one in every] == [["device: desktop"], ["device: mobile"]]
+    marks = [
+        [row["label"] for part in one["vconcat"][0]["layer"] for row in part.get("data", {}).get("values", [])]
+        for one in every
+    ]
+    (day,) = {label.removeprefix("break ") for label in marks[1]}
+    alone = IRM(frame.filter(device="mobile"), query="query", value="success", by="day").summary()
+    assert (marks[0], day) == ([], alone.filter(kind="break")["of"][0])
+    bars = [one["vconcat"][1] for one in every]
+    assert [one["encoding"]["y"]["scale"] for one in bars] == [{"domain": [0, 30]}] * 2
+    assert [one["data"]["values"][0]["n"] for one in bars] == [30, 20]
+
+
 def test_of_many_lines_the_best_six_are_in_colour() -> None:
     """The others are grey, and have no band."""
     chart = over_time(made(systems=8, days=5))
