@@ -1,8 +1,9 @@
-"""Python calls that a small call makes, and the walk of a reader who follows it.
+"""The time of small calls, the Python calls that each makes, and the walk of a reader who follows it.
 
 Frames of comprehensions are not counted, since newer Pythons have none. A second call is counted, so that what is
-remembered is remembered. A reader reads each function once, where it is first called: a return is a file that was left
-before, a climb a function in a file that imports the file of its caller. Run it alone:
+remembered is remembered. The time is the least of many, as other work of the machine only adds to it. A reader reads
+each function once, where it is first called: a return is a file that was left before, a climb a function in a file that
+imports the file of its caller. Run it alone:
 ``python tests/bench/bench_calls.py``, with ``--list`` for each function, in the order of the walk.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from timeit import repeat
 from types import FrameType
 from typing import Any
 
@@ -37,9 +39,13 @@ LOG = pl.DataFrame(
 )
 ALONE, RUN, QRELS = LOG.drop("system", "doc"), LOG.select("query", "doc", "score"), LOG.select("query", "doc", "grade")
 KEPT, JUDGED, ARMS = ALONE.irm(), RUN.irm().judge(QRELS), LOG.irm(arm="system")
+OTHER = LOG.with_columns(score=-pl.col("score"), system=pl.col("system").reverse())
+SYSTEMS = pl.concat([LOG, OTHER]).irm(system="system")
 CALLS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: KEPT.evaluate("ndcg@10"),
     "evaluate rr": lambda: KEPT.evaluate("rr"),
+    "per_query": lambda: KEPT.per_query("ndcg@10"),
+    "compare": lambda: SYSTEMS.compare("ndcg@10"),
     "irm, evaluate": lambda: ALONE.irm().evaluate("ndcg@10"),
     "judged, evaluate": lambda: JUDGED.evaluate("ndcg@10"),
     "irm, judge, evaluate": lambda: RUN.irm().judge(QRELS).evaluate("ndcg@10"),
@@ -125,7 +131,8 @@ def main() -> None:
             found = counted(call)
             reach = f"{len(found.own)} functions, {len({*found.files})} files, depth {found.deepest}"
             walk = f"{found.returns} returns, {len(found.climbs)} climbs"
-            print(f"{name}: {found.own.total()} own ({reach}, {walk}), {found.others} of others")
+            time = min(repeat(call, number=1, repeat=200)) * 1e6
+            print(f"{name}: {time:.0f} µs, {found.own.total()} own ({reach}, {walk}), {found.others} of others")
             for (file, function), times in found.own.items() if listed else ():
                 print(f"  {times:4} {file}:{function}{', a climb' if (file, function) in found.climbs else ''}")
 
