@@ -78,7 +78,7 @@ def main_differences(content: Content, most: int) -> Table:
     system = [content.system] if content.system in frame.columns else []
     pair = [name for name in (*system, "baseline") if frame[name].n_unique() > 1]
     frame = content.of_compared(frame) if pair else frame
-    some = frame[list(foremost(content.sides_shown(frame), content.places, most))]
+    some = frame[list(foremost(content.systems_of_rows(frame), content.places, most))]
     by = corrections(frame)
     only = [*(name for name in content.by if name in frame.columns), *(pair or ["metric"])]
     only += ["difference", "p_adjusted", "value", "baseline_value"]
@@ -103,7 +103,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     """Return the main columns of a comparison as a table, and a fold with all columns."""
     by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
-    first_rows = frame[list(foremost(content.sides_shown(frame), content.places, ROWS))]
+    first_rows = frame[list(foremost(content.systems_of_rows(frame), content.places, ROWS))]
     # The main columns: keys and figures, and counts that are not all 0.
     rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]

@@ -165,11 +165,11 @@ class Content:
             return []
         keys = [name for name in self.system_and_segments if name in self.differences.columns]
         pairs = self.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
-        systems = [self.sides_shown(pair)[0] for pair in pairs]
+        systems = [self.systems_of_rows(pair)[0] for pair in pairs]
         chosen, last = foremost(systems, self.places, PAIRS), len(self.places)
         return [pairs[at] for at in sorted(chosen, key=lambda at: self.places.get(systems[at], last))]
 
-    def sides_shown(self, frame: pl.DataFrame) -> list[Any]:
+    def systems_of_rows(self, frame: pl.DataFrame) -> list[Any]:
         """Return the system of each row by which rows to show are chosen.
 
         Of two systems, of which none is a baseline that was named, it is the lower: so the first pairs are those of the

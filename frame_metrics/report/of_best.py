@@ -12,7 +12,7 @@ from frame_metrics.report.chosen_rows import places_of
 from frame_metrics.report.comparing import compared_in_pairs
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import SentenceWriter
-from frame_metrics.report.words import joined, name_of
+from frame_metrics.report.words import name_of, names_in_words
 
 NAMED = 5  # the most systems that are named as those that may be the best
 
@@ -29,7 +29,7 @@ class BestSystemSentences(SentenceWriter):
             return
         names = [name_of(self._system(row)) for row in may[:NAMED]]
         names += [f"{len(may) - NAMED:,} more"] if len(may) > NAMED else []
-        of = joined(names)
+        of = names_in_words(names)
         many = {"n_units": len(may), "baseline_n_units": len(known)}
         yield self._sentence("best", may[0], by=self.content.first_compared, of=of, **many)
 
@@ -50,6 +50,6 @@ class BestSystemSentences(SentenceWriter):
         rows = [] if found is None else self._differences(found.to_dicts(), name)
         for pair in rows:
             if {pair.system, pair.baseline} == {*two} and pair.p_adjusted is not None:
-                words = f"the baseline{'s' * (len(baselines) > 1)} {joined([*map(name_of, baselines)])}"
+                words = f"the baseline{'s' * (len(baselines) > 1)} {names_in_words([*map(name_of, baselines)])}"
                 of = words if baselines else None
                 yield replace(pair if pair.system == two[0] else pair.swapped(), kind="winner", of=of)

@@ -81,7 +81,7 @@ def at_text(figures: Figures) -> str:
     return "" if figures.threshold is None else f" at threshold {rounded_down(figures.threshold, 4)}"
 
 
-def joined(names: Sequence[str]) -> str:
+def names_in_words(names: Sequence[str]) -> str:
     """Return names as a list in words, as "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 

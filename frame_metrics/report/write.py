@@ -275,7 +275,7 @@ def _sides(content: Content) -> dict[str, str | None]:
 
 def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:
     """Return the rows of a table and the number of rows left out; if there are too many, the best systems stay."""
-    systems = content.sides_shown(table)
+    systems = content.systems_of_rows(table)
     first = table[list(foremost(systems, content.places, MOST_ROWS))]
     return {"rows": [_plain(row) for row in first.iter_rows(named=True)], "left_out": len(table) - len(first)}
 
