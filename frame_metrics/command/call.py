@@ -13,16 +13,20 @@ from typing import Any
 from frame_metrics.command import gates, reading, writing
 from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, options_of, takes_one_metric
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.guesses import is_metric
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
-from frame_metrics.metrics.names import read, read_text
+from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
 OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
 FILE = "file"  # the column of the files' names, where each file is a system
+OF_FILES = {"compare": "system", "change": "arm"}  # what each of several files is of, by command
+OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
+EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
 WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
 PAGE = "report.html"  # the file that a report is written to by default
 SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name saved numbers
@@ -31,14 +35,7 @@ SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name s
 def _is_file(argument: str) -> bool:
     """Return True for an argument that looks like the name of a file or folder, or that is one, and is no metric."""
     named = argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
-    return named or (os.path.isfile(argument) and not _is_metric(argument))
-
-
-def _is_metric(argument: str) -> bool:
-    try:
-        return bool(read_text(argument))
-    except FrameMetricsError:
-        return False
+    return named or (os.path.isfile(argument) and not is_metric(argument))
 
 
 def _parted(name: str) -> list[str]:
@@ -76,7 +73,19 @@ class CommandLine:
         options, found = options_of(self.name), {**self._named}
         if self.qrels_among_arguments and "qrels" in options:
             found.setdefault("qrels", self.qrels_among_arguments)
+        if self.name in OF_ANNOTATORS and found.get("annotator") is not None and self.arguments_named:
+            found.setdefault("qrels", self.arguments_named)
         return {name: value for name, value in found.items() if value is not None or name in FOUND}
+
+    @property
+    def arguments_named(self) -> list[str]:
+        """The files among the arguments, or those of --input."""
+        return [*(self.given.get("input") or ()), *takewhile(_is_file, self.given["arguments"])]
+
+    @property
+    def judgments_alone(self) -> bool:
+        """True if the input of a command about annotators is the judgments."""
+        return self.name in OF_ANNOTATORS and "qrels" not in self._named and "qrels" in self.set_options
 
     @cached_property
     def qrels_among_arguments(self) -> list[str]:
@@ -116,19 +125,19 @@ class CommandLine:
             for name in Roles.__annotations__
             if name in self.set_options and name not in judged
         }
-        return roles | ({"system": FILE} if self.file_column else {})
+        return roles | ({OF_FILES[self.name]: FILE} if self.compares_files else {})
 
     @property
     def file_column(self) -> str | None:
-        """The column of the files' names, if each of several files is a system."""
-        asked = self.set_options.get("system") == FILE and len(self.arguments[0]) > 1
+        """The column of the files' names, if each of several files is a system, or an arm."""
+        asked = FILE in (self.set_options.get("system"), self.set_options.get("arm")) and len(self.arguments[0]) > 1
         return FILE if asked or self.compares_files else None
 
     @property
     def compares_files(self) -> bool:
-        """True if several files are compared, and nothing else says which system a row is of."""
+        """True if several files are compared, and nothing else says which system, or period, a row is of."""
         others = any(self.set_options.get(name) for name in ("system", "arm", *SAVED))
-        return self.name == "compare" and len(self.arguments[0]) > 1 and not others
+        return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
     @property
     def has_gates(self) -> bool:
@@ -148,6 +157,8 @@ class CommandLine:
     def check(self) -> None:
         """Raise for options that do not go together; nothing is read."""
         options, (inputs, named) = self.set_options, self.arguments
+        self._name_output()
+        self._name_limits()
         self._check_written()
         self.junit = options.get("junit")
         if not inputs and self.name != "metrics":
@@ -175,6 +186,29 @@ class CommandLine:
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
+    def _name_output(self) -> None:
+        """Take the second of two files of ``convert`` as the one to write, if it is not there."""
+        inputs, last = self.arguments[0], self.arguments[0][-1:]
+        if self.name != "convert" or "output" in self.set_options or len(inputs) != 2 or "to" in self.set_options:
+            return
+        if reading.format_of(last[0]) and not os.path.exists(last[0]) and not {*last[0]} & {*"*?["}:
+            self.set_options["output"] = [inputs.pop()]
+
+    def _name_limits(self) -> None:
+        """Make the number of a gate the limit of the only metric that is asked for."""
+        for name in ("fail_under", "fail_over"):
+            limit = self.set_options.get(name)
+            if not is_number(limit):
+                continue
+            asked = [*self.metrics] if "value" in self.set_options else [one for one, _ in read(self.metrics)]
+            if len(asked) != 1:
+                flag = f"--{name.replace('_', '-')}"
+                raise BadValueError(
+                    f"{flag}: '{limit:g}' is the limit of one metric, and {len(asked)} are asked for; name the metric, "
+                    f"as ndcg@10={limit:g}"
+                )
+            self.set_options[name] = {asked[0]: limit}
+
     def _check_arguments(self, inputs: list[str]) -> None:
         """Raise if a required metric or option is missing, or if a file to write is among those to read."""
         taken = metrics_taken(self.name)
@@ -183,14 +217,15 @@ class CommandLine:
                 raise BadValueError(f"{self.name} takes one metric, and {len(self.metrics)} are named")
             if taken.default is taken.empty and not self.metrics:
                 way = "name one behind the input, as ndcg@10"
-                if inputs and not os.path.exists(inputs[0]) and _is_metric(inputs[0]):
+                if inputs and not os.path.exists(inputs[0]) and is_metric(inputs[0]):
                     flags = [f" {one.flag} ..." for one in options_of(self.name).values() if one.required]
                     way = f"{inputs[0]} is one: name the input before it, as log.csv {inputs[0]}{''.join(flags)}"
                 raise BadValueError(f"{self.name} requires a metric; {way}")
         for option in options_of(self.name).values():
             if option.required and option.name not in self.set_options:
-                what = re.split(r"[;.] ", option.help)[0].rstrip(".")
-                raise BadValueError(f"{self.name} requires {option.flag}: {what}")
+                what = re.split(r"\. " if option.name in EXAMPLES else r"[;.] ", option.help)[0].rstrip(".")
+                example = f"; pass {EXAMPLES[option.name]}" if option.name in EXAMPLES else ""
+                raise BadValueError(f"{self.name} requires {option.flag}: {what}{example}")
         *before, last = [*inputs, *self.metrics] or [""]
         written = last.endswith(WRITTEN_TO) or (self.name == "convert" and len(inputs) > 1)
         if "output" not in self.set_options and before and written and not os.path.exists(last) and "*" not in last:
@@ -211,7 +246,7 @@ class CommandLine:
     def _read(self) -> list[tuple[str, str | None]]:
         """The files to read, each with the format that an option names, or None; an argument may be one too."""
         options = self.set_options
-        names = {"from": self.arguments[0], "qrels_from": options.get("qrels", [])}
+        names = {"from": [] if self.judgments_alone else self.arguments[0], "qrels_from": options.get("qrels", [])}
         others = [*self.frames.values(), *(options[name] for name in SAVED if options.get(name))]
         others += filter(_is_file, self.metrics)
         read = [(name, options.get(option)) for option, files in names.items() for name in files]

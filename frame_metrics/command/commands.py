@@ -86,6 +86,7 @@ COMMANDS: dict[str, Command] = {
     "change": Command(
         """
   frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01
+  frame-metrics change week1.csv week2.csv ndcg@10 --by device
   frame-metrics change this_week.parquet ndcg@10 --saved last_week.parquet""",
         ("baseline", "saved", "saved_system", "margin"),
     ),
@@ -155,17 +156,18 @@ COMMANDS: dict[str, Command] = {
     ),
     "agreement": Command(
         """
+  frame-metrics agreement judgments.parquet --annotator who
   frame-metrics agreement log.parquet --qrels judgments.parquet --annotator who""",
-        usage="[INPUT ...] --qrels FILE --annotator COLUMN [options]",
+        usage="[INPUT ...] --annotator COLUMN [options]",
     ),
     "disagreements": Command(
         """
-  frame-metrics disagreements log.parquet --qrels judgments.parquet --annotator who -o talk_about.csv""",
-        usage="[INPUT ...] --qrels FILE --annotator COLUMN [options]",
+  frame-metrics disagreements judgments.parquet --annotator who -o talk_about.csv""",
+        usage="[INPUT ...] --annotator COLUMN [options]",
     ),
     "to-judge": Command(
         """
-  frame-metrics to-judge bm25.run --qrels web.qrels --n 50 -o next.csv
+  frame-metrics to-judge bm25.run --qrels web.qrels --n 50 --max-grade 3 -o next.csv
   frame-metrics to-judge bm25.run dense.run --system run --n 10 --way depth""",
         ("baseline",),
         "[INPUT ...] [METRIC] [options]",
@@ -211,55 +213,6 @@ COMMANDS: dict[str, Command] = {
   frame-metrics metrics discounted --columns name,about""",
         usage="[WORD ...] [options]",
     ),
-}
-
-
-OTHER_NAMES = {"eval": "evaluate", "abtest": "ab-test"}  # other names of commands
-# Names that readers try first, and the commands that they may mean.
-TRIED = {
-    "list": "metrics",
-    "power": "sample-size, as sample-size old.csv new.csv ndcg@10 --detect 0.02 --system file",
-    "check": "audit, for the data; for a gate it is evaluate, as evaluate new.csv ndcg@10 --fail-under ndcg@10=0.4, or "
-    "--not-worse-than base.csv --margin 0.01 after per-query old.csv ndcg@10 -o base.csv",
-    "validate": "audit",
-    "trend": "evaluate, as evaluate log.csv ndcg@10 --by day",
-    "diff": "compare, as compare old.csv new.csv ndcg@10; --per-query --sort=difference has the queries that lost most "
-    "first",
-    "show": "explain, as explain log.csv ndcg@10 --query-id q17; per-query prints all queries",
-    "worst": "per-query, as per-query new.csv ndcg@10 --sort value, which has the lowest first",
-    "ctr": "evaluate, as evaluate clicks.csv ctr@10 --label click",
-    "roc": "curve, as curve roc cases.csv",
-    "auc": "evaluate, as evaluate cases.csv roc_auc",
-    "propensity": "propensities",
-    "threshold": "best-threshold, or thresholds for all of them",
-}
-
-# Other names of options, where a command has none of that name.
-OTHER_FLAGS = {"--metrics": "--metric", "--group-by": "--by", "--groupby": "--by", "--format": "--to"}
-
-NO_FILTER = (
-    "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe"
-)
-# Options that there were, or that readers try first, and the way now.
-RETIRED = {
-    "out": "pass --output FILE, or -o",
-    "json": "pass --to json",
-    "q": "pass --query COLUMN, the column of queries; values of each query are the command per-query",
-    "k": "a cutoff follows the name of a metric, as ndcg@10",
-    "segment": "pass --by COLUMN",
-    "model": "pass --system COLUMN",
-    "unit": "pass --cluster COLUMN, such as the column of users",
-    "click": "pass --label COLUMN, the column of clicks",
-    "clicks": "pass --label COLUMN, the column of clicks",
-    "where": NO_FILTER,
-    "filter": NO_FILTER,
-    "n": "all rows are printed; --sort value puts the lowest first, and | head cuts them",
-    "delta": "the difference to detect is --detect of sample-size",
-    "max-drop": "pass --not-worse-than base.csv --margin 0.01, after per-query old.csv ndcg@10 -o base.csv",
-    "stat-test": "pass --test, as --test t, or leave it out",
-    "worst": "--sort value puts the lowest first",
-    "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
-    "change compare them",
 }
 
 

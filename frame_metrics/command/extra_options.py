@@ -5,7 +5,7 @@ from frame_metrics.command.options import (
     SWITCH,
     Kind,
     bounds,
-    limits_by_name,
+    gate_limits,
     margins,
     number,
     one_of,
@@ -18,7 +18,7 @@ FILES = Kind("FILE", list, many=True, texts=True)
 FILE, NAME, COLUMN = (Kind(metavar, texts=True) for metavar in ("FILE", "NAME", "COLUMN"))
 TEXTS, NAMES, METRICS = (Kind(metavar, list, many=True, texts=True) for metavar in ("VALUE", "NAME", "METRIC"))
 INPUTS = Kind("FILE", checked_names, many=True, texts=True)
-LIMITS = Kind("METRIC=VALUE", limits_by_name, many=True)
+LIMITS = Kind("METRIC=VALUE", gate_limits, many=True)
 
 
 class Input:
@@ -116,7 +116,8 @@ class Gates:
 
     Parameters
     ----------
-    fail_under : fail if a value is less than this, or undefined, in any system or segment; may be repeated
+    fail_under : fail if a value is less than this, or undefined, in any system or segment; may be repeated; the
+        number alone is for one metric
     fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
     fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha
     not_worse_than : fail unless each metric is shown not to be worse than saved numbers from per-query by more than

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
+from math import ceil, log
 from types import SimpleNamespace
 from typing import Any
 
@@ -144,11 +145,27 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
             yield Outcome(name, f"{text}{unknown_why(row)}", True, undecided=True)
             continue
         failed = p > alpha
+        if failed and (few := _none_moved(row, most, alpha)):
+            yield Outcome(name, "; ".join(filter(None, (f"{text}{few}", unsaved))), True, undecided=True)
+            continue
         loss = _number(loss_left(row, metric_of(metric), most))
         text += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
         text += f", p = {_number(p)} at level {_number(alpha)}"
         noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else ""
         yield Outcome(name, "; ".join(filter(None, (text, unsaved))), failed, noted)
+
+
+def _none_moved(row: Mapping[str, Any], margin: float, alpha: float) -> str:
+    """Return words for a row in which no query moved, of too few queries to exclude a loss in rare ones; else "".
+
+    The p-value is then a power of the number of queries, (1 - share)^n.
+    """
+    p, n = row["p_not_worse"], row["n"]
+    if row.get("wins") != 0 or row.get("losses") != 0 or not 0 < p < 1:
+        return ""
+    why = f"none of {n:,} queries moved, too few to exclude a loss of {_number(margin)} by rare ones"
+    more = f": {ceil(n * log(alpha) / log(p)):,} queries, none of which moves, would" * (row.get("n_tests") == 1)
+    return f"{why}{more}, p = {_number(p)} at level {_number(alpha)}"
 
 
 def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:

@@ -20,12 +20,21 @@ from frame_metrics.command.call import FILE, OF_DOCS, OF_RANKS, PAGE, SAVED, Com
 from frame_metrics.command.commands import OF_JUDGE, options_of, takes_one_metric, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
+from frame_metrics.command.guesses import is_metric
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.judgment_notes import note_on_judgments
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import SavedFile, column_of_systems, each_with_itself, has_column, system_column
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal, with_flags
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, listed, quote
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    UnknownNameError,
+    listed,
+    quote,
+)
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 MOST_FILES = 5  # the most file names that a report shows
@@ -62,6 +71,8 @@ class Job(CommandLine):
         try:
             try:
                 yield
+            except UnknownNameError as error:
+                raise UnknownNameError(f"{error}{self._column_as_metric()}") from None
             except ColumnError as error:
                 if texts := self._texts_of_lists() if FROM_LISTS_IN_CSV.search(str(error)) else "":
                     raise ColumnError(f"{error}{texts}") from None
@@ -75,6 +86,16 @@ class Job(CommandLine):
             for file in self._files:
                 file.check()
             raise
+
+    def _column_as_metric(self) -> str:
+        """Return what to do where a column of the input was named as a metric; "" if none was."""
+        odd = [name for name in self.metrics if not is_metric(name)] if self.name != "curve" else []
+        try:
+            there = self._log.collect_schema().names() if odd else []
+        except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
+            return ""
+        column = next((name for name in odd if name in there), None)
+        return "" if column is None else f" The column is named --label {column}, beside a metric, as clicks or ctr@10."
 
     def _texts_of_lists(self) -> str:
         """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
@@ -120,7 +141,7 @@ class Job(CommandLine):
         options = self.set_options
         if self.name in OF_MEANS and "qrels" not in options and options.get("collection_size") is not True:
             metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.metrics
-            if note := note_on_judgments(self._log, self.irm._plan.columns, [*metrics], listed(self._names)):
+            if note := note_on_judgments(self._log, self.irm._plan.columns, [*metrics]):
                 say(note)
 
     # reading
@@ -149,8 +170,17 @@ class Job(CommandLine):
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
+        if self.judgments_alone:
+            return self._judged_documents
         others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
         return as_texts(self._input(self.arguments[0], "--from", file_column=self.file_column).frame(), others)
+
+    @property
+    def _judged_documents(self) -> pl.LazyFrame:
+        """The documents of the judgments, each once, in the place of a log, where that is not read."""
+        qrels, named = self._qrels[0], [self.roles.get(role, role) for role in ("query", "doc")]
+        keys = [one for one in dict.fromkeys(map(str, reading.each(named[0]) + [named[1]])) if one in qrels.columns]
+        return qrels.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0)).lazy()
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
@@ -260,6 +290,10 @@ class Job(CommandLine):
             given["baseline"] = alone(self._in_column_type(reading.each(baseline)))
         if "margin" in self.set_options:
             given["margin"] = self.set_options["margin"]
+        if isinstance(given.get("test"), str):
+            from frame_metrics.verbs.compare.options import TEST_ALIASES  # which takes a while; few commands need it
+
+            given["test"] = TEST_ALIASES.get(given["test"].lower(), given["test"])
         if split is not None:
             given["split"] = self._by_arm(split) if isinstance(split, dict) else split
         return given
@@ -293,7 +327,19 @@ class Job(CommandLine):
         options = self._of_verb() | ({"metric": self.metrics[0]} if one and self.metrics else {})
         with self._baseline() as baseline:
             result = verb(*([] if one else self.metrics), **options, **baseline).collect()
+        if self.name == "agreement":
+            self._check_agreement(result)
         return self._with_flags(result, NOTE) if NOTE in result.columns else result, []
+
+    def _check_agreement(self, result: pl.DataFrame) -> None:
+        """Raise if no document has two judgments, so that there is nothing to agree on."""
+        if not result["n"].sum():
+            who = self.set_options.get("annotator")
+            raise BadValueError(
+                f"--annotator {who}: no document has judgments of two annotators; the column has who judged, in a row "
+                f"per judgment. For two columns of judgments it is {PROGRAM} evaluate FILE kappa --label grade "
+                f"--predicted {who} --no-query"
+            )
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         options = self._of_verb()

@@ -10,20 +10,17 @@ from frame_metrics.accessor import IRM
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import ROLES, Columns
 
+THESE_ARE_ALL = "--collection-size true if no other document is relevant"
 FIRST = 100_000  # rows that are looked at
 # One result that is relevant and one that is not; and one more relevant document, which was not retrieved.
 LISTED = pl.DataFrame({"query": "q", "doc": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 0]})
 BEYOND = pl.DataFrame({"query": "q", "doc": ["a", "b", "c"], "score": [2.0, 1.0, None], "grade": [1, 0, 2]})
 
 
-def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str], named: str) -> str:
+def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str]) -> str:
     """Return a note if the judgments of a log may be too few for some metrics; "" if not.
 
     It is for systems that are named as segments, and for lists of one length, below which other documents may be.
-
-    Parameters
-    ----------
-    named : the files of the log, as text.
     """
     order = columns.score or columns.rank
     single = columns.query and columns.doc and order and not columns.system and not columns.unfolds
@@ -32,12 +29,9 @@ def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str
     if systems := ROLES["system"].among(columns.by):
         what = f"{concerned}: each {systems[0]} is a segment, in which only documents of its own rows can be relevant"
         return f"{what}; pass --system {systems[0]} to measure all on the same documents"
-    length = _one_length(log, columns.keys, str(order))
-    if not length:
+    if not _one_length(log, columns.keys, str(order)):
         return ""
-    what = f"{concerned}: only documents in the rows of {named} can be relevant, {length} for each query"
-    way = "--qrels FILE names all that are judged, and --collection-size true says that these are all"
-    return f"{what}, so values may be too high; {way}"
+    return f"{concerned} may be too high, as only the rows of the log are judged: pass --qrels FILE, or {THESE_ARE_ALL}"
 
 
 def _counts_relevant(metric: str) -> bool:

@@ -157,12 +157,12 @@ def shares(texts: Sequence[str]) -> dict[str, float]:
     return {name: number(value) for name, value in pairs(texts).items()}
 
 
-def limits_by_name(texts: Sequence[str]) -> dict[str, float]:
-    """Return the limits of metrics, by name."""
+def gate_limits(texts: Sequence[str]) -> Any:
+    """Return the limits of metrics by name, or the one number for the only metric."""
     for text in texts:
-        if "=" not in text:
+        if "=" not in text and (len(texts) > 1 or isinstance(literal(text), str | bool)):
             raise BadValueError(f"{text!r} is no limit of a metric; name the metric, as ndcg@10={text}")
-    return shares(texts)
+    return margins(texts)
 
 
 def split_shares(texts: Sequence[str]) -> Any:

@@ -18,17 +18,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import ci_formats, reading, trec_eval
-from frame_metrics.command.commands import (
-    COMMANDS,
-    COMMON,
-    HELP,
-    OTHER_FLAGS,
-    OTHER_NAMES,
-    RETIRED,
-    TRIED,
-    fill,
-    options_of,
-)
+from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
     COMMAND_TEXTS,
@@ -42,15 +32,18 @@ from frame_metrics.command.front import (
     printed,
     quiet_pipe,
 )
+from frame_metrics.command.guesses import command_meant, is_metric, known_flag, unknown_command, way_of_flag
 from frame_metrics.command.job import Job
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, closest, import_needed, nearest
+from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
 
 LINE = 79  # characters of a line of help
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser that raises ``BadValueError`` for wrong arguments, so that they are reported as other errors are."""
+
+    arguments: Sequence[str] = ()  # what it reads, for errors
 
     def error(self, message: str) -> Any:
         unknown = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []
@@ -62,21 +55,22 @@ class _Parser(argparse.ArgumentParser):
 
     def _unknown(self, flags: Sequence[str]) -> str:
         """Return the message about unknown flags, with the nearest flag, or the commands that have the flag."""
-        lines = []
+        lines, command = [], self.prog.removeprefix(PROGRAM).strip()
         for flag in dict.fromkeys(flags):
             name = flag.lstrip("-")
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
-            its = [command for command in COMMANDS if name.replace("-", "_") in options_of(command)]
+            its = [one for one in COMMANDS if name.replace("-", "_") in options_of(one)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
-            way = RETIRED.get(name.removeprefix("no-")) or (f"it is an option of {', '.join(its)}" if its else hint)
+            meant = way_of_flag(command, flag, self.arguments) if command else ""
+            way = meant or (f"it is an option of {', '.join(its)}" if its else hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
-            lines.append(f"{self.prog.removeprefix(PROGRAM).strip() or PROGRAM}: there is no option {flag}; {way}")
+            lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
         return "\n".join(lines)
 
 
 def run(arguments: list[str]) -> int:
     """Run ``frame-metrics`` with arguments, and return the exit code."""
-    arguments = [OTHER_NAMES.get(arguments[0], arguments[0]), *arguments[1:]] if arguments else []
+    arguments = [command_meant(arguments[0]), *arguments[1:]] if arguments else []
     try:
         with _terminating():
             return _command(arguments)
@@ -121,13 +115,17 @@ def _terminating() -> Iterator[None]:
 def _command(arguments: list[str]) -> int:
     """Run the command that the first argument names."""
     if len(arguments) > 1 and arguments[0] == "help":
-        arguments = [*arguments[1:], "--help"]
+        name = command_meant(arguments[1])
+        arguments = ["metrics", name.partition("@")[0]] if _is_other_metric(name) else [name, *arguments[2:], "--help"]
     if not arguments or arguments[0] not in COMMANDS:
-        if not _name_rows(arguments):
+        if _name_rows(arguments):
+            arguments = ["evaluate", *arguments]
+        elif arguments and _is_other_metric(arguments[0]) and _name_rows(arguments[1:]):
+            arguments = ["evaluate", *arguments[1:], "--metric", arguments[0]]
+        else:
             return _no_command(arguments)
-        arguments = ["evaluate", *arguments]
     name, *rest = _without_dashes(arguments)
-    rest = [_known_flag(name, one) for one in rest]
+    rest = [known_flag(name, one) for one in rest]
     command = COMMANDS[name]
     description = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
     usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
@@ -138,6 +136,7 @@ def _command(arguments: list[str]) -> int:
         epilog += f"\n{PROGRAM} {name} --help --all has all options"
     shortened = name == "trec_eval"  # which takes options by their first letters
     parser = _Parser(f"{PROGRAM} {name}", usage, description, epilog, formatter_class=HELP, allow_abbrev=shortened)
+    parser.arguments = rest
     fill(parser, name, common)
     if asked:
         options = {one: its for one, its in options_of(name).items() if its.flag[2:] not in COMMANDS}
@@ -154,11 +153,9 @@ def _name_rows(arguments: Sequence[str]) -> bool:
     return bool(rows) and (first == rows[0] or (first.startswith("-") and first not in ("-V", "--version")))
 
 
-def _known_flag(name: str, argument: str) -> str:
-    """Return an argument, with the name of an option in the place of another name for it."""
-    flag, equals, value = argument.partition("=")
-    known, options = OTHER_FLAGS.get(flag, flag), options_of(name)
-    return argument if flag[2:] in options or known[2:] not in options else f"{known}{equals}{value}"
+def _is_other_metric(name: str) -> bool:
+    """Return True for the name of a metric that is no command."""
+    return name not in COMMANDS and is_metric(name)
 
 
 def _in_lines(examples: str) -> str:
@@ -180,10 +177,7 @@ def _no_command(arguments: Sequence[str]) -> int:
     """Handle arguments that do not begin with a command, and return the exit code."""
     parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
-        name = arguments[0]
-        way = closest(name, COMMANDS) or f"; there are {', '.join(COMMANDS)}"
-        way = f"; it is {TRIED[name.lower()]}" if name.lower() in TRIED else way
-        raise BadValueError(f"there is no command {name!r}{way}")
+        raise BadValueError(unknown_command(arguments[0]))
     given = parser.parse_args(arguments)
     if given.completion:
         return printed(_completion(given.completion))

@@ -7,7 +7,8 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from frame_metrics.command.commands import COMMANDS, RETIRED, options_of
+from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.guesses import RETIRED
 from frame_metrics.command.options import Option
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, quote
 from frame_metrics.metrics.parameters import is_number

@@ -38,7 +38,9 @@ IN_CODE = (
     (r", or a tuple of a value for each of its columns", ", or one for each of its columns"),
     (r"--query (\S+) --query the session's column", r"--query \1 --query SESSION, the session's column,"),
 )
-ALL = re.compile(r"(?<=pass )--[\w-]+ [^\s,]+(?:, --[\w-]+ [^\s,]+)+(?= to use)")  # flags with commas between
+# Flags with commas between, which are typed one after the other.
+_ONE = r"--[\w-]+(?:=[^\s,;]+| [^\s,;-][^\s,;]*)?"
+ALL = re.compile(rf"(?<=pass ){_ONE}(?:, {_ONE})+")
 LIST = re.compile(r"(--([\w-]+)) (\S+,\S+): there is no such column")  # an error about columns with commas between
 # How a column of lists is made in Python, in errors.
 OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")

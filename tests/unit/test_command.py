@@ -747,7 +747,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "blanks.csv", "rr"], "'label'; did you mean 'query ', including the spaces?"),
         (
             ["evaluate", "dashes.csv", "rr", "--system=--arm"],
-            "pass --no-system, --arm=--arm to measure each over its own queries",
+            "pass --no-system --arm=--arm to measure each over its own queries",
         ),
         (
             ["compare", "two.parquet", "rr", "--no-paired"],

@@ -94,7 +94,9 @@ def test_metrics_of_gates_are_computed_and_printed(capsys: Captured) -> None:
     )
     assert [line.split(",")[0] for line in printed.splitlines()[1:]] == ["nDCG@1", "nDCG@3", "map"]
     assert (code, len(said)) == (1, 2)
-    assert said[0].startswith("frame-metrics: nDCG@1, nDCG@3, map: only documents in the rows of 'log.parquet'")
+    assert said[0].startswith(
+        "frame-metrics: nDCG@1, nDCG@3, map may be too high, as only the rows of the log are judged"
+    )
     assert "map is" in said[1]
     brackets = ["--fail-under", "fbeta(beta=2)@3=0.1"]
     assert "fbeta(beta=2)@3,3," in called(capsys, "evaluate", "log.parquet", *brackets)[1]
@@ -742,3 +744,19 @@ def test_calls_about_margins_that_are_wrong(given: list[str], told: str, capsys:
     code, _, said = called(capsys, "evaluate", "old.parquet", "--value", "ndcg", *given)
     assert code == 2
     assert told in said[0]
+
+
+def test_too_few_queries_that_do_not_move_are_undecided(capsys: Captured) -> None:
+    """Where no query moved, the gate says how many it takes: as many as make (1 - margin)^n at most the level."""
+    for n, code in ((30, 4), (298, 4), (299, 0)):
+        rows = pl.DataFrame(
+            {"query": range(n), "metric": "rr", "k": None, "value": [0.5, 1.0] * (n // 2) + [1.0] * (n % 2)}
+        )
+        rows.write_parquet("same.parquet")
+        gate = ["--value", "value", "--not-worse-than", "same.parquet", "--margin", "0.01"]
+        found, _, said = called(capsys, "evaluate", "same.parquet", *gate)
+        assert (found, len(said)) == (code, code // 4)
+        if n == 30:
+            assert (
+                "none of 30 queries moved, too few to exclude a loss of 0.01 by rare ones: 299 queries, none" in said[0]
+            )

@@ -122,8 +122,10 @@ def test_judgments_of_own_rows_are_said(capsys: pytest.CaptureFixture[str]) -> N
     told = main_says(capsys, "evaluate", log, "ndcg@1", "rr", "p@3", "--by", "run")
     assert told == f"frame-metrics: ndcg@1: {segment}; pass --system run to measure all on the same documents\n"
     told = main_says(capsys, "per-query", log, "map", "recall@3", "rr")
-    assert "map, recall@3: only documents in the rows of 'log.csv' can be relevant, 5 for each query" in told
-    assert "so values may be too high; --qrels FILE names all that are judged, and --collection-size true" in told
+    assert told == (
+        "frame-metrics: map, recall@3 may be too high, as only the rows of the log are judged: pass --qrels FILE, or "
+        "--collection-size true if no other document is relevant\n"
+    )
     qrels = ["--qrels", write(found.select("query", "doc", "grade"), "judged.csv")]
     for quiet in (
         ["--system", "run"],
@@ -200,32 +202,43 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 # What is typed first, and a part of the error that leads on.
 GUESSED = {
-    "evaluate log.csv -q": "pass --query COLUMN",
+    "evaluate log.csv rr -q": "values of queries are frame-metrics per-query log.csv rr; trec_eval's own call is",
+    "evaluate log.csv rr --quiet": "for the number alone pass --columns value --no-header",
+    "evaluate log.csv rr --save x.json": "pass --fail-if-worse-than base.csv after per-query old.csv ndcg@10 -o",
+    "evaluate log.csv rr --baseline x.json": "saved numbers are those of --fail-if-worse-than base.csv",
+    "evaluate log.csv rr --fail-if-worse": "pass --fail-if-worse-than base.csv",
+    "evaluate log.csv rr --precision 0.9": "name the metric behind the input, as log.csv precision",
+    "evaluate log.csv device": "The column is named --label device, beside a metric, as clicks or ctr@10.",
+    "plot log.csv": "it is report, as report log.csv ndcg@10 -o report.html",
+    "judge log.csv": "it is agreement, as agreement judgments.csv --annotator who",
+    "pool q.txt a.run": "it is to-judge, as to-judge qrels.txt a.run b.run --system run --n 50 --max-grade 3",
+    "roc-auc": "it is a metric: frame-metrics evaluate FILE roc-auc",
+    "agreement log.csv --annotator score --doc docid": "--annotator score: no document has judgments of two annotators",
     "evaluate log.csv rr --out x.csv": "pass --output FILE, or -o",
     "evaluate log.csv rr --json": "pass --to json",
     "evaluate log.csv ndcg -k 10": "as ndcg@10",
-    "evaluate log.csv rr --fail-under 0.99": "name the metric, as ndcg@10=0.99",
+    "evaluate log.csv rr map --fail-under 0.99": "name the metric, as ndcg@10=0.99",
+    "evaluate log.csv rr --fail-under x": "name the metric, as ndcg@10=x",
     "evaluate log.csv rr --where x": "rows are not filtered here; --by COLUMN splits them",
-    "ab-test log.csv rr --unit user": "pass --cluster COLUMN, such as the column of users",
     "ctr log.csv": "it is evaluate, as evaluate clicks.csv ctr@10 --label click",
     "evaluate cases.csv f1": "pass --threshold 0.5 to decide by the score",
-    "convert log.csv log.parquet": "frame-metrics convert log.csv -o log.parquet",
+    "convert log.csv log.csv log.parquet": "frame-metrics convert log.csv log.csv -o log.parquet",
     "report log.csv page.html": "frame-metrics report log.csv -o page.html",
     "report log.csv rr page.html": "frame-metrics report log.csv rr -o page.html",
     "explain log.csv rr": "explain requires --query-id",
     "explain log.csv --query-id q1": "explain requires a metric; name one behind the input",
     "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named",
-    "bounds log.csv rr": "bounds requires --of",
+    "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
     "sample-size log.csv rr": "sample-size requires --detect",
-    "threshold log.csv f1": "it is best-threshold, or thresholds for all of them",
+    "threshold log.csv --precision 0.9": "frame-metrics best-threshold log.csv recall --subject-to precision=0.9",
     "list": "it is metrics",
     "power log.csv": "it is sample-size, as sample-size old.csv new.csv",
     "check log.csv": "it is audit, for the data; for a gate it is evaluate, as evaluate new.csv",
     "validate log.csv": "it is audit",
     "trend log.csv": "it is evaluate, as evaluate log.csv ndcg@10 --by day",
-    "diff log.csv log.csv": "it is compare, as compare old.csv new.csv ndcg@10; --per-query",
+    "diff log.csv log.csv": "and change, as change week1.csv week2.csv ndcg@10 --by device, for two periods",
     "show q1 log.csv": "it is explain, as explain log.csv",
-    "wish log.csv": "there are evaluate,",
+    "wish log.csv": "the nearest are metrics, thresholds and disagreements, and frame-metrics help lists all",
     "log.csv": "no metric was asked for; name one behind the input, as ndcg@10",
     "explain rr --query-id q1": "explain requires a metric; rr is one: name the input before it",
     "explain rr": "name the input before it, as log.csv rr --query-id ...",
@@ -241,7 +254,8 @@ GUESSED = {
     "convert q.txt log.csv": "q.txt has judgments, which convert does not join with results; other commands take them",
     "compare log.csv rr --max-drop 0.01": "pass --not-worse-than base.csv --margin 0.01, after per-query old.csv",
     "compare log.csv rr --stat-test student": "pass --test, as --test t",
-    "sample-size log.csv rr --delta 0.02": "the difference to detect is --detect",
+    "evaluate log.csv rr --delta 0.02": "the difference to detect is --detect of sample-size",
+    "evaluate log.csv rr --decompose": "change with --by COLUMN takes a difference apart into mix and within",
 }
 
 
@@ -269,6 +283,56 @@ def test_other_words_for_evaluate_and_its_options(call: str, capsys: pytest.Capt
     """A file without a command is evaluated, and options have the names that other tools give them."""
     write(named(), "log.csv")
     assert out(capsys, *call.split()) == out(capsys, *["evaluate", "log.csv", "rr", "--by", "device", "--to", "json"])
+
+
+# Calls in other words, and the same in ours.
+OTHERWISE = {
+    "confusion-matrix cases.csv --y-true label --y-pred guess": "confusion cases.csv --label label --predicted guess",
+    "threshold cases.csv f1 --y-true label --y-score score": "best-threshold cases.csv f1",
+    "roc-auc cases.csv": "evaluate cases.csv roc-auc",
+    "ndcg@3 log.csv --query-col query": "evaluate log.csv ndcg@3 --query query",
+    "evaluate log.csv rr --fail-under 0.1": "evaluate log.csv rr --fail-under rr=0.1",
+    "evaluate log.csv rr --fail_under 0.1": "evaluate log.csv rr",
+    "per_query log.csv rr": "per-query log.csv rr",
+    "compare runs.csv rr --system run --test ttest": "compare runs.csv rr --system run --test t",
+    "sample-size runs.csv rr --system run --mde 0.1": "sample-size runs.csv rr --system run --detect 0.1",
+    "ab-test arms.csv rr --variant arm --unit device": "ab-test arms.csv rr --arm arm --cluster device",
+    "change week1.csv week2.csv rr": "change weeks.csv rr --arm file",
+    "change week1.csv week2.csv rr --arm file": "change weeks.csv rr --arm file",
+    "agreement who.csv --rater who": "agreement log.csv --qrels who.csv --annotator who",
+    "disagreements who.csv --annotator who": "disagreements log.csv --qrels who.csv --annotator who",
+    "--list-metrics": "metrics",
+    "help ndcg@10": "metrics ndcg",
+}
+
+
+@pytest.mark.parametrize("call", OTHERWISE)
+def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What other tools call so prints the same here."""
+    rows, less = named().rename({"docid": "doc"}), -pl.col("score")
+    write(rows, "log.csv")
+    write(pl.concat([rows.with_columns(run=pl.lit("a")), rows.with_columns(less, run=pl.lit("b"))]), "runs.csv")
+    weeks = [rows.with_columns(pl.format("{} {}", "query", pl.lit(week)).alias("query")) for week in (1, 2)]
+    for week, one in enumerate(weeks, 1):
+        write(one, f"week{week}.csv")
+    each = pl.concat(one.with_columns(file=pl.lit(f"week{week}")) for week, one in enumerate(weeks, 1))
+    write(each, "weeks.csv")
+    write(each.rename({"file": "arm"}), "arms.csv")
+    judged = rows.select("query", "doc", "grade")
+    write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
+    write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")
+    found = [(main(one.split()), capsys.readouterr().out) for one in (call, OTHERWISE[call])]
+    assert found[0] == found[1]
+    assert found[0][0] == 0
+
+
+def test_the_second_file_of_convert_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is, as of cp, if it is not there and its name has the format; else both are read."""
+    write(named(), "log.csv")
+    assert out(capsys, "convert", "log.csv", "log.parquet") == ""
+    assert pl.read_parquet("log.parquet").shape == named().shape
+    assert read(out(capsys, "convert", "log.csv", "log.csv")).height == 2 * named().height
+    assert "'log.parqet' does not look like the name of a file" in error(capsys, "convert", "log.csv", "log.parqet")
 
 
 def test_judgments_among_the_inputs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
     if metric.graded and scaled and top is None and own is None:
-        grade = "" if highest is None else f"{highest:g}"
+        grade = ", the greatest grade that a document can get" if highest is None else f"{highest:g}"
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; pass max_grade={grade}")
 
 
