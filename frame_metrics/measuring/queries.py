@@ -190,16 +190,12 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
             summed[int(block.numbers[0])] = summed_in_cells(into, averages, block.numbers)
 
     log.for_each_sorted_block(work, busy=True, order=order)
-    results = (
-        None
-        if deep is None
-        else join_results([listed[at] for at in sorted(listed)])
-        if ordered
-        else all_rows_as_results(log)
-    )
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])
-    return values if results is None else replace(values, list_results=results)
+    if deep is None:
+        return values
+    results = join_results([listed[at] for at in sorted(listed)]) if ordered else all_rows_as_results(log)
+    return replace(values, list_results=results)
 
 
 def _order_of(log: Log, asked: Asked, deep: int | None) -> RankOrder:
