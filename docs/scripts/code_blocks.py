@@ -12,7 +12,7 @@ from html import escape, unescape
 from pathlib import Path
 
 WIDTH = 88  # characters of a line that fit the column of the site
-SESSION = re.compile(r"^```python\n(?=>>> )(.*?)^```$", re.MULTILINE | re.DOTALL)
+SESSION = re.compile(r"^( *)```python\n(?=\1>>> )(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"^```(\w+) ([\w.]+)$", re.MULTILINE)
 FENCED = re.compile(r"^ *```\w.*?^ *```$", re.MULTILINE | re.DOTALL)
 BUILT = re.compile(r'(<div class="(?:[^"]* )?highlight"[^>]*)>(<pre.*?</pre>)', re.DOTALL)
@@ -22,7 +22,7 @@ PROMPTS = ((">>> ", "... "), ("$ ", "> "))
 
 def with_marked_blocks(text: str) -> str:
     """Return a page whose blocks say what they are: those with prompts are sessions of Python, a name is a title."""
-    text = SESSION.sub(lambda block: f"```pycon\n{DIRECTIVE.sub('', block[1])}```", text)
+    text = SESSION.sub(lambda block: f"{block[1]}```pycon\n{DIRECTIVE.sub('', block[2])}{block[1]}```", text)
     return NAMED.sub(r'```\1 title="\2"', text)
 
 

@@ -34,6 +34,8 @@ def test_blocks_say_what_they_are() -> None:
     page = "```python\n>>> f(1)  # doctest: +SKIP\n2\n```\n```python\nf(1)\n```\n```sh weekly.sh\nls\n```\n"
     made = '```pycon\n>>> f(1)\n2\n```\n```python\nf(1)\n```\n```sh title="weekly.sh"\nls\n```\n'
     assert code_blocks.with_marked_blocks(page) == made
+    tab = "    ```python\n    >>> f(1)\n    2\n    ```\n"
+    assert code_blocks.with_marked_blocks(tab) == tab.replace("python", "pycon")
 
 
 def test_what_is_copied_has_no_prompts_and_no_output() -> None:
