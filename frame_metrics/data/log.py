@@ -315,7 +315,7 @@ class Block:
     rows: SortedView  # in rank order
 
     @property
-    def numbers(self) -> Array:
+    def ranking_numbers(self) -> Array:
         """The numbers of these rankings, shape (rankings,)."""
         return np.arange(self.at.start, self.at.stop) if isinstance(self.at, slice) else self.at
 

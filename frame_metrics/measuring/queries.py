@@ -174,7 +174,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
-            listed[int(block.numbers[0])] = results_of(block, whole, deep)
+            listed[int(block.ranking_numbers[0])] = results_of(block, whole, deep)
         evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too
         unanswered[block.at] &= whole.evaluated
         into, at = values, block.at
@@ -187,7 +187,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
                 check_known(run, rel, log)
             _fill(into, wanted, run, block, at)
         if sums:
-            summed[int(block.numbers[0])] = summed_in_cells(into, averages, block.numbers)
+            summed[int(block.ranking_numbers[0])] = summed_in_cells(into, averages, block.ranking_numbers)
 
     log.for_each_sorted_block(work, busy=True, order=order)
     if sums:

@@ -28,7 +28,7 @@ class Split(NamedTuple):
     arms: list[Any]
     units: Array  # number of units of each arm, shape (arms,)
     shares: Array  # shape (arms,)
-    several: int  # number of units in more than one arm
+    n_in_several_arms: int  # number of units in more than one arm
     known: int  # number of distinct units
     word: str  # the word for the units
 
@@ -111,9 +111,9 @@ def split_of(table: pl.DataFrame, columns: Columns, split: Shares) -> Split:
     table = table.select("arm", "unit", "times").unique(maintain_order=True)
     arms, units = table.group_by("arm", maintain_order=True).agg(pl.col("times").sum())
     asked, shares = shares_of(split, arms, columns)
-    several, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
+    n_in_several_arms, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
     n = units.to_numpy().astype(np.int64)[asked]
-    return Split(arms.gather(asked).to_list(), n, shares, several, known, word_for(columns))
+    return Split(arms.gather(asked).to_list(), n, shares, n_in_several_arms, known, word_for(columns))
 
 
 def shares_of(split: Shares, arms: pl.Series, columns: Columns) -> tuple[list[int], Array]:

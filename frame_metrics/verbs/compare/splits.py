@@ -28,10 +28,10 @@ class Splits:
     """The units of all arms in each segment."""
 
     columns: Columns
-    one: str  # the word for an arm
+    noun: str  # the word for an arm
     units: Array | None  # number of units of each arm, shape (segments, arms); None with saved numbers
     unjudged: Array | None  # queries of each arm with results and no judgment, shape (segments, arms); None of rows
-    several: int  # how many times a unit is in one arm more
+    n_repeated: int  # how many times a unit is in one arm more
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
 
     @classmethod
@@ -51,13 +51,13 @@ class Splits:
         arms, columns, options : the arms of the result, the roles, and the wanted shares.
         unjudged : see the class.
         """
-        units, several = counted
+        units, n_repeated = counted
         p_value = np.full(len(units), np.nan)
         if options.split is not None and options.shows_unit_shares:
             asked, shares = shares_of(options.split, arms.values(str(columns.arm)), columns)
             test = split_exactly if columns.segments else chi_square
             p_value = np.array([test(here[asked], shares) for here in units])
-        return cls(columns, options.noun, units, unjudged, several, p_value)
+        return cls(columns, options.noun, units, unjudged, n_repeated, p_value)
 
     def with_split_columns(self, compared: Compared) -> Compared:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
@@ -90,11 +90,11 @@ class Splits:
             fewer = min(row["n_units"], row["baseline_n_units"])
             if row["n_shared"] > MOST * fewer:
                 notes.append(
-                    f"{row['n_shared']:,} of {fewer:,} queries are in both {self.one}s, as if systems had answered the "
-                    f"same ones: compare() pairs these, with system={quote(columns.arm)} in the place of arm="
+                    f"{row['n_shared']:,} of {fewer:,} queries are in both {self.noun}s, as if systems had answered "
+                    f"the same ones: compare() pairs these, with system={quote(columns.arm)} in the place of arm="
                 )
-        elif self.several and not np.isnan(p):
-            notes.append(f"{word_for(columns)} of several {self.one}s count in each: {self.several} times")
+        elif self.n_repeated and not np.isnan(p):
+            notes.append(f"{word_for(columns)} of several {self.noun}s count in each: {self.n_repeated} times")
         return notes
 
 
@@ -120,16 +120,16 @@ def splits_of_queries(values: Values, segments: Segments, arms: Segments, option
 def check_not_pairs(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> tuple[Array, int]:
     """Return the numbers of units; raise if they are queries, and all of them are in every arm."""
     columns, table = values.columns, units_of_queries(values.index, values.cluster)
-    units, several = _counted(table.drop_nulls("unit"), columns, segments, arms)
+    units, n_repeated = _counted(table.drop_nulls("unit"), columns, segments, arms)
     alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
-    if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
+    if not columns.cluster and alike and (units.sum() - n_repeated) * len(arms) == units.sum():
         arm, mix = str(columns.arm), ", so that the mix is the same" if getattr(options, "by", ()) else ""
         raise NotComputableError(
             f"every query ({listed(columns.query)}) is in every {options.noun} of {arm}, as if systems had answered "
             f"the same queries{mix}: compare() pairs these, with system={quote(arm)} in the place of arm=. If several "
             "users asked them, name the users with cluster="
         )
-    return units, several
+    return units, n_repeated
 
 
 def splits_with_saved(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
@@ -177,8 +177,8 @@ def _counted(table: pl.DataFrame, columns: Columns, segments: Segments, arms: Se
     arm = pl.DataFrame({"arm": arms.values(str(columns.arm))}).with_row_index("n_arm")
     found = table.unique(maintain_order=True).join(arm, on="arm", nulls_equal=True)
     found = found.join(each.with_row_index("at"), on=inside, nulls_equal=True) if inside else found.with_columns(at=0)
-    several = len(found) - len(found.select("at", "unit").unique())
+    n_repeated = len(found) - len(found.select("at", "unit").unique())
     cells = found.group_by("at", "n_arm").agg(pl.col("times").sum())
     units = np.zeros((len(segments), len(arms)), np.int64)
     units[cells["at"].to_numpy(), cells["n_arm"].to_numpy()] = cells["times"].to_numpy()
-    return units, several
+    return units, n_repeated
