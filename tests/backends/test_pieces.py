@@ -340,7 +340,7 @@ def test_grades_of_rows_of_which_none_is_relevant_in_pieces(stored: Any) -> None
 
 OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
     "evaluate": (lambda irm: irm.evaluate("f1", "mcc", ci=0.9, resamples=50), {"by": "device", "threshold": 0.5}),
-    "scores": (lambda irm: irm.evaluate("roc_auc", "average_precision", "brier"), {"by": "device"}),
+    "scores": (lambda irm: irm.evaluate("roc_auc", "average_precision", "brier", "lift(top=0.1)"), {"by": "device"}),
     "weight": (lambda irm: irm.evaluate("recall"), {"weight": "traffic", "threshold": 0.5}),
     "count": (lambda irm: irm.evaluate("recall"), {"count": "times", "threshold": 0.5}),
     "clusters": (lambda irm: irm.evaluate("recall", ci=0.9, resamples=50), {"cluster": "user", "threshold": 0.5}),

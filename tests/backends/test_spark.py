@@ -341,14 +341,14 @@ MEANS: dict[str, Callable[[Any], Any]] = {
     "micro": RANKED["micro"],
 }
 FEW = ("evaluate by", "per_query", "compare", "audit")
-TEN = ("ndcg@10", "ndcg", "rr", "ap", "precision@5", "recall@5", "success@1", "dcg@3", "rbp(p=0.8)", "r_precision")
+TEN = ("ndcg@10", "ndcg", "rr", "ap", "precision@5", "recall@5", "success@1", "dcg@3", "rbp(p=0.8)", "recall(top=0.3)")
 DECIDED: dict[str, Callable[[Any], Any]] = {
     "confusion": lambda irm: irm(score=None).confusion(),
     "per_class": lambda irm: irm(score=None, by="place").per_class("precision", "f1"),
     "evaluate": lambda irm: irm(score=None, by="day").evaluate("accuracy", "f1", ci=0.9),
     "thresholds": lambda irm: irm(predicted=None).thresholds("f1", "recall"),
     "roc": lambda irm: irm(predicted=None).curve("roc"),
-    "area": lambda irm: irm(predicted=None).evaluate("roc_auc", "average_precision", ci=0.9),
+    "area": lambda irm: irm(predicted=None).evaluate("roc_auc", "lift(top=0.1)", ci=0.9),
     "compare": lambda irm: irm(score=None, doc="case", system="run").compare("accuracy", "f1"),
 }
 
