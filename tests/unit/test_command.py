@@ -140,6 +140,10 @@ def test_ids_that_are_not_written_as_numbers(
     assert values == {("1", "rr"): 0.5, ("1", "num_rel"): 1, (other, "rr"): 0, (other, "num_rel"): 1}
     write(log.select(query=1, doc=pl.Series([1, 2]), score="score"), name)
     write(pl.DataFrame({"query": ["1", other], "doc": [other, "2"], "grade": [1, 1]}), judged)
+    if other == "01":
+        assert main(["per-query", name, "rr", "--qrels", judged]) == 2
+        assert "judged in their query with other leading zeros, as '1' and '01'" in capsys.readouterr().err
+        return
     found = out(capsys, "per-query", name, "rr", "--qrels", judged, "--to", "json")
     assert {row["query"]: row["value"] for row in json.loads(found)} == {"1": 0, other: 0}
 
