@@ -42,6 +42,7 @@ class Cell:
     subtext: str = ""  # a smaller text below it, or after it in brackets
     kind: str = ""  # a word for its style
     link: str = ""  # the name of a place on the same page, for HTML
+    whole: str = ""  # the text that was cut, for a title in HTML
 
     @property
     def marked(self) -> str:
@@ -152,6 +153,7 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     text = f"<strong>{text}</strong>" if cell.bold else text
     text = f'<a href="#{cell.link}">{text}</a>' if cell.link else text
     small = f" <small>{escape(cell.subtext)}</small>" if cell.subtext else ""
+    key += f' title="{escape(cell.whole)}"' if cell.whole else ""
     return f"<{opened}{side}{key}>{text}{cell.mark}{small}</{tag}>"
 
 

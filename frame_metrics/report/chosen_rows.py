@@ -20,12 +20,12 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
     """
     if system is None:
         return {}
-    ranked = _ranked(results, system, metric)
+    ranked = ranked_by(results, system, metric)
     order = dict.fromkeys([*ranked[:1], *(one for one in baselines if one in ranked[1:]), *ranked[1:]])
     return {one: place for place, one in enumerate(order)}
 
 
-def _ranked(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
+def ranked_by(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
     """Return the systems, the best by a metric first and those without a value last."""
     own = results.filter(pl.col("metric") == metric)
     ranked = own.sort(pl.col("value") * sign_of(metric), descending=True, nulls_last=True, maintain_order=True)
@@ -36,8 +36,20 @@ def sorted_by(frame: pl.DataFrame, results: pl.DataFrame, system: str, metric: s
     """Return a frame with the rows of the best systems by a metric first; unchanged if it has no systems."""
     if system not in frame.columns:
         return frame
-    places = {one: place for place, one in enumerate(_ranked(results, system, metric))}
+    places = {one: place for place, one in enumerate(ranked_by(results, system, metric))}
     return frame[sorted(range(len(frame)), key=[places.get(one, len(places)) for one in frame[system]].__getitem__)]
+
+
+def best_and_near(ranked: Sequence[Any], baselines: Sequence[Any], most: int) -> list[Any]:
+    """Return the first systems, and each baseline with those just before and after it.
+
+    Parameters
+    ----------
+    ranked : the systems, the best first.
+    most : how many of the first.
+    """
+    near = [at for at, one in enumerate(ranked) if one in baselines]
+    return [one for at, one in enumerate(ranked) if at < most or any(abs(at - place) <= 1 for place in near)]
 
 
 def foremost(

@@ -35,7 +35,7 @@ MDE = "mde: the smallest difference that so many would show in four of five test
 def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
     """Yield the table of systems in order, with the ranks that each may have, and which may be the best.
 
-    ``most``: the most rows that are open.
+    ``most``: the most rows that are open; more are folded, as the picture has the best.
     """
     board, system = content.leaderboard, str(content.system)
     if board is None or not len(board):
@@ -60,9 +60,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
     notes += [left_out_note(len(board), content)] if len(board) > ROWS else []
     under = f"the {ci_level(content)}" if content.ci else ""
     whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, under)
-    yield whole if len(cells) <= most else replace(whole, rows=cells[:most])
-    if len(cells) > most:
-        yield Fold(Cell("All systems in order"), [whole])
+    yield whole if len(cells) <= most else Fold(Cell("All systems in order"), [whole])
 
 
 def _ranks(row: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.report import folded
 from frame_metrics.report.blocks import Block, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
-from frame_metrics.report.chosen_rows import sorted_by
+from frame_metrics.report.chosen_rows import best_and_near, ranked_by, sorted_by
 from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
 from frame_metrics.report.content import MOST_LOSERS, NAMES, Content
 from frame_metrics.report.folded import drawn_of, explained_fold, table_of_rankings
@@ -44,6 +44,8 @@ CHOSEN = (
 
 
 OPEN_ROWS = 10  # the most systems, findings and queries of the tables that are open
+OF_MANY = 5  # the best systems of these tables, where there are more
+LONGEST_NAME = 24  # the most letters of their names; longer ones are cut in the middle
 MORE = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S)
 
 
@@ -104,7 +106,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     made = wide_table(content, some, keys, "The metrics") if keys else long_table(content)
     first = "metrics" if keys else "segments"
     yield from drawn_of(pictures, "over time" if "over time" in pictures else first)
-    yield made
+    yield made if len(some) == len(content.results) else _short(made)
     if len(some) < len(content.results):
         every = wide_table(content, content.results, keys, "The metrics")
         yield Fold(Cell(f"All {content.n_systems:,} systems"), [every])
@@ -119,8 +121,35 @@ def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of a few systems, the best and the baseline among them."""
     if content.n_systems <= OPEN_ROWS:
         return frame
-    some = pl.Series([*content.places][:OPEN_ROWS], dtype=frame.schema[str(content.system)])
+    ranked = ranked_by(content.results, str(content.system), content.first)
+    near = best_and_near(ranked, content.baselines if content.has_baseline else [], OF_MANY)
+    some = pl.Series(near, dtype=frame.schema[str(content.system)])
     return frame.filter(pl.col(str(content.system)).is_in(some.implode(), nulls_equal=True))
+
+
+def _short(table: Table) -> Table:
+    """Return a table of few systems of many: long names are cut, and only the first number has a range."""
+    rows, first = [], table.numbers.index(True) if True in table.numbers else 0
+    first += table.names[first] == "n"  # a count has no interval
+    for row in table.rows:
+        cells = [cell if at <= first else replace(cell, subtext="") for at, cell in enumerate(row)]
+        rows.append([_cut(cell) if cell.value is None else cell for cell in cells])
+    return replace(table, rows=rows if _differ(rows) >= _differ(table.rows) else table.rows)
+
+
+def _cut(cell: Cell) -> Cell:
+    """Return a cell whose text is not long, with the whole text as its title."""
+    half = LONGEST_NAME // 2
+    return (
+        cell
+        if len(cell.text) <= LONGEST_NAME
+        else replace(cell, text=f"{cell.text[:half]}…{cell.text[1 - half :]}", whole=cell.text)
+    )
+
+
+def _differ(rows: Sequence[Sequence[Cell]]) -> int:
+    """Return how many rows have other texts than all others."""
+    return len({tuple(cell.text for cell in row if cell.value is None) for row in rows})
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -128,7 +157,8 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
     if content.leaderboard is not None and len(content.leaderboard):
         yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, OPEN_ROWS)]
     elif content.comparison is not None and len(content.comparison):
-        yield from [*drawn_of(pictures, "differences"), main_differences(content, OPEN_ROWS)]
+        made = main_differences(content, OPEN_ROWS if content.n_systems <= OPEN_ROWS else OF_MANY)
+        yield from [*drawn_of(pictures, "differences"), made if content.n_systems <= OPEN_ROWS else _short(made)]
 
 
 def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
