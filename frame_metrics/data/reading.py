@@ -153,6 +153,8 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
         remedy = "drop them, or pass duplicates='first' to keep the best place of each, or doc=None"
+        if _are_judged_twice(log, columns, again):
+            remedy = "keep one row of each, or pass doc=None; their judgments differ, so duplicates='first' takes none"
         maybe = no_system and columns.likely_system_text
         remedy = f"pass system={maybe} for rows of several systems; else {remedy}" if maybe else remedy
         remedy += "; rows of several systems need system=" if no_system and not maybe else ""
@@ -167,6 +169,14 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
                     f"ranks repeat too: {several}{columns.asked_again_text}, else drop them, or pass duplicates='first'"
                 )
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
+
+
+def _are_judged_twice(log: pl.DataFrame, columns: Columns, again: Array) -> bool:
+    """Return True if rows of a repeated document have several judgments; ``again``: the rows that repeat one."""
+    keys, judgments = [*columns.internal_keys, "doc"], judgment_columns_in(log)
+    rows = log.join(log[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+    each = rows.group_by(keys).agg(pl.col(judgments).fill_nan(None).drop_nulls().n_unique())
+    return any((each[name] > 1).any() for name in judgments)
 
 
 def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array:

@@ -375,7 +375,8 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts as floats; raise for a missing or negative one, and for counts that are not whole."""
     values = number_column(values, column, role, "give every row one", booleans=role != "collection size")
     refuse_null(column, values, f"have no {role}", "give every row one")
-    refuse(column, values < 0, "are negative", "0 is the least")
+    least = "0 is the least" + ", and leaves them out of means" * (role == "weight")
+    refuse(column, values < 0, "are negative", least)
     if role not in SHARES and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
         refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")

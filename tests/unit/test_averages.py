@@ -130,7 +130,7 @@ REFUSALS = r"""
 four_queries().with_columns(w=pl.int_range(pl.len()).cast(pl.Float64)).irm(weight="w").evaluate("rr")
     BadRowsError: w: 6 of 10 rows differ from another row of their query (rows 1, 3, 5); give each query one value
 four_queries().with_columns(w=pl.lit(-1.0)).irm(weight="w").evaluate("rr")
-    BadRowsError: w: 10 of 10 rows are negative (rows 0, 1, 2); 0 is the least
+    BadRowsError: w: 10 of 10 rows are negative (rows 0, 1, 2); 0 is the least, and leaves them out of means
 four_queries().with_columns(w=pl.lit(None, dtype=pl.Float64)).irm(weight="w").evaluate("rr")
     BadRowsError: w: 10 of 10 rows have no weight (rows 0, 1, 2); give every row one
     but: four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("rr")

@@ -231,7 +231,7 @@ two({"bm25": [None, 0.5, 0.25, None]}).evaluate("brier")
     BadRowsError: bm25: 2 of 4 rows have no score (rows 0, 3); brier needs one for every row
     but: two({"bm25": [1, 0.5, 0.25, 0]}).evaluate("log_loss", "brier")
 two({"visits": [1, -1, 1, -2]}, weight="visits").evaluate("precision")
-    BadRowsError: visits: 2 of 4 rows are negative (rows 1, 3); 0 is the least
+    BadRowsError: visits: 2 of 4 rows are negative (rows 1, 3); 0 is the least, and leaves them out of means
 two({"visits": [1, None, 1, 2]}, weight="visits").thresholds()
     BadRowsError: visits: 1 of 4 rows has no weight (row 1); give every row one
 two({"visits": [1, 2, NAN, 2]}, weight="visits").confusion()

@@ -133,10 +133,9 @@ log({"pos": [1, None, 1, 2], "clicked": [0, None, 1, 1]}, score=None, rank="pos"
         where the query found nothing
     but: log({"bm25": [2.0, None, 3.0, None], "rating": [0, 1, None, 0]}).evaluate("recall", "rr")
 log({"sku": ["a", "a", "b", "b"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); drop them, or pass duplicates='first'
-        to keep the best place of each, or doc=None; rows of several systems need system=; pass query=['qid', the
-        session's
-        column] if a query was asked several times
+    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); keep one row of each, or pass doc=None;
+        their judgments differ, so duplicates='first' takes none; rows of several systems need system=; pass
+        query=['qid', the session's column] if a query was asked several times
 log({"sku": ["a", "a", "b", "b"], "Run": [*"xyxy"], "rating": [1, 1, 0, 0]}, doc="sku").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); pass system='Run' for rows of several
         systems; else drop them, or pass duplicates='first' to keep the best place of each, or doc=None; pass
@@ -154,6 +153,10 @@ log({"sku": ["a", "a", "b", "b"], "run": ["x", "x", "x", "y"], "rating": [1, 1, 
     BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); drop them, or pass duplicates='first' to
         keep the best place of each, or doc=None; pass query=['qid', the session's column] if a query was asked several
         times
+log({"sku": ["a", "a", "b", "c"]}, doc="sku").evaluate("recall", "rr")
+    BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); keep one row of each, or pass doc=None;
+        their judgments differ, so duplicates='first' takes none; rows of several systems need system=; pass
+        query=['qid', the session's column] if a query was asked several times
 log({"sku": ["a", "a", "b", "c"]}, doc="sku", duplicates="first").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query with another judgment (rows 0, 1); keep one of each
 log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", system="run").evaluate("recall", "rr")
@@ -161,7 +164,7 @@ log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", syste
     but: log({"sku": [*"aabb"], "rating": [1, 1, 0, 0]}, doc="sku", duplicates="first").evaluate("rr")
     but: log({"sku": [*"aabb"], "run": [*"xyxy"], "rating": [1, 1, 0, 0]}, doc="sku", system="run").evaluate("rr")
 log({"visits": [1, 1, -1, -1]}, weight="visits").evaluate("recall", "rr")
-    BadRowsError: visits: 2 of 4 rows are negative (rows 2, 3); 0 is the least
+    BadRowsError: visits: 2 of 4 rows are negative (rows 2, 3); 0 is the least, and leaves them out of means
 log({"visits": [1, 1, None, 2]}, weight="visits").evaluate("recall", "rr")
     BadRowsError: visits: 1 of 4 rows has no weight (row 2); give every row one
 log({"visits": [1, 2, 1, 1]}, weight="visits").evaluate("recall", "rr")
