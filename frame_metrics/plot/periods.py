@@ -65,8 +65,8 @@ def over_time(
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
     A missing period, or one without a value, is a gap. The first and the last period are hollow where they have less
-    than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the best line. Each
-    small multiple has its bars, on one scale, and its break.
+    than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the line with the
+    best mean. Each small multiple has its bars, on one scale, and its break.
 
     Parameters
     ----------
@@ -248,8 +248,8 @@ def _course(part: Tidy, key: Key, name: str, metric: Metric, y: Any, axis: Axis,
         low.shorthand = "ci_low:Q"
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
     layers += _points(axis, x, y, channels["color"], tips, highlighted)
-    best = next(iter(highlighted), None)
-    layers += _break(axis, part.table if best is None else part.table.filter(color=best), x)
+    best = [line for line in _best_first(part) if line in highlighted][:1]
+    layers += _break(axis, part.table.filter(pl.col("color").is_in(best)), x)
     last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
     last = last.filter(pl.col("color").is_in(highlighted)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
     if named and len(last):

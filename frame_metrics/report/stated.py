@@ -102,9 +102,9 @@ class SentenceWriter:
         return found
 
     def _needed(self, pair: Figures, detect: float) -> int | None:
-        """Return how many queries, of those judged by people, show a difference of two systems; None if unknown."""
-        rows = self._quietly(self.work.irm.sample_size, self.content.first_compared, detect=detect)
-        sides = {pair.system, pair.baseline}
+        """Return how many queries (those judged by people) show a difference over all segments; None if unknown."""
+        irm, sides = self.work.all_segments(self.content), {pair.system, pair.baseline}
+        rows = self._quietly(irm.sample_size, self.content.first_compared, detect=detect)
         for row in () if rows is None else rows.to_dicts():
             if {row.get(str(self.content.system)), row.get("baseline")} == sides:
                 return None if row["needed"] is None else int(row["needed"])

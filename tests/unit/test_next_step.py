@@ -59,6 +59,19 @@ def test_more_queries_are_advised_where_they_would_show_the_difference(irm: IRM[
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_the_number_of_queries_is_over_all_segments_as_the_pair_is(by: str | None) -> None:
+    """Of few queries too, where sample_size() would have a number for each segment."""
+    ranks = {"old": [1, 5, 1, 3, 1], "new": [2, 5, 1, 3, 1]}
+    rows = [(at, run, rank, 1, at % 3) for run, some in ranks.items() for at, rank in enumerate(some)]
+    frame = pl.DataFrame(rows, schema=["query", "run", "rank", "label", "segment"], orient="row")
+    irm = IRM(frame, query="query", system="run", rank="rank", label="label")
+    needed = irm.sample_size("rr", detect=0.1, baseline="old")["needed"].item()
+    (said,) = irm(by=by).summary("rr", baseline="old").filter(pl.col("kind") == "next")["sentence"]
+    assert f"about {needed} searches are likely to show it" in said
+
+
 def test_the_queries_that_lost_most_name_the_other_system() -> None:
     """Of three systems it is not known otherwise; and the best two come first, if they cannot be told apart."""
     assert next_of(saved(50, a=0.3, b=0.1, c=0.0), baseline="c") == ""

@@ -151,6 +151,28 @@ def test_the_break_of_the_summary_is_marked() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("best", ["a", "b"])
+@pytest.mark.parametrize("metric", ["rr", "brier"])
+@pytest.mark.parametrize("falls", [True, False], ids=["the best breaks", "the other breaks"])
+def test_the_break_is_that_of_the_best_line_as_in_the_summary(best: str, metric: str, *, falls: bool) -> None:
+    """Not of the first by name; the best of a metric like brier is the lowest."""
+    rng, sign, rows = np.random.default_rng(0), 1 if metric == "rr" else -1, []
+    for system in ("a", "b"):
+        for day in range(40):
+            level = 0.5 + sign * (0.2 * (system == best) - 0.15 * ((system == best) is falls and day >= 24))
+            some = level + rng.normal(0, 0.05, 20)
+            rows += [(system, datetime(2026, 5, 1) + day * DAY, f"{day}-{i}", one) for i, one in enumerate(some)]
+    frame = pl.DataFrame(rows, schema=["system", "day", "query", metric], orient="row")
+    irm = IRM(frame, query="query", system="system", value=metric, by="day")
+    (lines, _) = spec(plot.over_time(irm.evaluate()))["vconcat"]
+    drawn = [row for part in lines["layer"] for row in part.get("data", {}).get("values", [])]
+    marked = [row["when"] for row in drawn if row.get("label", "").startswith("break")]
+    broken = irm.summary().filter(kind="break").select("of", "system").rows()
+    assert broken == ([("2026-05-25", best)] if falls else [])
+    assert {*marked} == {of for of, _ in broken}
+
+
+@pytest.mark.slow
 def test_small_multiples_have_their_own_bars_and_breaks() -> None:
     """They are as high as those beside them, and only the one whose line breaks is marked."""
     frame = pl.concat(
