@@ -136,7 +136,8 @@ class CommandLine:
     @property
     def compares_files(self) -> bool:
         """True if several files are compared, and nothing else says which system, or period, a row is of."""
-        others = any(self.set_options.get(name) for name in ("system", "arm", *SAVED))
+        apart = ("system", "arm", *(SAVED if self.name == "change" else ()))
+        others = any(self.set_options.get(name) for name in apart)
         return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
     @property

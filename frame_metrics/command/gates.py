@@ -158,13 +158,14 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
 def _none_moved(row: Mapping[str, Any], margin: float, alpha: float) -> str:
     """Return words for a row in which no query moved, of too few queries to exclude a loss in rare ones; else "".
 
-    The p-value is then a power of the number of queries, (1 - share)^n.
+    The p-value is then a power of the number of queries, (1 - share)^n, which a correction for systems may take to 1.
     """
     p, n = row["p_not_worse"], row["n"]
-    if row.get("wins") != 0 or row.get("losses") != 0 or not 0 < p < 1:
+    if row.get("wins") != 0 or row.get("losses") != 0 or p == 0:
         return ""
     why = f"none of {n:,} queries moved, too few to exclude a loss of {_number(margin)} by rare ones"
-    more = f": {ceil(n * log(alpha) / log(p)):,} queries, none of which moves, would" * (row.get("n_tests") == 1)
+    known = row.get("n_tests") == 1 and p < 1
+    more = f": {ceil(n * log(alpha) / log(p)):,} queries, none of which moves, would" if known else ""
     return f"{why}{more}, p = {_number(p)} at level {_number(alpha)}"
 
 

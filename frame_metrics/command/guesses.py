@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Container, Sequence
 from difflib import get_close_matches
 
+import polars as pl
+
 from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import FrameMetricsError, closest
 from frame_metrics.metrics.names import read_text
 
 # Other names of commands.
@@ -151,6 +153,20 @@ def is_metric(argument: str) -> bool:
         return bool(read_text(argument))
     except FrameMetricsError:
         return False
+
+
+def having(texts: pl.Series, word: str) -> pl.Series:
+    """Return which texts have a word; of a metric that is its name, without cutoff and parameters, or else our name."""
+    metrics = [metric.name for _, metric in read_text(word)] if is_metric(word) else []
+    plain = re.split("[@(]", word)[0] if metrics else word
+    found = texts.str.contains(plain.lower(), literal=True)
+    return found if found.any() or not metrics else texts.str.contains(metrics[0], literal=True)
+
+
+def no_metric(words: Sequence[str], names: Sequence[str]) -> str:
+    """Return the error about words that no metric has; ``names``: those of all metrics."""
+    near = closest("_".join(words), names) or f"; {PROGRAM} metrics lists all"
+    return f"there is no metric with {' and '.join(map(repr, words))} in its name or text{near}"
 
 
 def unknown_command(name: str) -> str:

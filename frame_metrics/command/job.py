@@ -20,7 +20,7 @@ from frame_metrics.command.call import FILE, OF_DOCS, OF_RANKS, PAGE, SAVED, Com
 from frame_metrics.command.commands import OF_JUDGE, options_of, takes_one_metric, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
-from frame_metrics.command.guesses import is_metric
+from frame_metrics.command.guesses import having, is_metric, no_metric
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.judgment_notes import note_on_judgments
 from frame_metrics.command.options import alone, literal
@@ -72,7 +72,8 @@ class Job(CommandLine):
             try:
                 yield
             except UnknownNameError as error:
-                raise UnknownNameError(f"{error}{self._column_as_metric()}") from None
+                way = self._column_as_metric()
+                raise UnknownNameError(f"{error}{'.' * (way != '' and str(error)[-1] not in '.?')}{way}") from None
             except ColumnError as error:
                 if texts := self._texts_of_lists() if FROM_LISTS_IN_CSV.search(str(error)) else "":
                     raise ColumnError(f"{error}{texts}") from None
@@ -95,7 +96,11 @@ class Job(CommandLine):
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
             return ""
         column = next((name for name in odd if name in there), None)
-        return "" if column is None else f" The column is named --label {column}, beside a metric, as clicks or ctr@10."
+        if column is None:
+            return ""
+        way = f"The column is named --label {column}, beside a metric, as clicks or ctr@10."
+        flags = " ".join(f"--by {one}" for one in [*reading.each(self.roles.get("by")), column])
+        return f" For segments of {column} too, pass {flags}. {way}" if "by" in self.roles else f" {way}"
 
     def _texts_of_lists(self) -> str:
         """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
@@ -280,9 +285,8 @@ class Job(CommandLine):
             {option.name: option.parameter for option in verb_of(self.name)},
             self.set_options.get("split"),
         )
-        baseline = self.set_options.get("baseline") or (
-            reading.file_names(self.arguments[0])[:1] if self.compares_files else None
-        )
+        first = self.compares_files and self._saved_flag is None  # the first file is the baseline of the others
+        baseline = self.set_options.get("baseline") or (reading.file_names(self.arguments[0])[:1] if first else None)
         given = {parameters[name]: value for name, value in self.set_options.items() if name in parameters}
         if "query_id" in parameters:
             given["query"] = self._query(reading.each(self.set_options["query_id"]))
@@ -456,9 +460,13 @@ class Job(CommandLine):
         """Print the list of metrics, or of those with each of some words in their names or their texts."""
         from frame_metrics.backends.catalogue import list_metrics
 
-        texts = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True).str.to_lowercase()
-        words = [texts.str.contains(word.lower(), literal=True) for word in self.given["arguments"]]
-        self._write(list_metrics().filter(*words), DIGITS)
+        listed_all, words = list_metrics(), self.given["arguments"]
+        text = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True).str.to_lowercase()
+        texts = listed_all.select(text).to_series()
+        found = listed_all.filter(*(having(texts, word) for word in words))
+        if found.is_empty():
+            raise UnknownNameError(no_metric(words, listed_all["name"].to_list()))
+        self._write(found, DIGITS)
         return OK
 
     def _convert(self) -> int:

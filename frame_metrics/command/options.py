@@ -122,6 +122,11 @@ def literal(text: str) -> Any:
     return value if isinstance(value, int | float | str) else text
 
 
+def _is_number(text: str) -> bool:
+    """Return True for a text that is read as a number."""
+    return not isinstance(literal(text), str | bool)
+
+
 def number(text: str) -> float:
     """Read a number; raise for anything else."""
     value = literal(text)
@@ -160,7 +165,9 @@ def shares(texts: Sequence[str]) -> dict[str, float]:
 def gate_limits(texts: Sequence[str]) -> Any:
     """Return the limits of metrics by name, or the one number for the only metric."""
     for text in texts:
-        if "=" not in text and (len(texts) > 1 or isinstance(literal(text), str | bool)):
+        if "=" not in text and (len(texts) > 1 or not _is_number(text)):
+            if not _is_number(text):
+                raise BadValueError(f"{text!r} is no limit of a metric: it is no number; pass one, as ndcg@10=0.4")
             raise BadValueError(f"{text!r} is no limit of a metric; name the metric, as ndcg@10={text}")
     return margins(texts)
 

@@ -70,7 +70,7 @@ class _Parser(argparse.ArgumentParser):
 
 def run(arguments: list[str]) -> int:
     """Run ``frame-metrics`` with arguments, and return the exit code."""
-    arguments = [command_meant(arguments[0]), *arguments[1:]] if arguments else []
+    arguments = _with_command([command_meant(arguments[0]), *arguments[1:]] if arguments else [])
     try:
         with _terminating():
             return _command(arguments)
@@ -112,18 +112,26 @@ def _terminating() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _command(arguments: list[str]) -> int:
-    """Run the command that the first argument names."""
+def _with_command(arguments: list[str]) -> list[str]:
+    """Return arguments that begin with a command: that of help, or evaluate before a file; else as they are."""
+    if arguments[:2] == ["help", "help"]:
+        return ["--help"]
     if len(arguments) > 1 and arguments[0] == "help":
         name = command_meant(arguments[1])
-        arguments = ["metrics", name.partition("@")[0]] if _is_other_metric(name) else [name, *arguments[2:], "--help"]
+        arguments = ["metrics", name] if _is_other_metric(name) else [name, *arguments[2:], "--help"]
+    if not arguments or arguments[0] in COMMANDS:
+        return arguments
+    if _name_rows(arguments):
+        return ["evaluate", *arguments]
+    if _is_other_metric(arguments[0]) and _name_rows(arguments[1:]):
+        return ["evaluate", *arguments[1:], "--metric", arguments[0]]
+    return arguments
+
+
+def _command(arguments: list[str]) -> int:
+    """Run the command that the first argument names."""
     if not arguments or arguments[0] not in COMMANDS:
-        if _name_rows(arguments):
-            arguments = ["evaluate", *arguments]
-        elif arguments and _is_other_metric(arguments[0]) and _name_rows(arguments[1:]):
-            arguments = ["evaluate", *arguments[1:], "--metric", arguments[0]]
-        else:
-            return _no_command(arguments)
+        return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
     rest = [known_flag(name, one) for one in rest]
     command = COMMANDS[name]

@@ -760,3 +760,32 @@ def test_too_few_queries_that_do_not_move_are_undecided(capsys: Captured) -> Non
             assert (
                 "none of 30 queries moved, too few to exclude a loss of 0.01 by rare ones: 299 queries, none" in said[0]
             )
+
+
+@pytest.mark.parametrize("command", [["evaluate", "--system", "file"], ["compare"]], ids=["evaluate", "compare"])
+def test_two_identical_systems_are_undecided(command: list[str], capsys: Captured) -> None:
+    """Few queries, none of which moved, decide nothing, also where a correction for systems takes their p to 1.
+
+    Two files of compare are two systems beside saved numbers, too.
+    """
+    for name in ("a.parquet", "a2.parquet"):
+        ranked().write_parquet(name)
+    called(capsys, "per-query", "a.parquet", "rr", "-o", "base.parquet")
+    name, *system = command
+    call = [name, "a.parquet", "a2.parquet", "rr", *system, "--not-worse-than", "base.parquet", "--margin", "0.01"]
+    code, _, said = called(capsys, *call)
+    assert (code, len(said)) == (4, 2)
+    assert said[1].startswith("frame-metrics: gate undecided: ")
+    assert "(file a2): none of 20 queries moved, too few to exclude a loss of 0.01 by rare ones, p = 1.0" in said[1]
+
+
+def test_two_files_and_saved_numbers(capsys: Captured) -> None:
+    """Each of two files of compare is compared with saved numbers, or with its own where they are of both."""
+    for name in ("a.parquet", "a2.parquet"):
+        ranked().write_parquet(name)
+    called(capsys, "per-query", "a.parquet", "rr", "-o", "base.parquet")
+    called(capsys, "per-query", "a.parquet", "a2.parquet", "rr", "--system", "file", "-o", "both.parquet")
+    for saved, baselines in (("base.parquet", ["saved", "saved"]), ("both.parquet", ["a", "a2"])):
+        code, printed, _ = called(capsys, "compare", "a.parquet", "a2.parquet", "rr", "--saved", saved)
+        found = pl.read_csv(io.StringIO(printed))
+        assert (code, found["file"].to_list(), found["baseline"].to_list()) == (0, ["a", "a2"], baselines)

@@ -218,7 +218,17 @@ GUESSED = {
     "evaluate log.csv rr --json": "pass --to json",
     "evaluate log.csv ndcg -k 10": "as ndcg@10",
     "evaluate log.csv rr map --fail-under 0.99": "name the metric, as ndcg@10=0.99",
-    "evaluate log.csv rr --fail-under x": "name the metric, as ndcg@10=x",
+    "evaluate log.csv rr --fail-under x": "'x' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
+    "evaluate log.csv rr --fail-under nan": "'nan' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
+    "evaluate log.csv rr --fail-under 0.3 --fail-under 0.4": "name the metric, as ndcg@10=0.3",
+    "evaluate log.csv rr --by device day": "lists them. For segments of day too, pass --by device --by day. The column",
+    "log.csv rr --ci 95": "--ci 95 is not a level",
+    "log.csv nosuchmetric": "there is no metric 'nosuchmetric'; frame-metrics metrics lists them",
+    "labels.csv roc_auc": "the score is missing; name its column with --score",
+    "rr twice.csv": "pass --system model for rows of several systems",
+    "twice.csv rr": "pass --system model for rows of several systems",
+    "metrics zzz": "there is no metric with 'zzz' in its name or text; frame-metrics metrics lists all",
+    "metrics ndgc": "there is no metric with 'ndgc' in its name or text; did you mean 'ndcg'?",
     "evaluate log.csv rr --where x": "rows are not filtered here; --by COLUMN splits them",
     "ctr log.csv": "it is evaluate, as evaluate clicks.csv ctr@10 --label click",
     "evaluate cases.csv f1": "pass --threshold 0.5 to decide by the score",
@@ -259,12 +269,30 @@ GUESSED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("word", "name"), [("lift(top=.1)", "lift"), ("roc-auc", "roc_auc"), ("ndcg_cut_10", "ndcg"), ("nDCG@10", "ndcg")]
+)
+def test_help_of_a_metric(word: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A metric with parameters, or as other tools spell it, is described by help and by metrics."""
+    assert name in read(out(capsys, "help", word))["name"].to_list()
+    assert out(capsys, "help", word) == out(capsys, "metrics", word)
+
+
+def test_help_of_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """The help of help is the list of commands."""
+    assert "per-query       compute metrics for every query" in out(capsys, "help", "help")
+
+
 @pytest.mark.parametrize("call", GUESSED)
 def test_guesses(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What readers type first leads to what they mean."""
     write(named(), "log.csv")
     write(named().with_columns(model=pl.lit("a")), "runs.csv")
     write(pl.DataFrame({"label": [0, 1], "score": [0.2, 0.7]}), "cases.csv")
+    write(
+        pl.concat([named().with_columns(model=pl.lit(one)) for one in ("a", "b")]).rename({"docid": "doc"}), "twice.csv"
+    )
+    write(pl.DataFrame({"label": [0, 1], "risk": [0.2, 0.7]}), "labels.csv")
     Path("q.txt").write_text("q1 0 d1 1\n")
     Path("text.txt").write_text("some words\n")
     assert GUESSED[call] in error(capsys, *call.split())
