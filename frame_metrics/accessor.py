@@ -1324,7 +1324,8 @@ class IRM(Generic[Frame]):
             differences in standard errors, so that an arm may be small and vary more. Values of two kinds, such as 0
             and 1, and rare values are compared by the plain difference. Where 10,000 units or more would be exchanged
             one by one, the test of large arms without outliers is "t", and that of others draws 1,000 exchanges
-            first, and the rest only for a p-value below 0.1. "t" is Welch's, which needs scipy, "z" the normal one;
+            first, and the rest only for a p-value below 0.1. It is "t" too if some units are in both arms and, of the
+            others, one arm has more. "t" is Welch's, which needs scipy, "z" the normal one;
             "bootstrap" resamples the units of each arm, and a unit of several arms whole. These three are wrong where
             fewer than ten units of an arm differ from its most frequent value. All take clusters and weights. Without
             a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once, else

@@ -19,6 +19,7 @@ from frame_metrics.stats.units import Arms
 
 DrawSizes = tuple[int, int, int]  # permutations, resamples and the seed
 PLAIN = ("t", "z")  # tests that take weights as other packages do, as sizes of units
+FOR_T = 20  # units of each arm from which Welch's t may stand for exchanges of arms that share units
 LARGE = 10_000  # units of each arm from which Welch's t may stand for exchanges
 POWER = 0.8  # with which mde is detected
 DOMINANT = 0.001  # share of one unit in the variance of a difference from which that may not be normal
@@ -101,8 +102,7 @@ def _exchanged(
     more = np.array([t_quantile(POWER, df) for df in free.tolist()])
     out = {"test": np.full(len(free), "randomization", object)}
     out["mde"] = error * (np.maximum(_away(level, free), far) + more)
-    # Permuted p-values; NaN where arms are large and no unit dominates, as Welch's t is then the same and much faster.
-    p = permuted(arms, permutations, seed, tick, surely_normal(arms))
+    p = permuted(arms, permutations, seed, tick, taken_by_welch(arms))
     for column in np.flatnonzero(np.isnan(p)):
         p[column] = student(float(arms.difference[column] / error[column]), float(free[column]))
         out["test"][column] = "t"
@@ -118,16 +118,27 @@ def _exchanged(
     out["mde"] = np.where(few, np.where(spread > 0, spread * normal_away, np.nan), out["mde"])
     # So few units that no permutation could reach the level: no difference would ever show.
     if least_p_of_arms(arms, permutations) > 1 - level:
-        out["mde"] = np.full(len(free), np.nan)
+        out["mde"] = np.where(out["test"] == "t", out["mde"], np.nan)
     for name in ("ci_low", "ci_high", "relative_low", "relative_high", "mde"):
         out[name] = np.where(known, out[name], np.nan)
     return out
 
 
-def surely_normal(arms: Arms | Strata) -> Array:
-    """Return whether a difference is normal, since no unit of its large arms has a great part in its variance."""
-    if min(arms.n) < LARGE or arms.shared.size:
-        return np.zeros(len(arms.raw_difference), bool)
+def taken_by_welch(arms: Arms | Strata) -> Array:
+    """Return whether Welch's t may stand for exchanges, shape (columns,).
+
+    So it may if a difference is normal, since no unit of its large arms has a great part in its variance: t is the same
+    then, and much faster. And so it does if some units are in both arms, and of the others one arm has more. These keep
+    their number in every exchange. If they differ from those in both arms, so do the arms of every exchange, and no
+    exchange says what the difference would be if the arms had one mean. Fewer than ``FOR_T`` units, and those of which
+    a variance is not known, are exchanged all the same.
+    """
+    never: Array = np.zeros(len(arms.raw_difference), bool)
+    if arms.shared.size:
+        first, other, _ = arms.strata[0].n_first_other_both
+        return never if first == other or min(arms.n) < FOR_T else np.asarray(~arms.few.any(axis=0))
+    if min(arms.n) < LARGE:
+        return never
     square = arms.contributions**2
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)
 

@@ -59,7 +59,7 @@ class Layer:
         return np.column_stack(parts), totals
 
 
-def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, normal: Array) -> Array:
+def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, by_t: Array) -> Array:
     """Return the two-sided p-values of exchanging units between two arms at random, shape (columns,).
 
     If the arms do not differ, any other units could have been in an arm, and a unit in both arms could have had its
@@ -76,19 +76,22 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, norm
 
     Parameters
     ----------
-    normal : columns whose difference is a normal number: if exchanges would take long, their p-value is NaN, and the
-        caller takes that of a t-test.
+    by_t : columns whose p-value is NaN, as the caller takes that of a t-test: if exchanges would take long, and where
+        units are in both arms always.
     """
     ways, drawn = _ways(arms, permutations), Drawn(permutations, seed)
     if arms.shared.size:
-        return _of_both(arms.strata[0], ways, drawn, tick)
+        if by_t.all():
+            tick(permutations)
+            return np.full(len(by_t), np.nan)
+        return np.where(by_t, np.nan, _of_both(arms.strata[0], ways, drawn, tick))
     layers = _layers(arms)
     if ways:
         begins = np.cumsum([0, *(len(layer.seen) for layer in layers)]).tolist()
         groups = [(np.arange(*ends), layer.n[0]) for ends, layer in zip(pairwise(begins), layers, strict=True)]
         far, seen = _between(layers), np.concatenate([layer.seen for layer in layers])
         return _share_of_all(far, groups, np.zeros((2, 0), np.int64), seen, ways, len(seen))
-    return _by_kinds(layers, drawn, tick, normal)
+    return _by_kinds(layers, drawn, tick, by_t)
 
 
 def _layers(arms: Arms | Strata) -> list[Layer]:

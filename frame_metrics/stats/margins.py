@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.arms import PLAIN, DrawSizes, by_looks, drawn_means, freedom, newcombe_intervals, surely_normal
+from frame_metrics.stats.arms import (
+    PLAIN,
+    DrawSizes,
+    by_looks,
+    drawn_means,
+    freedom,
+    newcombe_intervals,
+    taken_by_welch,
+)
 from frame_metrics.stats.exact import student
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
@@ -351,7 +359,7 @@ def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: DrawSizes
     Shape (2, columns); NaN where Welch's t stands for them.
     """
     permutations, _, seed = drawn
-    normal, found = surely_normal(arms), []
+    normal, found = taken_by_welch(arms), []
     least = least_p_of_arms(arms, permutations) / (1 + arms.even)
     for way in SIDES:
         p = permuted(arms.raised(way * sign * margin), permutations, seed, _silent, normal) / 2

@@ -85,6 +85,26 @@ def test_drawn_exchanges_come_near_all(alone: tuple[int, int], covariate: str | 
     assert drawn == pytest.approx(versus(frame, covariate, permutations=ways)["p_value"], abs=4.5 * sqrt(0.25 / ways))
 
 
+def test_users_who_come_once_and_are_unlike_those_who_come_back() -> None:
+    """Exchanges keep their numbers, and so the difference that they make; Welch's t tests the difference itself."""
+    rng, parts = np.random.default_rng(3), []
+    for arm, once in (("A", 200), ("B", 20)):
+        loyal = pl.DataFrame({"user": [f"l{i}" for i in range(100)], "v": (rng.random(100) < 0.6).astype(float)})
+        other = pl.DataFrame({"user": [f"{arm}{i}" for i in range(once)], "v": (rng.random(once) < 0.25).astype(float)})
+        parts.append(pl.concat([loyal, other]).with_columns(arm=pl.lit(arm)))
+    frame = pl.concat(parts).with_columns(query=pl.int_range(pl.len()))
+    row = versus(frame)
+    assert row["ci_low"] > 0.05
+    assert row["test"] == "t"
+    assert row["p_value"] == pytest.approx(versus(frame, test="t")["p_value"], rel=1e-9)
+    assert row["p_value"] < 0.001
+    alike = frame.filter(~pl.col("user").str.starts_with("A") | (pl.col("user").str.len_chars() < 3))
+    alike = alike.filter(~pl.col("user").str.starts_with("B") | (pl.col("user").str.len_chars() < 3))
+    assert versus(alike)["test"] == "randomization"  # as many others in both arms
+    few = frame.filter(pl.col("user").str.len_chars() < 3)
+    assert versus(few.filter(pl.col("user") != "A1"))["test"] == "randomization"  # below 20 users
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_the_distance_of_an_exchange_unit_by_unit(known: bool) -> None:
     """Means, errors and the slope of the covariate follow from sums of products, as if each exchange was the data."""
