@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -13,6 +14,8 @@ from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import (
     Form,
+    are_texts,
+    has_leading_zeros,
     in_quotes,
     may_differ_in_zeros,
     nearly_equal,
@@ -22,34 +25,30 @@ from frame_metrics.keys.spelling import (
 from frame_metrics.roles.columns import judgment_columns_in
 
 Pairs = Sequence[tuple[str, str]]  # an id of the log and one of the judgments, each in quotes
-QUERIES = "some queries of the log are in the judgments"
+QUERIES, DOCUMENTS = "some queries of the log are in the judgments", "some results are judged in their query"
 
 
-def check_zeros(log: Log, *, whole: bool) -> None:
+def check_zeros(log: Log) -> None:
     """Raise for documents that are judged with other leading zeros in their query, and for such queries.
 
     Ids lose zeros where a program takes them for numbers. Those without any still match, so that nothing else shows it.
 
     Parameters
     ----------
-    log : a log, or a piece of one.
-    whole : whether it is whole. The queries of pieces are compared where all are known.
+    log : a whole log. Pieces are checked when all are known, as rows of a query may still come.
     """
-    if log.separate_judgments is None or log.judges_itself:
-        return
-    pool = log.grid.pool
-    if whole and pool is not None and (pairs := queries_of_index(log.index, pool.lengths > 0)):
+    if pairs := queries_of(log):
         raise other_zeros(", ".join(log.columns.query), QUERIES, pairs)
-    if log.columns.doc and (pairs := documents_of(log)):
-        raise other_zeros(str(log.columns.doc), "some results are judged in their query", pairs)
+    if pairs := documents_of(log):
+        raise other_zeros(str(log.columns.doc), DOCUMENTS, pairs)
 
 
 def other_zeros(column: str, what: str, pairs: Pairs) -> StrangeIdsError:
     """Return the error about ids with other leading zeros; ``what``: what is there, as "results are judged"."""
-    (ours, theirs), width = pairs[0], max(len(one.split(", ")[-1]) - 2 for pair in pairs for one in pair)
+    (ours, theirs), texts = pairs[0], re.findall("'([^']*)'", " ".join(one for pair in pairs for one in pair))
     return StrangeIdsError(
         f"{column}: {what} with other leading zeros, as {ours} and {theirs}, and would count as not judged; write all "
-        f"ids alike, as with .str.zfill({width}), or put a letter before all if they are different ids",
+        f"ids alike, as with .str.zfill({max(map(len, texts))}), or put a letter before all if they are different ids",
         check="ids with other leading zeros",
         n=len(pairs),
     )
@@ -71,27 +70,58 @@ def queries_with_other_zeros(unjudged: pl.DataFrame, judged: pl.DataFrame) -> tu
     return found[1], [in_quotes(unjudged.row(one), judged.row(other)) for one, other in zip(*found, strict=True)]
 
 
-def queries_of_index(index: Index, judged: Array) -> Pairs:
-    """Return the queries of a log of which the judgments have one with other leading zeros, and the log has no rows.
+def queries_of(log: Log) -> Pairs:
+    """Return the queries of a log of which the judgments have one with other leading zeros, and the log has no rows."""
+    judged, index, pool, query = log.separate_judgments, log.index, log.grid.pool, log.columns.internal_by_role[2]
+    if judged is None or pool is None or log.judges_itself or not any(are_texts(judged.queries[key]) for key in query):
+        return ()
+    with_rows, with_judgments = (
+        mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, pool.lengths > 0)
+    )
+    unjudged = with_rows & ~with_judgments
+    if not unjudged.any():
+        return ()
+    # Not those of the index: it lacks judged queries without rows of which the segment, or the arm, is unknown.
+    names, every = index.queries.values, judged.queries.select(query).unique(maintain_order=True)
+    found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), every)
+    if found is None:
+        return ()
+    like = every[found[0]].with_row_index("at")
+    lacking = like.join(
+        names.filter(pl.Series(with_rows)), on=query, how="anti", nulls_equal=True, maintain_order="left"
+    )
+    return [found[1][at] for at in lacking["at"]]
 
-    ``judged``: the rankings whose query is judged, shape (rankings,).
-    """
+
+def queries_of_index(index: Index, judged: Array) -> Pairs:
+    """Return the same of rankings whose rows are not here; ``judged``: those whose query is judged, (rankings,)."""
     with_rows, with_judgments = (mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, judged))
-    unjudged, absent = with_rows & ~with_judgments, with_judgments & ~with_rows
-    if not unjudged.any() or not absent.any():
+    unjudged, lacking = with_rows & ~with_judgments, with_judgments & ~with_rows
+    if not unjudged.any() or not lacking.any():
         return ()
     names = index.queries.values
-    found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), names.filter(pl.Series(absent)))
+    found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), names.filter(pl.Series(lacking)))
     return () if found is None else found[1]
 
 
 def documents_of(log: Log) -> Pairs:
     """Return the documents of a log that are judged in their query with other leading zeros."""
-    docs, judged = log.table["doc"], log.separate_judgments
-    if judged is None or not may_differ_in_zeros(docs, judged.pairs["doc"]):
+    judged, docs = log.separate_judgments, log.table.get_column("doc", default=None)
+    if judged is None or log.judges_itself or docs is None or not may_differ_in_zeros(docs, judged.pairs["doc"]):
         return ()
-    rows, like = like_judged(log, unjudged_rows(log), without_zeros)
+    at = unjudged_rows(log)
+    # Most rows are left out first: of the two ids one has leading zeros, and both have the same behind them.
+    (ours, own), (theirs, other) = (_without_any_zeros(ids.cast(pl.String)) for ids in (docs[at], judged.pairs["doc"]))
+    some = ours.is_in(theirs.filter(other).unique().implode())
+    if own.any():
+        some |= own & ours.is_in(theirs.unique().implode())
+    rows, like = like_judged(log, at[some.to_numpy()], without_zeros)
     return [(quoted_values([one])[0], quoted_values([other])[0]) for one, other in zip(docs[rows], like, strict=True)]
+
+
+def _without_any_zeros(ids: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return ids without leading zeros, whatever follows, and which of them had some."""
+    return ids.str.strip_chars_start("0"), has_leading_zeros(ids)
 
 
 def unjudged_rows(log: Log) -> Array:

@@ -198,9 +198,17 @@ def without_zeros(values: pl.Series) -> pl.Series:
 
 
 def may_differ_in_zeros(ours: pl.Series, theirs: pl.Series) -> bool:
-    """Return True if some ids of two columns may be equal but for leading zeros; it reads the first characters only."""
+    """Return True if some ids of two columns may be equal but for leading zeros.
+
+    Not so if all ids have one length. Only lengths and first characters are read.
+    """
     if not are_texts(ours) or not are_texts(theirs):
         return False
     both = ours.cast(pl.String), theirs.cast(pl.String)
-    some = [ids for ids in both if (ids < "1").any()]  # takes half the time, and is false for most ids
-    return any(ids.str.starts_with("0").any() for ids in some)
+    lengths = {end for ids in both for end in (ids.str.len_bytes().min(), ids.str.len_bytes().max())} - {None}
+    return len(lengths) > 1 and any(has_leading_zeros(ids).any() for ids in both)
+
+
+def has_leading_zeros(texts: pl.Series) -> pl.Series:
+    """Mark the texts that begin with 0 and go on."""
+    return texts.str.starts_with("0") & (texts.str.len_bytes() > 1)

@@ -95,7 +95,7 @@ def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
                 raise BadValueError(each[0])
     if ZEROS in facts.columns:
         without_rows = facts[LACKED].drop_nulls().explode().drop_nulls().to_numpy()
-        pieces.check_zeros_of_pieces(facts[ZEROS], without_rows, work)
+        pieces.check_zeros_of_pieces(facts, without_rows, work)
     table, numbered = with_systems_numbered(facts, work)
     pieces.check_whole_frame(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)

@@ -17,7 +17,7 @@ from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.misread import check_positive_in, facts_of
-from frame_metrics.data.other_spellings import QUERIES, other_zeros
+from frame_metrics.data.other_spellings import DOCUMENTS, QUERIES, documents_of, other_zeros
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
@@ -50,6 +50,7 @@ from frame_metrics.hidden import (
     USED,
     VALUE,
     WEIGHTS,
+    ZERO_DOCS,
     ZEROS,
 )
 from frame_metrics.inputs import Array
@@ -61,7 +62,7 @@ from frame_metrics.measuring.indexed import conventions_of, indexed, with_system
 from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.measuring.values import Values
-from frame_metrics.measuring.work import PieceWork, in_first
+from frame_metrics.measuring.work import TEXT_LISTS, PieceWork, in_first
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces, Source, check_systems, shares_queries
 from frame_metrics.roles.columns import checked_columns, judgment_columns_in
@@ -195,7 +196,7 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     if matched:
         if not both[MATCHED].any():
             refuse_unmatched(work, source)
-        check_zeros_of_pieces(table[ZEROS], np.flatnonzero(unused), work)
+        check_zeros_of_pieces(table, np.flatnonzero(unused), work)
     return with_systems_numbered(both, work)
 
 
@@ -291,6 +292,8 @@ def facts(log: Log, n: int, work: PieceWork) -> dict[str, pl.Series]:
     matched = log.separate_judgments is None or any(log.table[name].is_not_nan().any() for name in names)
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
     known |= {MATCHED: pl.Series([matched])} | facts_of(log)
+    if log.separate_judgments is not None:
+        known[ZERO_DOCS] = pl.Series([documents_of(log)[:1]], dtype=TEXT_LISTS)
     if work.unnumbered:
         here = _plain(log.index.system_names)
         known[NAMES] = pl.Series([here], dtype=pl.List(here.dtype))
@@ -352,21 +355,21 @@ def refuse_unmatched(work: PieceWork, source: InPieces) -> None:
         check_id_overlap(*ids)
 
 
-def check_zeros_of_pieces(others: pl.Series, without_rows: Array, work: PieceWork) -> None:
-    """Raise if a query of the log is judged with other leading zeros only, and no row has the judged one.
+def check_zeros_of_pieces(table: pl.DataFrame, without_rows: Array, work: PieceWork) -> None:
+    """Raise for queries, and then for documents, that are judged with other leading zeros only, see ``check_zeros``.
 
     Parameters
     ----------
-    others : the fact ``ZEROS`` of the pieces.
+    table : the tables of the pieces, with the facts ``ZEROS`` and ``ZERO_DOCS``.
     without_rows : the rows of the judgments whose query has no row in any piece.
     work : the work.
     """
-    each, lost = (
-        others.drop_nulls().explode().drop_nulls().to_list(),
-        {*without_rows.tolist()} if len(others) else set(),
-    )
-    if pairs := [(ours, theirs) for row, ours, theirs in each if int(row) in lost]:
+    queries, documents = (table[name].drop_nulls().explode().drop_nulls().to_list() for name in (ZEROS, ZERO_DOCS))
+    lost = {*without_rows.tolist()} if queries else set()
+    if pairs := [(ours, theirs) for row, ours, theirs in queries if int(row) in lost]:
         raise other_zeros(", ".join(work.call.columns.query), QUERIES, pairs)
+    if documents:
+        raise other_zeros(str(work.call.columns.doc), DOCUMENTS, [(ours, theirs) for ours, theirs in documents])
 
 
 def ids_of(

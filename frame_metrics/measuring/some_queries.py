@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.log import Log
-from frame_metrics.hidden import MATCHED, MINE, ORDER
+from frame_metrics.hidden import MATCHED, MINE, ORDER, ZERO_DOCS, ZEROS
 from frame_metrics.measuring.pieces import check_flags, check_zeros_of_pieces, refuse_unmatched
 from frame_metrics.measuring.work import TEXT_LISTS, PieceWork
 from frame_metrics.plan.source import InPieces
@@ -101,7 +101,8 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
         if others := work.judged_rows(mine)[1]:  # few have such, so that all queries are read again for them alone
             used, _ = work.judged_rows(pieces.counted(work.keys))
             without_rows = np.setdiff1d(np.arange(len(work.judgments)), used.to_numpy())
-            check_zeros_of_pieces(pl.Series([others], dtype=TEXT_LISTS), without_rows, work)
+            facts = {ZEROS: pl.Series([others], dtype=TEXT_LISTS), ZERO_DOCS: pl.Series([[]], dtype=TEXT_LISTS)}
+            check_zeros_of_pieces(pl.DataFrame(facts), without_rows, work)
     return table
 
 

@@ -48,8 +48,8 @@ class Source:
         columns, conventions = self.call.columns, self.call.conventions
         judgments = None if self.judgment_columns is None else self.read_judgments()
         log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
-        check_zeros(log, whole=whole_log is None)
         if whole_log is None:
+            check_zeros(log)
             if columns.system:
                 check_shared(log.index)
             if log.spelled:

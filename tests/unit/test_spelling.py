@@ -279,6 +279,25 @@ def test_ids_whose_zeros_tell_them_apart_are_taken_as_they_are() -> None:
                 assert as_polars(irm.judge(qrels).evaluate("rr"))["n"].to_list() == n
 
 
+def test_other_leading_zeros_of_queries_in_segments_and_arms_and_of_rows_that_come_later() -> None:
+    """A judged query without rows has no known segment; in pieces the judged document may stand in a later row."""
+    log = pl.DataFrame({"query": ["1", "x"], "doc": ["a", "b"], "score": [2.0, 1.0], "device": ["web", "app"]})
+    qrels = pl.DataFrame({"query": ["01", "x"], "doc": ["a", "b"], "grade": [1, 1]})
+    for irm in irms(log, by="device"):
+        with pytest.raises(StrangeIdsError, match="as '1' and '01'"):
+            as_polars(irm.judge(qrels).evaluate("rr"))
+    with pytest.raises(StrangeIdsError, match="as '1' and '01'"):
+        log.irm(arm="device").judge(qrels).change("rr")
+    assert said(log.irm(by="device").judge(qrels), "queries judged with other leading zeros")["n"] == 1
+    two = log.with_columns(user=3)
+    with pytest.raises(StrangeIdsError, match=r"as '1', 3 and '01', 3.*zfill\(2\)"):
+        two.irm(query=["query", "user"]).judge(qrels.with_columns(user=3)).evaluate("rr")
+    torn = pl.DataFrame({"query": [*"aabba"], "doc": ["010", "x", "x", "y", "10"], "score": [5.0, 4, 3, 2, 1]})
+    for irm in irms(torn):
+        judged = irm.judge(pl.DataFrame({"query": [*"ab"], "doc": ["10", "x"], "grade": 1}))
+        assert as_polars(judged.evaluate("recall"))["value"].to_list() == [1]
+
+
 def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:
     """Of queries, of documents, and of saved numbers; in memory and in pieces."""
     judged = QRELS.with_columns(label=1)

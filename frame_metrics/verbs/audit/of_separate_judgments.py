@@ -5,7 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from frame_metrics.data.log import Log
-from frame_metrics.data.other_spellings import Pairs, documents_of, like_judged, queries_of_index, unjudged_rows
+from frame_metrics.data.other_spellings import (
+    Pairs,
+    documents_of,
+    like_judged,
+    queries_of,
+    queries_of_index,
+    unjudged_rows,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
@@ -64,9 +71,8 @@ def queries_judged_with_other_leading_zeros(counts: Counted) -> Seen:
     if counts.log.judges_itself:
         return Seen(0)
     index = counts.index
-    return _pairs(
-        queries_of_index(index, _judged(counts)), int(mark_codes(index.query[index.of_log], len(index.queries)).sum())
-    )
+    of = mark_codes(index.query[index.of_log], len(index.queries)).sum()
+    return _pairs(_with_other_zeros(counts), int(of))
 
 
 @check("warning", "queries")
@@ -75,7 +81,7 @@ def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     leading zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
     {way}
     """
-    if counts.log.judges_itself or queries_of_index(counts.index, _judged(counts)):
+    if counts.log.judges_itself or _with_other_zeros(counts):
         return Seen(0)
     return most_otherwise(counts.index, queries_in_two_ways(counts))
 
@@ -96,6 +102,12 @@ def queries_in_two_ways(counts: Counted) -> dict[int, OtherSpelling]:
     index = counts.index
     judged = mark_codes(index.query[_judged(counts)], len(index.queries))
     return written_otherwise(index, None if counts.log.judges_itself else judged)
+
+
+def _with_other_zeros(counts: Counted) -> Pairs:
+    """Return the queries that are judged with other leading zeros, of a log or of its pieces."""
+    log = counts.log
+    return queries_of(log) if isinstance(log, Log) else queries_of_index(counts.index, _judged(counts))
 
 
 def _judged(counts: Counted) -> Array:
