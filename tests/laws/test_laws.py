@@ -821,7 +821,8 @@ def test_a_weight_of_two_is_two_rows(way: str, twice: str) -> None:
     assert alike(found, expected.drop(cs.ends_with("n_effective", "if_calibrated")))
 
 
-PERFECT = [metric for metric in POOLED if metric.best is not None]
+# The lift of decisions that are the truth is 1 / prevalence, which may be any number.
+PERFECT = [metric for metric in POOLED if metric.best is not None and metric.name != "lift"]
 
 
 @pytest.mark.parametrize("metric", PERFECT, ids=str)
