@@ -83,7 +83,8 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, other_t
         The types are of different kinds, so that no ids are equal, or ``kind`` cannot hold all of the ids.
     """
     if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
-        zeros = {kind_of_ids(ids.dtype), kind_of_ids(other_type)} == {"text", "integer"}
+        kinds = kind_of_ids(ids.dtype), kind_of_ids(other_type)
+        zeros = "text" in kinds and "integer" in kinds
         way = "give both one type" + ", integers if the texts have leading zeros" * zeros
         raise BadValueError(f"{name} is {told(ids.dtype)}, and {other} is {told(other_type)}; {way}")
     as_kind = ids if kind in (pl.Null, ids.dtype) else cast_exactly(ids, kind)

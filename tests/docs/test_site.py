@@ -229,9 +229,10 @@ def test_formulas_are_set_and_words_are_left(text: str, shown: str) -> None:
 
 
 def test_headings_of_the_metrics_have_the_terms_of_the_literature() -> None:
-    """A heading keeps its anchor, and says beside the name what the literature calls the metric."""
+    """A heading keeps its anchor, and says beside the name what the literature and searches call the metric."""
     ranking, classes = (site.page(ROOT / "docs" / "metrics" / name) for name in ("ranking.md", "classes.md"))
-    assert '\n### rr <small>MRR, mean reciprocal rank, reciprocal rank</small> { #rr data-toc-label="rr" }\n' in ranking
+    words = "MRR, mean reciprocal rank, reciprocal rank, mrr@5, mrr@10, rr@10"
+    assert f'\n### rr <small>{words}</small> {{ #rr data-toc-label="rr" }}\n' in ranking
     assert '\n### coverage { #coverage data-toc-label="coverage" }\n' in classes
 
 
