@@ -40,6 +40,7 @@ TRIED = {
     "roc": "curve, as curve roc cases.csv",
     "auc": "evaluate, as evaluate cases.csv roc_auc",
     "propensity": "propensities",
+    "rank": "leaderboard, as leaderboard two.csv ndcg@10 --system system",
     "plot": "report, as report log.csv ndcg@10 -o report.html, which has the pictures; curve prints the points of one",
     "judge": "agreement, as agreement judgments.csv --annotator who, for a row per annotator; for columns of people "
     "and of a machine it is evaluate, as evaluate judgments.csv kappa --label grade --predicted llm_grade --no-query, "
@@ -61,6 +62,8 @@ OTHER_FLAGS = {
     "--y-pred": "--predicted",
     "--item": "--doc",
     "--budget": "--n",
+    "--fail-below": "--fail-under",
+    "--fail-above": "--fail-over",
 }
 OF_COLUMN = re.compile(r"[-_]col(umn)?$")  # the end of other names of options that name columns
 
@@ -76,6 +79,7 @@ RETIRED = {
     "q": "pass --query COLUMN, the column of queries; values of each query are the command per-query",
     "quiet": "for the number alone pass --columns value --no-header; notes are on standard error, and 2>/dev/null "
     "drops them",
+    "run": "name the file of the run first, as evaluate run.trec ndcg@10 --qrels qrels.txt",
     "k": "a cutoff follows the name of a metric, as ndcg@10",
     "segment": "pass --by COLUMN",
     "model": "pass --system COLUMN",

@@ -321,6 +321,7 @@ OTHERWISE = {
     "ndcg@3 log.csv --query-col query": "evaluate log.csv ndcg@3 --query query",
     "evaluate log.csv rr --fail-under 0.1": "evaluate log.csv rr --fail-under rr=0.1",
     "evaluate log.csv rr --fail_under 0.1": "evaluate log.csv rr",
+    "evaluate log.csv rr --fail-below 0.1": "evaluate log.csv rr --fail-under rr=0.1",
     "per_query log.csv rr": "per-query log.csv rr",
     "compare runs.csv rr --system run --test ttest": "compare runs.csv rr --system run --test t",
     "sample-size runs.csv rr --system run --mde 0.1": "sample-size runs.csv rr --system run --detect 0.1",
