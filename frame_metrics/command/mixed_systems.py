@@ -21,13 +21,14 @@ def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
         return
     keys = [key for key in columns.keys if key in log.collect_schema()]
     values = log.filter(pl.col(name).is_not_null()).group_by(keys).agg(pl.col(name).unique().sort())
-    seen = values.select(of=pl.len(), n=(pl.col(name).list.len() > 1).sum()).collect(engine="streaming")
-    if not seen["n"].item():
+    several = pl.col(name).list.len() > 1
+    seen = values.select(of=pl.len(), n=several.sum(), pair=pl.col(name).filter(several).list.head(2).first())
+    of, n, pair = seen.collect(engine="streaming").row(0)
+    if not n:
         return
-    first = values.filter(pl.col(name).list.len() > 1).select(pl.col(name).list.head(2)).head(1).collect()
-    one, other = first[name].item().to_list()
+    one, other = pair
     raise ColumnError(
-        f"{quote(name)} is a column of several systems, as {quote(one)} and {quote(other)}, in {seen['n'].item():,} of "
-        f"{seen['of'].item():,} queries; pass system={quote(name)} to measure each, or --no-system if the rows of a "
+        f"{quote(name)} is a column of several systems, as {quote(one)} and {quote(other)}, in {n:,} of {of:,} "
+        f"queries; pass system={quote(name)} to measure each, or --no-system if the rows of a "
         "query are one list"
     )

@@ -72,36 +72,33 @@ def queries_with_other_zeros(unjudged: pl.DataFrame, judged: pl.DataFrame) -> tu
 
 def queries_of(log: Log) -> Pairs:
     """Return the queries of a log of which the judgments have one with other leading zeros, and the log has no rows."""
-    judged, index, pool, query = log.separate_judgments, log.index, log.grid.pool, log.columns.internal_by_role[2]
+    judged, pool, query = log.separate_judgments, log.grid.pool, log.columns.internal_by_role[2]
     if judged is None or pool is None or log.judges_itself or not any(are_texts(judged.queries[key]) for key in query):
         return ()
-    with_rows, with_judgments = (
-        mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, pool.lengths > 0)
-    )
-    unjudged = with_rows & ~with_judgments
-    if not unjudged.any():
-        return ()
     # Not those of the index: it lacks judged queries without rows of which the segment, or the arm, is unknown.
-    names, every = index.queries.values, judged.queries.select(query).unique(maintain_order=True)
+    return queries_of_index(log.index, pool.lengths > 0, judged.queries.select(query).unique(maintain_order=True))
+
+
+def queries_of_index(index: Index, judged: Array, every: pl.DataFrame | None = None) -> Pairs:
+    """Return the same of rankings whose rows need not be here.
+
+    Parameters
+    ----------
+    judged : True for rankings whose query is judged, shape (rankings,).
+    every : all judged queries; None for those of ``judged``.
+    """
+    with_rows, with_judgments = (mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, judged))
+    unjudged = with_rows & ~with_judgments
+    if not unjudged.any() or (every is None and not (with_judgments & ~with_rows).any()):
+        return ()
+    names = index.queries.values
+    every = names.filter(pl.Series(with_judgments)) if every is None else every
     found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), every)
     if found is None:
         return ()
-    like = every[found[0]].with_row_index("at")
-    lacking = like.join(
-        names.filter(pl.Series(with_rows)), on=query, how="anti", nulls_equal=True, maintain_order="left"
-    )
+    like, here = every[found[0]].with_row_index("at"), names.filter(pl.Series(with_rows))
+    lacking = like.join(here, on=names.columns, how="anti", nulls_equal=True, maintain_order="left")
     return [found[1][at] for at in lacking["at"]]
-
-
-def queries_of_index(index: Index, judged: Array) -> Pairs:
-    """Return the same of rankings whose rows are not here; ``judged``: those whose query is judged, (rankings,)."""
-    with_rows, with_judgments = (mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, judged))
-    unjudged, lacking = with_rows & ~with_judgments, with_judgments & ~with_rows
-    if not unjudged.any() or not lacking.any():
-        return ()
-    names = index.queries.values
-    found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), names.filter(pl.Series(lacking)))
-    return () if found is None else found[1]
 
 
 def documents_of(log: Log) -> Pairs:

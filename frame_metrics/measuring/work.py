@@ -127,9 +127,11 @@ class PieceWork(ABC):
         used = queries.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
         if columns is None or not any(are_texts(there[name]) for name in there.columns):
             return used, []
+        unjudged = there.join(queries, on=there.columns, how="anti", maintain_order="left")
+        if not len(unjudged):
+            return used, []
         values = [name for name in (columns.grade, columns.label) if name in judgments.columns]
         judged = queries.filter(judgments.select(pl.any_horizontal(pl.col(values).is_not_null())).to_series())
-        unjudged = there.join(queries, on=there.columns, how="anti", maintain_order="left")
         found = queries_with_other_zeros(unjudged, judged.select(there.columns))
         if found is None:
             return used, []

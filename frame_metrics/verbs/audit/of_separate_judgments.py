@@ -81,9 +81,8 @@ def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     leading zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
     {way}
     """
-    if counts.log.judges_itself or _with_other_zeros(counts):
-        return Seen(0)
-    return most_otherwise(counts.index, queries_in_two_ways(counts))
+    found = {} if counts.log.judges_itself else queries_in_two_ways(counts)
+    return Seen(0) if found and _with_other_zeros(counts) else most_otherwise(counts.index, found)
 
 
 @check("warning", "queries")
@@ -138,10 +137,10 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     """{n} of {of} results are judged in their query under another spelling, as {said}. They differ in case, spaces,
     leading zeros or Unicode form only, and count as not judged. Write ids alike first
     """
-    if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]) or documents_of(log):
+    if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]):
         return Seen(0)
     rows, like = like_judged(log, unjudged_rows(log), plain_ids)
-    if not len(rows):
+    if not len(rows) or documents_of(log):
         return Seen(0, _retrieved(log))
     example = " and ".join(quoted_values([log.table["doc"][int(rows[0])], like[0]]))
     return Seen(len(rows), _retrieved(log), example, {"said": example}, int(log.rows(rows[:1])[0]))
