@@ -131,7 +131,8 @@ class PieceWork(ABC):
         if not len(unjudged):
             return used, []
         values = [name for name in (columns.grade, columns.label) if name in judgments.columns]
-        judged = queries.filter(judgments.select(pl.any_horizontal(pl.col(values).is_not_null())).to_series())
+        given = judgments.select(pl.any_horizontal(pl.col(values).is_not_null())).to_series() if values else True
+        judged = queries.filter(given)
         found = queries_with_other_zeros(unjudged, judged.select(there.columns))
         if found is None:
             return used, []

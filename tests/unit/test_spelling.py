@@ -286,6 +286,9 @@ def test_other_leading_zeros_of_queries_in_segments_and_arms_and_of_rows_that_co
     for irm in irms(log, by="device"):
         with pytest.raises(StrangeIdsError, match="as '1' and '01'"):
             as_polars(irm.judge(qrels).evaluate("rr"))
+    for irm in irms(log):  # whose judgments have no column of labels
+        with pytest.raises(StrangeIdsError, match="as '1' and '01'"):
+            as_polars(irm.judge(qrels.drop("grade"), label=True).evaluate("rr"))
     with pytest.raises(StrangeIdsError, match="as '1' and '01'"):
         log.irm(arm="device").judge(qrels).change("rr")
     assert said(log.irm(by="device").judge(qrels), "queries judged with other leading zeros")["n"] == 1
