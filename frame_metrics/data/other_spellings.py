@@ -76,7 +76,7 @@ def queries_of(log: Log) -> Pairs:
     if judged is None or pool is None or log.judges_itself or not any(are_texts(judged.queries[key]) for key in query):
         return ()
     # Not those of the index: it lacks judged queries without rows of which the segment, or the arm, is unknown.
-    return queries_of_index(log.index, pool.lengths > 0, judged.queries.select(query).unique(maintain_order=True))
+    return queries_of_index(log.index, pool.lengths > 0, judged.queries)
 
 
 def queries_of_index(index: Index, judged: Array, every: pl.DataFrame | None = None) -> Pairs:
@@ -85,14 +85,15 @@ def queries_of_index(index: Index, judged: Array, every: pl.DataFrame | None = N
     Parameters
     ----------
     judged : True for rankings whose query is judged, shape (rankings,).
-    every : all judged queries; None for those of ``judged``.
+    every : a table of all judged queries; None for those of ``judged``.
     """
     with_rows, with_judgments = (mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, judged))
     unjudged = with_rows & ~with_judgments
     if not unjudged.any() or (every is None and not (with_judgments & ~with_rows).any()):
         return ()
     names = index.queries.values
-    every = names.filter(pl.Series(with_judgments)) if every is None else every
+    every = names.filter(pl.Series(with_judgments)) if every is None else every.select(names.columns)
+    every = every.unique(maintain_order=True)  # where the judgments have segments, a query may stand in several
     found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), every)
     if found is None:
         return ()
