@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import ci_formats, reading, trec_eval
+from frame_metrics.command.call import CommandLine
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
@@ -151,7 +152,7 @@ def _command(arguments: list[str]) -> int:
         return printed(with_flags(quoted(parser.format_help(), options), options))
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
-    return Job(name, vars(parser.parse_intermixed_args(rest))).run()
+    return Job(CommandLine(name, vars(parser.parse_intermixed_args(rest)))).run()
 
 
 def _name_rows(arguments: Sequence[str]) -> bool:

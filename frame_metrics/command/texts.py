@@ -8,6 +8,8 @@ import shlex
 import sys
 from collections.abc import Mapping
 
+import polars as pl
+
 from frame_metrics.backends.display import printable
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import Option
@@ -161,6 +163,12 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
     for code, words in IN_CODE:
         message = re.sub(code, words, message)
     return message
+
+
+def column_with_flags(frame: pl.DataFrame, options: Mapping[str, Option], column: str = "message") -> pl.DataFrame:
+    """Return a frame with a column of messages that have flags in place of options of Python."""
+    told = [one and with_flags(one, options) for one in frame[column]]
+    return frame.with_columns(pl.Series(column, told, pl.String))
 
 
 def _flag(option: Option, value: str) -> str:

@@ -17,9 +17,9 @@ from polars.testing import assert_frame_equal
 from command_line import error, named, out, read, write
 from frame_metrics import IRM, list_metrics
 from frame_metrics.command import main
+from frame_metrics.command.call import CommandLine
 from frame_metrics.command.commands import COMMANDS, fill
 from frame_metrics.command.front import COMMAND_TEXTS
-from frame_metrics.command.job import Job
 from frame_metrics.command.texts import say
 from frame_metrics.verbs.bounds.bounds import BoundsOf
 from helpers import VERBS, Terminal
@@ -110,7 +110,7 @@ def test_files_are_systems_where_that_is_asked(capsys: pytest.CaptureFixture[str
     call = ["evaluate", *(write(one, f"{name}.csv") for (name,), one in both.group_by("file")), "rr"]
     assert_frame_equal(read(out(capsys, *call, "--system", "file")), found, check_dtypes=False)
     call[1:3] = [write(old.with_columns(run=pl.lit("a")), "a.csv"), write(new.with_columns(run=pl.lit("b")), "b.csv")]
-    assert "; pass --system run for rows of several systems; else drop them" in error(capsys, *call)
+    assert "; pass --system run to measure each" in error(capsys, *call)
     assert out(capsys, *call, "--system", "run").startswith("run,metric")
 
 
@@ -180,14 +180,14 @@ def main_says(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_the_examples_of_the_help_are_calls(name: str) -> None:
     """Each has options of its command, in values that these take; files are not looked for."""
     for line in COMMANDS[name].examples.strip().split("\n"):
-        _, _, call = line.strip().partition(f"frame-metrics {name}")
+        _, _, typed = line.strip().partition(f"frame-metrics {name}")
         if name != "trec_eval":
-            arguments = shlex.split(call.partition("|")[0].partition(">>")[0])
+            arguments = shlex.split(typed.partition("|")[0].partition(">>")[0])
             parser = argparse.ArgumentParser()
             fill(parser, name)
-            job = Job(name, vars(parser.parse_intermixed_args(arguments)))
-            job.check()
-            assert job.set_options.get("of") in (None, *get_args(BoundsOf))
+            call = CommandLine(name, vars(parser.parse_intermixed_args(arguments)))
+            call.check()
+            assert call.set_options.get("of") in (None, *get_args(BoundsOf))
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,8 +225,8 @@ GUESSED = {
     "log.csv rr --ci 95": "--ci 95 is not a level",
     "log.csv nosuchmetric": "there is no metric 'nosuchmetric'; frame-metrics metrics lists them",
     "labels.csv roc_auc": "the score is missing; name its column with --score",
-    "rr twice.csv": "pass --system model for rows of several systems",
-    "twice.csv rr": "pass --system model for rows of several systems",
+    "rr twice.csv": "pass --system model to measure each",
+    "twice.csv rr": "pass --system model to measure each",
     "metrics zzz": "there is no metric with 'zzz' in its name or text; frame-metrics metrics lists all",
     "metrics ndgc": "there is no metric with 'ndgc' in its name or text; did you mean 'ndcg'?",
     "evaluate log.csv rr --where x": "rows are not filtered here; --by COLUMN splits them",

@@ -1,0 +1,183 @@
+"""The frames of a call: the log, its judgments, those of roles and saved numbers; each is read once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.accessor import IRM
+from frame_metrics.command import mixed_systems, reading
+from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
+from frame_metrics.command.commands import OF_JUDGE
+from frame_metrics.command.files import File
+from frame_metrics.command.ids import as_texts, matching
+from frame_metrics.command.saved import SavedFile, column_of_systems
+
+
+@dataclass
+class Frames:
+    """The frames that a call reads."""
+
+    call: CommandLine
+    stack: ExitStack  # deletes unpacked files when the command ends
+    inputs: list[reading.InputFiles] = field(default_factory=list)  # what was read
+    looked_at: bool = False  # whether lists that mix systems were looked for
+
+    @property
+    def files(self) -> list[File]:
+        """The files that were read."""
+        return [file for one in self.inputs for file in one.files]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the inputs, for people."""
+        return ["standard input" if name == "-" else name for name in self.call.arguments[0]]
+
+    def check_unchanged(self) -> None:
+        """Raise if a file changed while it was read; called before numbers from it are written."""
+        for file in self.files:
+            file.unchanged.check()
+
+    def collected(self, result: pl.LazyFrame) -> pl.DataFrame:
+        """Run what a verb returned, whose options are checked; raise before if lists mix systems."""
+        self.refuse_mixed_systems()
+        return result.collect()
+
+    def refuse_mixed_systems(self) -> None:
+        """Raise if lists mix systems; they are looked for once, before anything is computed of them."""
+        if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
+            mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
+        self.looked_at = True
+
+    def _input(
+        self,
+        names: Sequence[str],
+        option: str,
+        default_format: str | None = None,
+        file_column: str | None = None,
+        **roles: Any,
+    ) -> reading.InputFiles:
+        said = self.call.set_options.get(option.removeprefix("--").replace("-", "_"))
+        handed_on = self.call.name == "convert"
+        roles, option_names_it = self.call.roles | roles, not self.call.compares_files
+        files = reading.InputFiles(
+            names, said, option, self._folder, roles, default_format, handed_on, file_column, option_names_it
+        )
+        self.inputs.append(files)
+        return files
+
+    def _folder(self) -> str:
+        """Make a temporary folder for unpacked files, which is deleted when the job ends, and return its path."""
+        where = self.call.set_options.get("temporary")
+        return self.stack.enter_context(tempfile.TemporaryDirectory(prefix="frame_metrics-", dir=where))
+
+    @cached_property
+    def log(self) -> pl.LazyFrame:
+        """The rows that are evaluated."""
+        if self.call.judgments_alone:
+            return self._judged_documents
+        others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
+        log = self._input(self.call.arguments[0], "--from", file_column=self.call.file_column)
+        return as_texts(log.frame(), others)
+
+    @property
+    def _judged_documents(self) -> pl.LazyFrame:
+        """The documents of the judgments, each once, in the place of a log, where that is not read."""
+        qrels, named = self._qrels[0], [self.call.roles.get(role, role) for role in ("query", "doc")]
+        keys = [one for one in dict.fromkeys(map(str, reading.each(named[0]) + [named[1]])) if one in qrels.columns]
+        return qrels.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0)).lazy()
+
+    @cached_property
+    def irm(self) -> IRM[pl.LazyFrame]:
+        """The log with its roles, and its judgments."""
+        frames = {role: matching(frame, self.log, ids) for role, (frame, ids) in self._frames_of_roles.items()}
+        irm = IRM(self.log, **(self.call.roles | frames))
+        if "qrels" not in self.call.set_options:
+            return irm
+        options = self.call.set_options
+        given: dict[str, Any] = self._qrels_columns | {name: options.get(name) for name in ("grade", *OF_JUDGE)}
+        given["label"] = True if options.get("all_relevant") else options.get("label")
+        qrels, ids = self._qrels
+        return irm.judge(matching(qrels, self.log, ids), **given)
+
+    @cached_property
+    def _frames_of_roles(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
+        """The frames read from the files of roles, by role, each with its id columns -> those of the log.
+
+        The ids are documents or segments; the columns have the same names on both sides.
+        """
+        roles = self.call.roles
+        ids = {role: [*reading.each(roles.get("arm")), *reading.each(roles.get("by"))] for role in OF_RANKS}
+        ids |= {role: [str(roles.get("doc") or "doc")] for role in OF_DOCS}
+        read = {role: self._input([name], "").frame().collect() for role, name in self.call.frames.items()}
+        return {role: (frame, {one: one for one in ids[role]}) for role, frame in read.items()}
+
+    @property
+    def _qrels_columns(self) -> dict[str, str | None]:
+        return {"query": self.call.set_options.get("qrels_query"), "doc": self.call.set_options.get("qrels_doc")}
+
+    @cached_property
+    def _qrels(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """The judgments from a separate file, and their id columns -> those of the log."""
+        if "qrels" not in self.call.set_options:
+            return pl.DataFrame(), {}
+        columns = self._qrels_columns
+        ids: dict[str, Any] = {
+            role: [role, *reading.each(self.call.roles.get(role)), its or role] for role, its in columns.items()
+        }
+        ids["subtopic"] = reading.each(self.call.set_options.get("subtopic"))
+        qrels = self._input(self.call.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
+        keys = {key: key for role in reading.KEYS for key in reading.each(self.call.roles.get(role))}
+        return qrels, keys | self._ids(qrels, columns)
+
+    def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
+        """Return the id columns of another frame -> those of the log; ``columns``: names that options give, by role."""
+        ids = {}
+        for role, its in columns.items():
+            own = self.call.roles.get(role) or role
+            if isinstance(own, str):
+                ids[its or (own if own in other.columns else role)] = own
+        return ids
+
+    @property
+    def saved_flag(self) -> str | None:
+        """The option that names saved numbers."""
+        return next((name for name in SAVED if self.call.set_options.get(name)), None)
+
+    @cached_property
+    def _saved_rows(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """The saved numbers, and their columns of queries and segments, which have the same names as the log's."""
+        if self.saved_flag is None:
+            return pl.DataFrame(), {}
+        roles = {"query": "query"} | self.call.roles
+        keys = [column for role in ("query", "arm", "by") for column in reading.each(roles.get(role))]
+        return reading.saved(self._input([self.call.set_options[self.saved_flag]], "")), {key: key for key in keys}
+
+    @cached_property
+    def saved(self) -> SavedFile | None:
+        """The saved numbers, only those of one system if ``--saved-system`` names it."""
+        flag = self.saved_flag
+        if flag is None:
+            return None
+        rows, keys = self._saved_rows
+        rows = matching(rows, self.log, keys)
+        where = f"--{flag.replace('_', '-')} {self.call.set_options[flag]}"
+        column = column_of_systems(rows, self.call.roles, [*keys, "query"])
+        saved = SavedFile(where, rows, column)
+        system = self.call.set_options.get("saved_system")
+        return saved if system is None else replace(saved, rows=saved.of(system))
+
+    @contextmanager
+    def baseline(self) -> Iterator[dict[str, Any]]:
+        """Yield the option ``baseline=`` with the saved numbers of one system, if any; errors name their file."""
+        if self.saved is None:
+            yield {}
+            return
+        with self.saved.errors_name_file():
+            yield {"baseline": self.saved.of_one()}

@@ -1,0 +1,110 @@
+"""The result of a call, and the outcomes of gates on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from frame_metrics.command import gates
+from frame_metrics.command.commands import options_of, takes_one_metric
+from frame_metrics.command.frames import Frames
+from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.saved import each_with_itself, has_column, system_column
+from frame_metrics.command.texts import column_with_flags, say
+from frame_metrics.command.verb_options import options_of_verb
+from frame_metrics.errors import BadValueError
+
+NOTE = "split_note"  # a column of messages
+Checked: TypeAlias = tuple[pl.DataFrame, list[gates.Outcome]]  # the result, and the outcomes of gates on it
+
+
+def result_of(frames: Frames) -> Checked:
+    """Call the verb, and return its result and the outcomes of gates."""
+    gated = {"evaluate": _evaluate, "compare": _compare, "audit": _audit}
+    name, metrics = frames.call.name, frames.call.metrics
+    if name in gated:
+        return gated[name](frames)
+    verb, one = getattr(frames.irm, name.replace("-", "_")), takes_one_metric(name)
+    options = options_of_verb(frames) | ({"metric": metrics[0]} if one and metrics else {})
+    with frames.baseline() as baseline:
+        result = frames.collected(verb(*([] if one else metrics), **options, **baseline))
+    if name == "agreement":
+        _check_agreement(frames, result)
+    return column_with_flags(result, options_of(name), NOTE) if NOTE in result.columns else result, []
+
+
+def _check_agreement(frames: Frames, result: pl.DataFrame) -> None:
+    """Raise if no document has two judgments, so that there is nothing to agree on."""
+    if not result["n"].sum():
+        who = frames.call.set_options.get("annotator")
+        raise BadValueError(
+            f"--annotator {who}: no document has judgments of two annotators; the column has who judged, in a row "
+            f"per judgment. For two columns of judgments it is {PROGRAM} evaluate FILE kappa --label grade "
+            f"--predicted {who} --no-query"
+        )
+
+
+def _evaluate(frames: Frames) -> Checked:
+    options = options_of_verb(frames)
+    return evaluated_with_gates(frames, options.pop("margin", None), options)
+
+
+def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]) -> Checked:
+    """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
+    set_options = frames.call.set_options
+    least, most = set_options.get("fail_under") or {}, set_options.get("fail_over") or {}
+    gated = [*least, *most, *(margin if isinstance(margin, dict) else ())]
+    metrics = gates.with_gated(frames.call.metrics, gated, all_there="value" in frames.call.roles)
+    result = frames.collected(frames.irm.evaluate(*metrics, **options))
+    outcomes = list(gates.limits(result, least, most))
+    if frames.saved is not None:
+        compared = _compared(frames, metrics, **({} if margin is None else {"margin": margin}))
+        outcomes += _worse(frames, compared, metrics)
+    return result, outcomes
+
+
+def _compare(frames: Frames) -> Checked:
+    result = _compared(frames, frames.call.metrics, **options_of_verb(frames))
+    gated = frames.call.set_options.get("fail_if_worse_than") or frames.call.set_options.get("not_worse_than")
+    return result, _worse(frames, result, frames.call.metrics) if gated else []
+
+
+def _compared(frames: Frames, metrics: list[str], **options: Any) -> pl.DataFrame:
+    """Compare systems with each other or with saved numbers; if these have several systems, each with its own."""
+    saved = frames.saved
+    if saved is not None and len(saved.systems) > 1 and has_column(frames.call.roles, saved.column):
+        with saved.errors_name_file():
+            return each_with_itself(frames.irm, metrics, saved, options)
+    with frames.baseline() as baseline:
+        return frames.collected(frames.irm.compare(*metrics, **options, **baseline))
+
+
+def _worse(frames: Frames, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
+    """Return the outcomes of gates on saved numbers; they take account of queries without a saved number."""
+    partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
+    evaluated = frames.collected(frames.irm.evaluate(*metrics)) if partial else pl.DataFrame()
+    alpha = frames.call.set_options.get("alpha", gates.ALPHA)
+    if frames.call.set_options.get("not_worse_than"):
+        return list(gates.not_worse(_others(frames, compared), alpha, evaluated, frames.call.set_options["margin"]))
+    return list(gates.worse(compared, alpha, evaluated))
+
+
+def _others(frames: Frames, compared: pl.DataFrame) -> pl.DataFrame:
+    """Leave out the system whose own saved numbers it is compared with, if there are others: it cannot lose."""
+    own, column = frames.call.set_options.get("saved_system"), system_column(frames.call.roles)
+    if own is None or column not in compared.columns:
+        return compared
+    others = compared.filter(pl.col(column).cast(pl.String) != own)
+    return compared if others.is_empty() else others
+
+
+def _audit(frames: Frames) -> Checked:
+    fail_on = frames.call.set_options.get("fail_on")
+    with frames.baseline() as baseline:
+        result = frames.collected(frames.irm.audit(**options_of_verb(frames), **baseline))
+    result = column_with_flags(result, options_of(frames.call.name))
+    if fail_on is None and "error" in result["severity"]:
+        say("a finding is an error, and the exit code is 0: pass --fail-on error to fail")
+    return result, [] if fail_on is None else list(gates.grave(result, fail_on))

@@ -1,0 +1,64 @@
+"""The options of a verb as a call sets them: names of systems, and of queries, have the types of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.command import reading
+from frame_metrics.command.commands import verb_of
+from frame_metrics.command.frames import Frames
+from frame_metrics.command.options import alone, literal
+from frame_metrics.errors import BadValueError, listed
+
+
+def options_of_verb(frames: Frames) -> dict[str, Any]:
+    """Return the options of the verb that are set."""
+    call, set_options = frames.call, frames.call.set_options
+    parameters, split = {option.name: option.parameter for option in verb_of(call.name)}, set_options.get("split")
+    first = call.compares_files and frames.saved_flag is None  # the first file is the baseline of the others
+    baseline = set_options.get("baseline") or (reading.file_names(call.arguments[0])[:1] if first else None)
+    given = {parameters[name]: value for name, value in set_options.items() if name in parameters}
+    if "query_id" in parameters:
+        given["query"] = _query(frames, reading.each(set_options["query_id"]))
+    if baseline:
+        given["baseline"] = alone(_in_column_type(frames, reading.each(baseline)))
+    if "margin" in set_options:
+        given["margin"] = set_options["margin"]
+    if isinstance(given.get("test"), str):
+        from frame_metrics.verbs.compare.options import TEST_ALIASES  # which takes a while; few commands need it
+
+        given["test"] = TEST_ALIASES.get(given["test"].lower(), given["test"])
+    if split is not None:
+        given["split"] = _by_arm(frames, split) if isinstance(split, dict) else split
+    return given
+
+
+def _by_arm(frames: Frames, split: Mapping[str, Any]) -> dict[Any, Any]:
+    """Return the shares of ``--split`` by arm, with the names of arms in the type of their column."""
+    arms = _in_column_type(frames, split)
+    if twice := [name for name, arm in zip(split, arms, strict=True) if arms.count(arm) > 1]:
+        raise BadValueError(f"--split: {listed(twice)} are one arm; pass it once")
+    return dict(zip(arms, split.values(), strict=True))
+
+
+def _query(frames: Frames, ids: Sequence[str]) -> Any:
+    """Return the value of a query, or of several, in the type of its column; a tuple if several columns make it."""
+    columns, types = reading.each(frames.call.roles.get("query", "query")), frames.log.collect_schema()
+    if len(columns) > 1:
+        return tuple(_in_type(one, types.get(column)) for one, column in zip(ids, columns, strict=False))
+    return alone([_in_type(one, types.get(columns[0])) for one in ids])
+
+
+def _in_column_type(frames: Frames, systems: Iterable[Any]) -> list[Any]:
+    """Return names of systems, or arms, in the type of their column: the texts may be numbers and truth values."""
+    column = next((name for role in ("arm", "team", "system") if (name := frames.call.roles.get(role))), None)
+    kind = frames.log.collect_schema().get(str(column))
+    return [_in_type(one, kind) for one in systems]
+
+
+def _in_type(text: Any, kind: Any) -> Any:
+    """Return a value of the command line in the type of a column: texts may be numbers and truth values."""
+    return literal(str(text)) if kind is not None and (kind.is_numeric() or kind == pl.Boolean) else text

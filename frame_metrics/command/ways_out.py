@@ -1,0 +1,82 @@
+"""Errors of a call with the way out that its files and their columns lead to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_metrics.command import reading
+from frame_metrics.command.call import FILE
+from frame_metrics.command.frames import Frames
+from frame_metrics.command.guesses import is_metric
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    UnknownNameError,
+    listed,
+    quote,
+)
+
+NEED = "rows of several systems need system="  # what an error says that files of several systems lead to
+FEW = 20  # rows of a CSV file in which texts of lists are searched for
+FROM_LISTS_IN_CSV = re.compile(
+    "is missing; name its column|holds no lists of ids"
+)  # errors that lists in a CSV file lead to
+
+
+@contextmanager
+def errors_with_ways_out(frames: Frames) -> Iterator[None]:
+    """Replace an error of another library by one that names the file and the line that cannot be read."""
+    try:
+        try:
+            yield
+        except UnknownNameError as error:
+            way = _column_as_metric(frames)
+            raise UnknownNameError(f"{error}{'.' * (way != '' and str(error)[-1] not in '.?')}{way}") from None
+        except ColumnError as error:
+            if texts := _texts_of_lists(frames) if FROM_LISTS_IN_CSV.search(str(error)) else "":
+                raise ColumnError(f"{error}{texts}") from None
+            raise
+        except BadRowsError as error:
+            if NEED in str(error) and len(frames.call.arguments[0]) > 1:
+                told = str(error).replace(NEED, f"pass system={FILE!r} if each file is a system")
+                raise BadValueError(told) from None
+            raise
+    except (pl.exceptions.PolarsError, OSError):
+        for file in frames.files:
+            file.check()
+        raise
+
+
+def _column_as_metric(frames: Frames) -> str:
+    """Return what to do where a column of the input was named as a metric; "" if none was."""
+    odd = [name for name in frames.call.metrics if not is_metric(name)] if frames.call.name != "curve" else []
+    try:
+        there = frames.log.collect_schema().names() if odd else []
+    except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
+        return ""
+    column = next((name for name in odd if name in there), None)
+    if column is None:
+        return ""
+    way = f"The column is named --label {column}, beside a metric, as clicks or ctr@10."
+    flags = " ".join(f"--by {one}" for one in [*reading.each(frames.call.roles.get("by")), column])
+    return f" For segments of {column} too, pass {flags}. {way}" if "by" in frames.call.roles else f" {way}"
+
+
+def _texts_of_lists(frames: Frames) -> str:
+    """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
+    for file in frames.files:
+        if file.kind in reading.OF_CELLS:
+            texts = file.plan.select(cs.string()).head(FEW).collect()
+            first = {name: values[0] for name in texts.columns if len(values := texts[name].drop_nulls())}
+            lists = {name: text for name, text in first.items() if text.strip()[:1] + text.strip()[-1:] == "[]"}
+            if lists:
+                where = f"in {listed(lists)} are texts of lists, as {quote(next(iter(lists.values())))}"
+                return f"; {where}: lists need a Parquet or JSON Lines file"
+    return ""
