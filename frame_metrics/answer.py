@@ -15,18 +15,20 @@ NOTHING = pl.DataFrame()
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A result: columns, and key columns as rows of the caller's frame that hold their values, or as the values.
+    """A result: its columns, and its keys.
 
-    A row of -1 is null, one past the frame's end is a row of the judgments.
+    A key column holds the values themselves, or *key rows*: the rows of the caller's frame that have these values. A
+    key row of -1 is null, one past the frame's end is a row of the judgments.
     """
 
-    keys: Mapping[str, Array | pl.Series]  # by the caller's name, the row of each result row, or the value
+    keys: Mapping[str, Array | pl.Series]  # by the caller's name: a key row for each result row, or its value
     columns: dict[str, pl.Series]
     aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
-    table: Any = None  # polars, whose rows the key rows are; None for what was read of the frame
+    table: Any = None  # the polars table that key rows count in; None: the caller's frame as it was read
     judgments: Any = None  # the judgments, where the keys of rows past the end of the table stand
     distributed: DistributedAnswer | None = None  # instead of all that: how to make the rows elsewhere
-    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the caller's columns whose values a column has
+    # For a column of classes, the caller's columns that it was made of, to restore their type.
+    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def of_rows(self, table: pl.DataFrame, judgments: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
@@ -40,7 +42,11 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class DistributedAnswer:
-    """A result that is made where the rows are, piece by piece; its functions can be sent to other processes."""
+    """A result that is made where the rows are, piece by piece; its functions can be sent to other processes.
+
+    The rows of a piece are ``rows(reduced, known(facts))``, with ``reduced = each(piece)``, and ``facts`` those of all
+    pieces, ``facts(reduced)``, one after the other.
+    """
 
     columns: Sequence[str]  # those of a piece
     keys: Sequence[str]  # those of them that rows of one query agree in

@@ -4,12 +4,12 @@
 ORDER = "\0order"  # the number of a row in the whole frame, where rows of a piece have an order
 TIMES = "\0times"  # how often a row occurs in a frame
 HAS_ROW = "\0has row"  # True for rows of the frame, in pieces that also have queries without rows
-COMPUTED = "\0made"  # the values of an expression, while it is computed
+COMPUTED = "\0computed"  # the values of an expression, while it is computed
 
 # Of rows that lists became:
-WITHOUT_RESULTS = "\0empty"  # marks a row that stands for a query without results; these come last
+WITHOUT_RESULTS = "\0without results"  # marks a row that stands for a query without results; these come last
 ORIGIN = "\0origin"  # a sort key, if there are such rows: the position of each row's source row
-RELEVANCE_KNOWN = "\0known"  # marks rows of a query that is judged even if it has no judged document
+RELEVANCE_KNOWN = "\0relevance known"  # marks rows of a query that is judged even if it has no judged document
 LABEL = "\0label"  # the labels that ``relevant=`` makes: 1 for a listed document
 
 SOURCE_ROW = "\0source"  # of judgments that lists became: the number of the row whose list held it
@@ -17,11 +17,11 @@ ANNOTATOR = "\0annotator"  # of judgments: the internal name of the key column t
 OURS, THEIRS = "\0ours", "\0theirs"  # row numbers of two tables whose texts are compared
 
 # The table of values: a row for each ranking of a piece. Besides the keys:
-OF_LOG = "\0own"  # whether the ranking is in the log
+OF_LOG = "\0of log"  # whether the ranking is in the log
 ANSWERED = "\0answered"  # whether it is answered
 RESULTS = "\0results"  # whether it has results; of teams only
 EVALUATED = "\0evaluated"  # whether it is evaluated
-SEGMENT_KNOWN = "\0placed"  # whether its segment is known
+SEGMENT_KNOWN = "\0segment known"  # whether its segment is known
 SYSTEM = "\0system"  # the number of its system
 UNANSWERED = "\0unanswered"  # see ``Values.unanswered``
 # Of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows, the sums
@@ -52,7 +52,7 @@ SCORES = "\0scores"  # the score columns whose values do not
 SHARES = "\0shares"  # the number of grades strictly between 0 and 1
 LOWEST = "\0lowest"  # the lowest grades
 GROUPS = "\0groups"  # the groups of documents
-NONPOSITIVE = "\0negative"  # whether some judgment is 0 or below
+NONPOSITIVE = "\0nonpositive"  # whether some judgment is 0 or below
 SPELLED = "\0spelled"  # the texts of ``Log.spelled``
 # And the number of rows of the longest ranking, of all rows, and of the queries.
 SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
@@ -69,7 +69,7 @@ MINE = "\0mine"
 NOTE, SIDE = "\0note", "\0side:"
 AMOUNT = "\0amount:"  # the prefix of the columns with the amounts of each ranking (``Counted.amounts``)
 RESULTS_LEFT = "\0results left"  # the count of results without errors
-ROWS_LEFT = "\0left"  # the count of rows of the table without errors
+ROWS_LEFT = "\0rows left"  # the count of rows of the table without errors
 FRAME = "\0frame"  # the count of rows of the frame
 
 # Of an impression, besides the caller's: the row of the log; the number of the segment; the first row of the

@@ -12,7 +12,7 @@ from typing import TypeVar
 Part = TypeVar("Part")
 BLOCK = 1 << 18  # rows that are worked on at a time: what they need stays in cache
 SMALL = 1 << 11  # rows, up to which they are gone through one by one: polars starts threads
-ONE_BY_ONE = 1 << 9  # rows whose ids are told apart one by one even where equal ones are adjacent, which is seen fast
+ONE_BY_ONE = 1 << 9  # rows up to which a dict of ids is faster than arrays, even where equal ids are adjacent
 
 _within = local()  # what this thread is within
 _here = {"alone": False}  # whether this process works in one thread
@@ -28,7 +28,7 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count())
 
 
-def anew(*, alone: bool) -> None:
+def restart(*, alone: bool) -> None:
     """Start other threads: in a forked process there are none; ``alone``: none at all, one part after the other."""
     _threads.cache_clear()
     _within.work = False

@@ -24,7 +24,7 @@ DIGITS = 38  # the most digits of a decimal of 128 bits
 class ArrowFrame(Backend):
     """A dataset or a scanner of pyarrow, or anything that exports Arrow."""
 
-    selects = "a pyarrow Table takes expressions"
+    way_to_make_column = "a pyarrow Table takes expressions"
     numbered = False
 
     @cached_property
@@ -83,7 +83,7 @@ class ArrowFrame(Backend):
 class ArrowTable(ArrowFrame):
     """A pyarrow Table, or a batch of rows."""
 
-    selects = ""
+    way_to_make_column = ""
     numbered = True
 
     @property

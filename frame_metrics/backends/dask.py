@@ -26,7 +26,7 @@ PLACE = "frame_metrics_place"  # the column by which Dask shuffles rows, so that
 class DaskFrame(Engine):
     """A DataFrame of Dask."""
 
-    selects = "make it one: frame.assign(score=-frame['distance'])"
+    way_to_make_column = "make it one: frame.assign(score=-frame['distance'])"
     brought_here = "compute()"
 
     @cached_property

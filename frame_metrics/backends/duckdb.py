@@ -65,7 +65,7 @@ def is_duckdb(frame: Any) -> bool:
 class DuckDBFrame(Streamed):
     """A relation of DuckDB: its columns are known before it runs, and it computes only the needed ones."""
 
-    selects = "make it one: relation.project('*, -distance as score')"
+    way_to_make_column = "make it one: relation.project('*, -distance as score')"
     numbered = False
     ignores_case = True
 

@@ -10,7 +10,7 @@ from threading import Thread, current_thread
 from typing import Any, TypeVar, cast
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.threads import SMALL, anew
+from frame_metrics.threads import SMALL, restart
 
 Result = TypeVar("Result")
 TASKS = "/proc/self/task"  # where Linux lists the threads of a process
@@ -39,7 +39,7 @@ def _before() -> None:
 
 def _in_child() -> None:
     _state["lost"] |= _state["started"]
-    anew(alone=_state["lost"])
+    restart(alone=_state["lost"])
 
 
 if hasattr(os, "register_at_fork"):

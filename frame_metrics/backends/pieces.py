@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MEMORY_FACTOR = 4  # measuring a frame takes about so many times the memory of its needed columns
 PIECE = 1 << 20  # rows of a piece, if they are not too large
-PARTS = 16  # a piece takes this part of the allowed memory; the rest is for what is read ahead, copied and computed
+PARTS_OF_MEMORY = 16  # a piece takes one of these; the rest is for what is read ahead, copied and computed
 CATEGORIES = (pl.Categorical, pl.Enum)  # types whose hash is not the hash of their text
 
 
@@ -144,7 +144,7 @@ class Stream(Pieces):
     def _rows(self, table: pl.DataFrame) -> int:
         """Return the number of rows that a piece should have, from the size of the rows of a table."""
         each = max(table.estimated_size() / max(len(table), 1), 1)
-        return int(min(PIECE, max(self.memory / PARTS / each, 1)))
+        return int(min(PIECE, max(self.memory / PARTS_OF_MEMORY / each, 1)))
 
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield pieces of whole queries: the rows are first written to a file, grouped by the hash of their query."""
@@ -153,7 +153,7 @@ class Stream(Pieces):
             batches = _numbered(self.backend.batches(columns, self.memory))
             first = next(batches)
             size = first.estimated_size() / max(len(first), 1) * n_rows
-            buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(first))
+            buckets = Buckets(file, keys, int(size * PARTS_OF_MEMORY // self.memory) + 1, self._rows(first))
             for batch in chain([first], batches):
                 buckets.add(batch)
             yield from buckets.pieces()

@@ -79,7 +79,7 @@ class Backend(ABC):
     """A frame of one kind."""
 
     frame: Any  # the caller's
-    selects: ClassVar[str] = ""  # a way to make a column, for kinds of frames that take no expressions
+    way_to_make_column: ClassVar[str] = ""  # a way to make a column, for kinds of frames that take no expressions
     numbered: ClassVar[bool] = True  # True if its rows have numbers; those of a stream have none
     ignores_case: ClassVar[bool] = False  # True where "Value" and "value" name one column
     # The way to make a list of each value of a column, as relevant= takes it; {} is the name. "" if there is none.
@@ -158,8 +158,8 @@ class Backend(ABC):
         given : an expression of polars, an expression of pandas 3, or a function of the frame.
         limits : of memory, for a frame that is read in batches.
         """
-        if self.selects:
-            raise BadValueError(f"a {class_name(self.frame)} takes names of columns; {self.selects}")
+        if self.way_to_make_column:
+            raise BadValueError(f"a {class_name(self.frame)} takes names of columns; {self.way_to_make_column}")
         values = given if isinstance(given, pl.Expr) else self.call_function(given)
         if isinstance(values, pl.Expr):
             if (way := moving_function(values)) is not None:

@@ -46,7 +46,7 @@ LACKING = r"(?m)^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|p
 class SparkFrame(Engine):
     """A Spark DataFrame, classic or of Connect."""
 
-    selects = "make it one: frame.selectExpr('*', '-distance as score')"
+    way_to_make_column = "make it one: frame.selectExpr('*', '-distance as score')"
     brought_here = "toArrow()"
     distributes = True
     ignores_case = True
@@ -85,7 +85,7 @@ class SparkFrame(Engine):
         return PolarsFrame(self.read(columns))
 
     def to_native(self, answer: Answer) -> Any:
-        return self.spread(PolarsFrame(None).to_native(answer))
+        return self.to_spark(PolarsFrame(None).to_native(answer))
 
     def mapped(self, gathering: Gathering, queries: pl.DataFrame | None = None) -> Any:
         """Run a function on all pieces, and return its tables as a frame of Spark that has not run.
@@ -99,7 +99,7 @@ class SparkFrame(Engine):
         taken, names = self._taken(gathering.columns), list(gathering.columns)
         places = [f"c{names.index(key)}" for key in gathering.keys]
         if queries is not None:
-            taken = _with_queries(taken, self.spread(queries).toDF(*places))
+            taken = _with_queries(taken, self.to_spark(queries).toDF(*places))
             names.append(HAS_ROW)
         if places:
             taken = taken.repartition(*places).sortWithinPartitions(*places)
@@ -114,7 +114,7 @@ class SparkFrame(Engine):
         asked = Gathering(distributed.columns, distributed.keys, partial(_packed_of, distributed.each), PACKED)
         each = self.mapped(asked, distributed.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
-        facts = _mapped(each, partial(_python_errors, distributed.facts), one).repartition(1)
+        facts = _mapped(each, partial(_facts, distributed.facts), one).repartition(1)
         known = _mapped(facts, partial(_known, distributed.known), one).toDF("c1")
         read, made = self.types(distributed.columns), _spark_schema(types)
         kinds = {field.name: field.dataType for field in self._fields if field.name in read}
@@ -146,7 +146,7 @@ class SparkFrame(Engine):
                 raise
             raise ours from None
 
-    def spread(self, table: pl.DataFrame) -> Any:
+    def to_spark(self, table: pl.DataFrame) -> Any:
         """Return a small table as a frame of Spark."""
         schema = _spark_schema(table.schema)
         return self.frame.sparkSession.createDataFrame(_as_arrow(table, _arrow_schema(schema)), schema)
@@ -236,7 +236,7 @@ def _unpacked(batches: Iterable[Any]) -> Iterator[list[pl.DataFrame]]:
             yield [pl.read_ipc_stream(io.BytesIO(value.as_py())) for value in row]
 
 
-def _python_errors(work: PieceFunction, batches: Iterable[Any]) -> Iterator[Any]:
+def _facts(work: PieceFunction, batches: Iterable[Any]) -> Iterator[Any]:
     for (table,) in _unpacked(batches):
         yield _batch(work(table))
 

@@ -173,7 +173,8 @@ class _HashTable:
     def look_up(self, queries: Array, hashes: Array) -> tuple[Array, Array, Array]:
         """Return the rows whose hash is in the table, its place among the judgments, and the rows to look up further.
 
-        These are the rows that found another hash; and, if two judgments of a query have equal hashes, the others too.
+        The last are the rows that found another hash; if two judgments of a query have equal hashes, also those that
+        found theirs, as it may be that of another id.
         """
         blocks: list[Any] = [(np.zeros(0, np.int64),) * 3] * (-(-len(queries) // LOOKED_UP) or 1)
 

@@ -52,8 +52,8 @@ class FullRanking(Remembers):
     extra : by name, the values of each row in columns that only some metrics read; NaN is null.
     relevance_known : True for queries that are judged even without a judged document, such as one whose list of
         relevant documents is empty, shape (queries,); None: a query is judged if a document is.
-    whole : for condensed rankings, the collection size as given, and the number of known documents before any was
-        dropped, shape (queries,) each.
+    size_before_condensing : for condensed rankings, the collection size as given, and the number of known documents
+        before any was dropped, shape (queries,) each.
     ratio : weight of each row, 1 / propensity or target propensity / propensity; None if none is named.
     clip : the largest weight that counts; None for any.
     document : number of each row's document in ``subtopics``, -1 for an unjudged one.
@@ -76,7 +76,7 @@ class FullRanking(Remembers):
     tie: Array | None = None
     extra: Mapping[str, Array] = field(default_factory=dict)
     relevance_known: Array | None = None
-    whole: tuple[Array, Array] | None = None
+    size_before_condensing: tuple[Array, Array] | None = None
     ratio: Array | None = None
     clip: float | None = None
     document: Array | None = None
@@ -221,7 +221,7 @@ class FullRanking(Remembers):
             logged_rank=None,
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
-            whole=self._given_size,
+            size_before_condensing=self._given_size,
             pool=None if self.pool is None else self.pool.condensed(),
             **rows,
         )
@@ -324,7 +324,11 @@ class FullRanking(Remembers):
     @property
     def _given_size(self) -> tuple[Array, Array] | None:
         """The collection size as given, and the number of known documents before any was dropped; None if unknown."""
-        return self.whole if self.whole or self.size is None else (self.size, self.n_known)
+        return (
+            self.size_before_condensing
+            if self.size_before_condensing or self.size is None
+            else (self.size, self.n_known)
+        )
 
     @cached_array
     def relevant(self) -> Rows:

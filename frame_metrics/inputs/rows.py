@@ -71,7 +71,7 @@ def all_equal(codes: Array) -> bool:
 def first_of(size: Array, top: float) -> Array:
     """Return how many of ``size`` rows the share ``top`` is, rounded up, as floats.
 
-    It is none only of none. A product that misses a whole number by a rounding error is that number: .07 of 100 is 7.
+    It is 0 only for 0 rows. A product that misses a whole number by a rounding error is that number: .07 of 100 is 7.
     """
     return np.ceil(size * (top * (1 - 1e-12)))
 

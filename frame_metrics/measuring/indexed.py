@@ -39,7 +39,7 @@ def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
     columns = work.call.columns
     table = with_systems(_sorted_as_read(table, columns), work)
     system, (_, by, query), key_source = table[SYSTEM].to_numpy(), columns.internal_by_role, KeysOfTable(table, columns)
-    placed = table[SEGMENT_KNOWN].to_numpy()
+    segment_known = table[SEGMENT_KNOWN].to_numpy()
     query_code, query_at = codes(table, columns.query)
     segment_code, segment_at = codes(table, [*columns.by, SEGMENT_KNOWN] if by else [])
     # The first row of each system: rows are written from the last to the first, so that the first one stays.
@@ -55,7 +55,7 @@ def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
         KeyValues((columns.system,) if columns.system else (), columns.internal_by_role[0], system_row, key_source),
         KeyValues(columns.by, by, segment_at, key_source),
         KeyValues(columns.query, query, query_at, key_source),
-        None if placed.all() else placed[segment_at],
+        None if segment_known.all() else segment_known[segment_at],
         [name for name in columns.by if name not in work.shared],
         table,
     )
@@ -82,8 +82,8 @@ class KeysOfTable:
 def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | None = None) -> tuple[pl.DataFrame, Any]:
     """Number the systems across all pieces, if pieces knew only their own.
 
-    In each piece the last system has no rows. It stands for any system that is only in other pieces: its rows are
-    repeated for each such system. A piece with systems A and B, when there is also C, gives its last rows to C. The
+    The last system of each piece has rankings without rows only. It stands for any system that is only in other pieces:
+    its rankings are repeated for each of them. A piece with systems A and B, when there is also C, gives them to C. The
     facts in the first row of a piece are kept once, also if that row is repeated.
 
     Parameters
@@ -96,7 +96,7 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     -------
     The table with the numbers of systems among all, and the work, which now knows all systems.
     """
-    if not work.unnumbered:
+    if not work.systems_unknown:
         return table, work
     # Of each piece the systems that it has, by their numbers among all, and those that it lacks.
     piece, names = np.cumsum(table[LABELLED].is_not_null().to_numpy()) - 1, table[NAMES].drop_nulls()
@@ -109,16 +109,16 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     there[np.repeat(np.arange(len(n)), n), code] = True
     lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
 
-    # A row of the last system of a piece is repeated for each system that the piece lacks, others are kept once.
-    placed, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
-    stands = placed & (number == n[piece])
+    # A ranking of the last system of a piece is repeated for each system that the piece lacks, others are kept once.
+    has_system, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
+    stands = has_system & (number == n[piece])
     times = np.where(stands, lacks[piece], 1)
     at = np.repeat(np.arange(len(table)), times)
     turn = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
     other = lacking[np.where(stands[at], (np.cumsum(lacks) - lacks)[piece[at]] + turn, NONE)]
-    mine = np.append(code, NONE)[np.where(placed & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
+    mine = np.append(code, NONE)[np.where(has_system & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
     system = pl.Series(SYSTEM, np.where(stands[at], other, mine[at]).astype(np.int64))
-    system = system if placed.all() else system.set(pl.Series(~placed[at]), None)
+    system = system if has_system.all() else system.set(pl.Series(~has_system[at]), None)
     known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
     once = [pl.when(pl.Series(turn == 0)).then(pl.col(name)).alias(name) for name in known]
     return table[at].with_columns(system, *once).drop(NAMES), replace(work, systems=systems)

@@ -103,6 +103,6 @@ def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
-    systems = known[SYSTEM_NAME] if work.unnumbered else None
+    systems = known[SYSTEM_NAME] if work.systems_unknown else None
     table, work = with_systems_numbered(table, work, systems)
     return PolarsFrame(None).to_native(finish(work.combined(*indexed(table, work))))

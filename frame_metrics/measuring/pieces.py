@@ -294,7 +294,7 @@ def facts(log: Log, n: int, work: PieceWork) -> dict[str, pl.Series]:
     known |= {MATCHED: pl.Series([matched])} | facts_of(log)
     if log.separate_judgments is not None:
         known[ZERO_DOCS] = pl.Series([documents_of(log)[:1]], dtype=TEXT_LISTS)
-    if work.unnumbered:
+    if work.systems_unknown:
         here = _plain(log.index.system_names)
         known[NAMES] = pl.Series([here], dtype=pl.List(here.dtype))
     return {name: in_first(n, value) for name, value in known.items()}

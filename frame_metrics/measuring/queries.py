@@ -129,16 +129,16 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
         return found
     # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
     # floats: they are added in the order of the lists, so that the order of the rows does not change the last digit.
-    only_weighted = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
-    more = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
+    number_results_only = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
+    needs_numbers = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
     counted = len(found.list_results.doc) == len(log.table) < 2**32 and not (
-        more or only_weighted or log.columns.cell_keys
+        needs_numbers or number_results_only or log.columns.cell_keys
     )
     by = log.table.get_column("hash", default=None) if counted else None
     return replace(
         found,
         list_results=with_document_numbers(
-            found.list_results, log.table["doc"], log.conventions.catalogue, only_results=only_weighted, by=by
+            found.list_results, log.table["doc"], log.conventions.catalogue, only_results=number_results_only, by=by
         ),
     )
 
@@ -160,17 +160,17 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
     if "probability" in reads and (name := of_probabilities(asked)):
         check_probability(name, log.table["score"], str(columns.score))
     cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
-    strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
+    unsettled_by_ties = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    conventions, room = log.conventions, 0 if sums else len(grid.segment_query)
-    arrays = _arrays_of(asked, averages, conventions, room) | role_values(log)
+    conventions, n_allocated = log.conventions, 0 if sums else len(grid.segment_query)
+    arrays = _arrays_of(asked, averages, conventions, n_allocated) | role_values(log)
     values = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
     summed: dict[int, Summed] = {}
     order = _order_of(log, asked, deep)
     ordered = order != "none"
 
     def work(block: Block) -> None:
-        for name, metric in strict:
+        for name, metric in unsettled_by_ties:
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:

@@ -18,7 +18,14 @@ from frame_metrics.measuring.rows import Inputs, class_cells, class_sizes, each_
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import share_of_top
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, enough_resamples, percentile_interval, units_of
+from frame_metrics.stats.resampling import (
+    NUMBERS_AT_ONCE,
+    Units,
+    draws,
+    enough_resamples,
+    percentile_interval,
+    units_of,
+)
 from frame_metrics.stats.shares import effective, kish_within, wilson_on_range
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
@@ -164,7 +171,7 @@ class RowDraws:
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
-        step = max(AT_ONCE // max(self.inputs.cases.k, 1), 1)
+        step = max(NUMBERS_AT_ONCE // max(self.inputs.cases.k, 1), 1)
         for rows in self._merged_rows(kind):
             made = {
                 segment: INPUT_OF_RESAMPLES[kind](self.inputs, segment, *columns)

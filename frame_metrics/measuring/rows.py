@@ -24,7 +24,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_parameters
 from frame_metrics.roles.series import refuse
-from frame_metrics.stats.averages import Averages, no_further
+from frame_metrics.stats.averages import Averages, within_values
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.shares import kish_within
 
@@ -414,7 +414,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Se
         weight = inputs.tables.predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
-    return SegmentValues(no_further(mean, filled_values), undefined)
+    return SegmentValues(within_values(mean, filled_values), undefined)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:

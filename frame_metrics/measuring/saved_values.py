@@ -121,14 +121,14 @@ def saved_values_of(
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
     """
-    metrics, number = _metrics_in(source)
+    metrics, metric_of_text = _metrics_in(source)
     if not metrics and not audited:
         raise BadValueError(f"{_where(source.call.columns)}: the frame has no rows, and so no metrics")
     if isinstance(source, InPieces):
         wanted = metrics if asked is None else asked
         sums = not queries and need_sums_alone(source.call.conventions, wanted, averages)
-        return gathered_of(_work(source, metrics, number, asked, averages, sums=sums), source)
-    found = _read(source, len(metrics), number)[1]
+        return gathered_of(_work(source, metrics, metric_of_text, asked, averages, sums=sums), source)
+    found = _read(source, len(metrics), metric_of_text)[1]
     if not audited:
         check_shared(found.index)
     return _of(found, metrics, asked)
@@ -163,7 +163,7 @@ def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
 
 
 def _read(
-    source: Source, n: int, number: dict[str, int] | None, whole_log: WholeLogFacts | None = None
+    source: Source, n: int, metric_of_text: dict[str, int] | None, whole_log: WholeLogFacts | None = None
 ) -> tuple[Log, Values]:
     """Read the numbers of rows in memory, or of a piece.
 
@@ -171,12 +171,12 @@ def _read(
     ----------
     source : the rows.
     n : number of metrics.
-    number : the number of the metric that each text means; None if each column of values is a metric.
+    metric_of_text : the number of the metric that each text means; None if each column of values is a metric.
     whole_log : see ``read_log``.
     """
     columns, code = source.call.columns, None
-    if number is not None:
-        code = _texts(source.table, columns).replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    if metric_of_text is not None:
+        code = _texts(source.table, columns).replace_strict(metric_of_text, return_dtype=pl.Int64).to_numpy()
     log, values, absent, fills = read_values(source.table, columns, source.call.conventions, code, n, whole_log)
     every = np.ones(values.shape[1], bool)
     marks: Any = {"without_number": absent, "fills": fills}
@@ -220,7 +220,7 @@ def _named(texts: Sequence[str]) -> Asked:
 def _work(
     source: InPieces,
     available: Asked,
-    number: dict[str, int] | None,
+    metric_of_text: dict[str, int] | None,
     asked: Asked | None,
     averages: Averages = (None,),
     *,
@@ -232,7 +232,9 @@ def _work(
     if asked is not None:
         positions_of_metrics(asked, available, _where(source.call.columns))
     wanted = None if asked is None else [name for name, _ in asked]
-    work: Saved = work_of(Saved, source, [], averages, [name for name, _ in available], number, wanted, sums=sums)
+    work: Saved = work_of(
+        Saved, source, [], averages, [name for name, _ in available], metric_of_text, wanted, sums=sums
+    )
     return work
 
 

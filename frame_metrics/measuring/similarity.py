@@ -59,7 +59,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
             "the rows of both into one frame with system="
         )
     work = work_of(Comparing, source, asked, (None,), ())
-    if baseline is None and work.unnumbered:  # which systems there are is a question of its own to a cluster
+    if baseline is None and work.systems_unknown:  # which systems there are is a question of its own to a cluster
         column = str(work.columns.system)
         work = replace(work, systems=source.pieces.counted([column])[column].sort(nulls_last=True))
     bases = work.system_names.to_list() if baseline is None else bases_of(baseline, work.system_names)
@@ -162,7 +162,7 @@ def listed_call(given: Given) -> Call:
     call = bind(resolved(given.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
         raise ColumnError(missing_text(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
-    return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other
+    return replace(call, conventions=replace(call.conventions, unanswered=None))  # lists without rows are left out
 
 
 def read_lists(call: Call) -> Log:

@@ -91,7 +91,7 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
     mine = rows.filter(MINE).drop(MINE)
     mine = mine.sort(ORDER) if pieces.ordered else mine
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None
-    if work.unnumbered:
+    if work.systems_unknown:
         work = replace(work, systems=rows.filter(pl.col(MINE).is_null())[str(columns.system)].unique())
     table = replace(work, grades=grades).run(mine, work.judgments)  # type: ignore[call-arg]
     check_flags(table, work)

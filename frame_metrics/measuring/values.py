@@ -1,4 +1,4 @@
-"""The table at which kernels end: values of metrics for every ranking, and what averages, intervals and tests add."""
+"""Values of metrics for every ranking, as kernels gave them, and the sums that averages, intervals and tests need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RANKING_FIELDS = ("evaluated", "unanswered", "weight", "cluster", "covariate", "
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Values of metrics for every ranking, NaN where undefined. It knows no rows of the log, and no judgments."""
+    """Values of metrics for every ranking, NaN where undefined: what is left of a log when kernels are done."""
 
     index: Index  # the system, the segment and the query of each ranking
     asked: Asked
@@ -42,7 +42,8 @@ class Values:
     # The number of unanswered rankings of judged queries: 0 or 1, or more if a ranking stands for a sum of several. All
     # are counted, also those that are not evaluated; shape (rankings,).
     unanswered: Array
-    # By the position in ``asked`` of the first metric that has the same, see ``first_of_same_counts``:
+    # Keyed by the first of the metrics that sum the same counts (its position in ``asked``), see
+    # ``first_of_same_counts``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
     rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
     # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings), by metric.
@@ -94,11 +95,11 @@ def first_of_same_counts(asked: Asked, conventions: Conventions) -> list[int]:
     """
     known: dict[Any, int] = {}
 
-    def counts(i: int, metric: Metric) -> Any:
+    def key_of(i: int, metric: Metric) -> Any:
         alike = metric.input is FullConfusion and metric.micro is None and conventions.propensity is None
         return (*conventions.variant(metric), metric.k) if alike else i
 
-    return [known.setdefault(counts(i, metric), i) for i, (_, metric) in enumerate(asked)]
+    return [known.setdefault(key_of(i, metric), i) for i, (_, metric) in enumerate(asked)]
 
 
 def filled(values: Values, i: int) -> Array:
@@ -120,7 +121,8 @@ def as_saved(values: Values) -> Values:
 
 def without(all_values: Values, without_number: Array) -> Values:
     """Take away the values of rankings, as if they had no number; ``without_number``: marks of these, (rankings,)."""
-    values, every = np.where(without_number, np.nan, all_values.value), np.ones(len(without_number), bool)
+    values = np.where(without_number, np.nan, all_values.value)
+    every = np.ones(len(without_number), bool)  # rankings without a value are no longer left out as unevaluated
     none = (
         np.broadcast_to(without_number, values.shape)
         if all_values.without_number is None
@@ -154,7 +156,8 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
         if metric.input is Lists:
             continue
         raw = values = all_values.value[i][some]
-        undefined = lacking if np.count_nonzero(lacking := np.isnan(raw)) else None
+        lacking = np.isnan(raw)
+        undefined = lacking if np.count_nonzero(lacking) else None
         if undefined is not None:
             values = filled(all_values, i)[some]
         ends = (-np.inf, np.inf) if all_values.weights else metric.range  # weighted results may exceed the range
@@ -200,7 +203,7 @@ def summed_in_cells(values: Values, averages: Averages, ranking: Array) -> Summe
 
 
 def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
-    """Return values in which rankings are summed: those of each group become one that is evaluated."""
+    """Return values in which one ranking of each group stays evaluated, and stands for the sums of its group."""
     at, of_parts = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "sums"))
     order, stands = np.argsort(at), np.zeros(len(values.evaluated), bool)
     stands[at] = True
@@ -225,8 +228,8 @@ def effective_sizes(
     """
     some = slice(None) if values.evaluated.all() else values.evaluated
     weights, squares = [], []
-    for i, average in zip(metric_of_tally, tallies, strict=True):
-        each = values.weight if average.average == "weighted" and values.weight is not None else np.ones(1)
+    for i, one_tally in zip(metric_of_tally, tallies, strict=True):
+        each = values.weight if one_tally.average == "weighted" and values.weight is not None else np.ones(1)
         sum_of_weights, sum_of_squares = values.weights[i]
         weights.append((sum_of_weights * each)[some])
         squares.append((sum_of_squares * each**2)[some])

@@ -31,7 +31,10 @@ TEXT_LISTS = pl.List(pl.List(pl.String))
 
 @dataclass(frozen=True, eq=False)
 class PieceWork(ABC):
-    """The computation for each piece of a frame; it can be sent to other processes."""
+    """The computation for each piece of a frame; it can be sent to other processes.
+
+    ``__call__`` is what engines call; it calls ``run``, and that ``_answer``, which calls ``answer`` of the subclass.
+    """
 
     call: Call  # without its frames: pieces take their place
     empty: pl.DataFrame  # the columns of a piece, without rows
@@ -51,8 +54,8 @@ class PieceWork(ABC):
         """
 
     @property
-    def unnumbered(self) -> bool:
-        """True if pieces have their own systems, and those of other pieces are unknown."""
+    def systems_unknown(self) -> bool:
+        """True if systems have rows of their own, and a piece does not know those of other pieces."""
         return self.systems is None and self.call.columns.systems_have_rows
 
     @property
@@ -92,7 +95,7 @@ class PieceWork(ABC):
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else self.call.columns.shape.per_system
-        whole_log = WholeLogFacts(len(every) or None, more=self.unnumbered)
+        whole_log = WholeLogFacts(len(every) or None, more=self.systems_unknown)
         answer = self.answer(source, whole_log, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.call.columns.relevant:
             return answer
@@ -110,9 +113,9 @@ class PieceWork(ABC):
         return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
 
     def judged_rows(self, table: pl.DataFrame) -> tuple[pl.Series, list[list[str]]]:
-        """Return the rows of the judgments whose query is in a table.
+        """Return the rows of the judgments whose query is in a table, and the fact ``ZEROS``.
 
-        And, as the fact ``ZEROS``, its queries that are judged with other leading zeros only. If rows of another piece
+        The fact is the queries of the table that are judged with other leading zeros only. If rows of another piece
         have the judged query itself, it is another query.
         """
         own, columns = self.call.columns.query, self.call.judgment_columns

@@ -14,14 +14,14 @@ from frame_metrics.stats.arms import DOMINANT, LARGE
 from frame_metrics.stats.distances import Distance, distances
 from frame_metrics.stats.exchange import FIRST, LIKELY, NEAR
 from frame_metrics.stats.families import Maxima
-from frame_metrics.stats.kinds import WIDE, Kinds
+from frame_metrics.stats.kinds import MOST_DRAWN_SINGLY, Kinds
 from frame_metrics.stats.resampling import sums_drawn
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.subsets import root_of
 from frame_metrics.stats.units import linear
 from frame_metrics.threads import in_threads
 
-KIND = 5  # units that are drawn in the time in which the number of one kind in one arm is
+UNITS_PER_KIND_AND_ARM = 5  # units that are drawn in the time in which the number of one kind in one arm is
 CACHED = 1 << 15  # units that are drawn together
 
 
@@ -72,8 +72,8 @@ def exchange_families(
     ----------
     blocks : the units.
     families : the number of families.
-    permutations : how many are drawn; of ``WIDE`` or more units ``FIRST``, and the rest if a p-value is below
-        ``LIKELY``, or the level needs more.
+    permutations : how many are drawn; of ``MOST_DRAWN_SINGLY`` or more units ``FIRST``, and the rest if a p-value is
+        below ``LIKELY``, or the level needs more.
     level : the level of the intervals.
     tick : called with how many permutations are done.
 
@@ -83,7 +83,7 @@ def exchange_families(
     Theoretical Statistics 48(2), 2014.
     """
     each = [Exchanges(block, seed, i) for i, block in enumerate(blocks)]
-    costly = any(one.labour >= WIDE for one in each)
+    costly = any(one.labour >= MOST_DRAWN_SINGLY for one in each)
     first = min(FIRST, permutations) if costly else permutations
     found = _maxima(each, families, range(first), tick)
     if first < permutations:
@@ -154,12 +154,12 @@ class Exchanges:
     def _kinds(self) -> Kinds:
         """The kinds of units, if fewer numbers are drawn of these than of single units."""
         held = [one.unit_values for one in self.all]
-        found = Kinds.of(np.column_stack(held), 2 * KIND * len(self.block.n))
+        found = Kinds.of(np.column_stack(held), 2 * UNITS_PER_KIND_AND_ARM * len(self.block.n))
         return Kinds.alone(held) if 2 * self._labour(found) > int(found.times.sum()) else found
 
     def _labour(self, kinds: Kinds) -> int:
         """Return the number of units that are drawn one by one in the time of one exchange."""
-        return kinds.left + KIND * len(self.block.n) * kinds.common
+        return kinds.left + UNITS_PER_KIND_AND_ARM * len(self.block.n) * kinds.common
 
     @cached_property
     def smooth(self) -> bool:
@@ -171,7 +171,7 @@ class Exchanges:
     @cached_property
     def normal(self) -> bool:
         """True for large arms whose means are normal, and whose units are of many kinds: no exchange is drawn."""
-        return self.smooth and int(self.block.n[0]) >= LARGE and self._drawn >= WIDE
+        return self.smooth and int(self.block.n[0]) >= LARGE and self._drawn >= MOST_DRAWN_SINGLY
 
     @property
     def _drawn(self) -> int:

@@ -70,7 +70,7 @@ def compared(
     if test == "randomization":
         return out | _exchanged(arms, variances, level, drawn, tick, np.broadcast_to(wide, len(difference)))
     # What remains are t, z and the bootstrap. The smallest difference that would show is that of the formula for each.
-    free = freedom(variances, arms.n_free)
+    free = freedom(variances, arms.n_for_freedom)
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
         draws = drawn_means(arms, drawn[1], drawn[2])
@@ -96,7 +96,7 @@ def _exchanged(
     tested by Welch's t, where exchanges would take long. In a family all have the width of the family.
     """
     permutations, _, seed = drawn
-    free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
+    free, error = freedom(variances, arms.n_for_freedom), np.sqrt(variances.sum(axis=0))
     known, far = np.isfinite(wide), np.where(np.isfinite(wide), wide, 0)
     levels = np.array([max(level, level_of_errors(one)) for one in far.tolist()])
     more = np.array([t_quantile(POWER, df) for df in free.tolist()])
@@ -265,7 +265,7 @@ def freedom(variances: Array, n: Sequence[float]) -> Array:
 def _errors_away(arms: Arms | Strata, test: str, level: float, variances: Array) -> Array:
     """Return how many standard errors the ends of an interval are away, by Welch's t or by the normal distribution."""
     if test == "t":
-        return _away(level, freedom(variances, arms.n_free))
+        return _away(level, freedom(variances, arms.n_for_freedom))
     return np.full(variances.shape[1], normal_quantile(level))
 
 

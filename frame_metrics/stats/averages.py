@@ -59,7 +59,7 @@ def geometric(sums: Array) -> Array:
     return np.exp(quotient(sums))
 
 
-def no_further(mean: Array, values: Array) -> Array:
+def within_values(mean: Array, values: Array) -> Array:
     """Clip means to the least and the greatest of their values, which rounded sums may exceed.
 
     So a mean of equal values is exactly that value, and passes a limit that all of them pass.
@@ -83,7 +83,7 @@ def means_of(columns: Array, weight: Array | None) -> Array:
     """
     each = np.ones(columns.shape[1], bool) if weight is None else weight
     sums = sums_within(None, 1, [*(columns if weight is None else columns * weight), each])[:, 0]
-    return no_further(sums[:-1] / sums[-1], columns.T)
+    return within_values(sums[:-1] / sums[-1], columns.T)
 
 
 def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str]:
@@ -108,7 +108,7 @@ def tally(
     filled: Array,
     average: str,
     weight: Array | None,
-    every: tuple[Array, Array],
+    all_and_none: tuple[Array, Array],
     ends: tuple[float, float],
     squared: Array | None = None,
 ) -> Tally:
@@ -120,14 +120,14 @@ def tally(
     filled : values with undefined ones replaced, NaN for those that are left out of the mean, shape (queries,).
     average : "sum", "macro" (which ignores weights), "weighted", "gmean", "rows" or a quantile.
     weight : the weight of each query, for "rows" its number of rows, shape (queries,); None: 1.
-    every : an array of True, and one of False, shape (queries,). Metrics that are defined for all queries share them,
-        so that they are summed only once.
+    all_and_none : an array of True, and one of False, shape (queries,). Metrics that are defined for all queries share
+        them, so that they are summed only once.
     ends : the least and the greatest value that the metric may have.
     squared : the squares of weights, shape (queries,), which metrics may share; None: they are computed.
     """
-    defined, values = every[0], filled
+    defined, values = all_and_none[0], filled
     if undefined is None:
-        undefined = every[1]
+        undefined = all_and_none[1]
     else:
         defined = ~np.isnan(filled)
         values = np.where(defined, filled, 0)
@@ -139,15 +139,17 @@ def tally(
         each = np.maximum(filled, FLOOR)
         values = np.log(np.maximum(values, FLOOR)) * defined
     plain = weight is None or average == "macro"
-    of = None if plain else weight
+    used_weight = None if plain else weight
     columns: tuple[Array, ...] = (values, defined)
-    if of is not None:  # the squares are for Kish's number; if all queries count, metrics share the arrays of weights
-        all_defined = defined is every[0] and squared is not None
-        share = of if all_defined else defined * of
-        columns = values * of, share, squared if all_defined and squared is not None else share * of
+    if (
+        used_weight is not None
+    ):  # the squares are for Kish's number; if all queries count, metrics share the arrays of weights
+        all_defined = defined is all_and_none[0] and squared is not None
+        share = used_weight if all_defined else defined * used_weight
+        columns = values * used_weight, share, squared if all_defined and squared is not None else share * used_weight
     finish = geometric if average == "gmean" else quotient
     return Tally(
-        average, columns, finish, defined, undefined, ends=(each, each), each=each, value_range=ends, weight=of
+        average, columns, finish, defined, undefined, ends=(each, each), each=each, value_range=ends, weight=used_weight
     )
 
 
@@ -210,7 +212,7 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
     at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
-    value[at] = value[at].clip(*ends)  # sums are rounded: see ``no_further``
+    value[at] = value[at].clip(*ends)  # sums are rounded: see ``within_values``
     nothing = n_counted == 0
     value[nothing] = np.nan
     effective = np.where(nothing, np.nan, n_counted)

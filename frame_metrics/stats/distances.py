@@ -13,7 +13,7 @@ from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.units import KINDS, linear, of_kinds
 
 # From marks of the rows of one arm, shape (draws, rows), to the distance of the means, shape (draws, columns).
-Far = Callable[[Array], Array]
+DistanceOfMarks = Callable[[Array], Array]
 EXPECTED = 30  # units of the smaller arm with a rare value, below which the plain difference is exchanged
 LEFT = 1e-14  # a variance below this share of the squares that it is left of is only rounding
 

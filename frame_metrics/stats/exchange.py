@@ -11,9 +11,9 @@ from math import comb
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.distances import Distance, Far, distances, over_strata, plain_over
-from frame_metrics.stats.kinds import KIND, WIDE, DrawnSums, Kinds, random_marks
-from frame_metrics.stats.resampling import AT_ONCE, sums_drawn
+from frame_metrics.stats.distances import Distance, DistanceOfMarks, distances, over_strata, plain_over
+from frame_metrics.stats.kinds import MOST_DRAWN_SINGLY, UNITS_PER_KIND, DrawnSums, Kinds, random_marks
+from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, sums_drawn
 from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.strata import Strata
@@ -21,7 +21,8 @@ from frame_metrics.stats.subsets import subsets_at_once
 from frame_metrics.stats.units import Arms
 from frame_metrics.threads import in_threads
 
-Draw = Callable[[np.random.Generator, int], Array]  # draws exchanges, and returns the distance of each, as ``Far`` does
+# Draws so many exchanges, and returns the distance of each, as ``DistanceOfMarks`` does.
+DrawExchanges = Callable[[np.random.Generator, int], Array]
 NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
 FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
 
@@ -70,9 +71,9 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, by_t
 
     What is compared is ``Distance``, or, if some units are in both arms, the difference in standard errors. Where
     values repeat, such as those of searches without a click, the number of each kind is drawn instead of units. Where
-    ``WIDE`` or more units are left, the large ones are drawn one by one, and the sum of the others as a normal number.
-    Where these are too many, ``FIRST`` exchanges are drawn, and the rest of ``permutations`` only for p-values below
-    ``LIKELY``.
+    ``MOST_DRAWN_SINGLY`` or more units are left, the large ones are drawn one by one, and the sum of the others as a
+    normal number. Where these are too many, ``FIRST`` exchanges are drawn, and the rest of ``permutations`` only for
+    p-values below ``LIKELY``.
 
     Parameters
     ----------
@@ -123,11 +124,13 @@ def _of_both(arms: Arms, ways: int, drawn: Drawn, tick: Tick) -> Array:
     def draw(random: np.random.Generator, draws: int) -> Array:
         return far(_choice(random, draws, alone, less, pairs))
 
-    return drawn.p_values(draw, _enough(far, seen), max(AT_ONCE // width, 1), tick, costly=width >= WIDE)
+    return drawn.p_values(
+        draw, _enough(far, seen), max(NUMBERS_AT_ONCE // width, 1), tick, costly=width >= MOST_DRAWN_SINGLY
+    )
 
 
 def _share_of_all(
-    far: Far, groups: Sequence[tuple[Array, int]], pairs: Array, seen: Array, ways: int, width: int
+    far: DistanceOfMarks, groups: Sequence[tuple[Array, int]], pairs: Array, seen: Array, ways: int, width: int
 ) -> Array:
     """Return the share of all ways to exchange that are as far from 0 as the observed one, shape (columns,)."""
     enough = _enough(far, seen)
@@ -161,7 +164,7 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
     for column in range(len(p)):
         kinds = [Kinds.of(layer.each[column].unit_values) for layer in layers]
         # Left NaN: the difference is normal, and exchanges would take long. The caller takes Welch's t.
-        if normal[column] and _labour(kinds) >= WIDE:
+        if normal[column] and _labour(kinds) >= MOST_DRAWN_SINGLY:
             continue
         kinds = [one.parted(layer.n[0] / len(layer.seen)) for one, layer in zip(kinds, layers, strict=True)]
         # Few units are equal in this column, so that drawing kinds saves little. Such columns share one draw of units.
@@ -181,7 +184,7 @@ def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) 
 
 def _labour(kinds: Sequence[Kinds]) -> int:
     """Return the number of units that are drawn one by one in the time of one exchange, in all strata."""
-    return sum(one.left + KIND * one.common for one in kinds)
+    return sum(one.left + UNITS_PER_KIND * one.common for one in kinds)
 
 
 def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tick: Tick) -> Array:
@@ -198,8 +201,8 @@ def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tic
 
     left, seen = max(one.left for one in kinds), np.concatenate([layer.seen for layer in layers])
     each = sum(one.common + one.left for one in kinds)
-    step = subsets_at_once(left) if left >= WIDE else max(AT_ONCE // max(each, 1), 1)
-    return drawn.p_values(draw, _enough(_between(layers), seen), step, tick, costly=_labour(kinds) >= WIDE)
+    step = subsets_at_once(left) if left >= MOST_DRAWN_SINGLY else max(NUMBERS_AT_ONCE // max(each, 1), 1)
+    return drawn.p_values(draw, _enough(_between(layers), seen), step, tick, costly=_labour(kinds) >= MOST_DRAWN_SINGLY)
 
 
 @dataclass(frozen=True)
@@ -209,7 +212,7 @@ class Drawn:
     permutations: int
     seed: int
 
-    def p_values(self, draw: Draw, enough: Array, step: int, tick: Tick, *, costly: bool) -> Array:
+    def p_values(self, draw: DrawExchanges, enough: Array, step: int, tick: Tick, *, costly: bool) -> Array:
         """Return the shares of exchanges that are at least as far from 0 as the observed ones, shape (columns,).
 
         Parameters
@@ -230,7 +233,7 @@ class Drawn:
         reached = reached + self._reached(range(first, self.permutations), draw, enough, step, tick)
         return np.where(p < LIKELY, (reached + 1) / (self.permutations + 1), p)
 
-    def _reached(self, these: range, draw: Draw, enough: Array, step: int, tick: Tick) -> Array:
+    def _reached(self, these: range, draw: DrawExchanges, enough: Array, step: int, tick: Tick) -> Array:
         """Count the exchanges among ``these`` that are as far from 0 as the observed ones; the rest as in ``share``."""
         counts: dict[int, Array] = {}
 
@@ -261,14 +264,14 @@ def _every_choice(groups: Sequence[tuple[Array, int]], pairs: Array, width: int)
     """
     rows, n = sum(len(some) for some, _ in groups) + pairs.size, len(groups)
     ways = product(*(combinations(some.tolist(), less) for some, less in groups), *pairs.T.tolist())
-    while some := list(islice(ways, max(AT_ONCE // width, 1))):
+    while some := list(islice(ways, max(NUMBERS_AT_ONCE // width, 1))):
         marks = np.zeros((len(some), rows), bool)
         chosen = [(*chain.from_iterable(way[:n]), *way[n:]) for way in some]
         np.put_along_axis(marks, np.array(chosen), True, axis=1)
         yield marks
 
 
-def _enough(far: Far, seen: Array) -> Array:
+def _enough(far: DistanceOfMarks, seen: Array) -> Array:
     """Return the least distances that count as the observed ones; ``seen``: whether a row is of the arm drawn."""
     return far(seen[None])[0] * (1 - NEAR)
 
@@ -278,7 +281,7 @@ def _reached(distance: Array, enough: Array) -> Array:
     return np.count_nonzero(distance >= enough, axis=0)
 
 
-def _between(layers: Sequence[Layer]) -> Far:
+def _between(layers: Sequence[Layer]) -> DistanceOfMarks:
     """Return the distance of the means of arms without shared units, if rows of one arm are marked in each stratum."""
     rows = [layer.rows() for layer in layers]
     flat, totals = [parts.T for parts, _ in rows], [own for _, own in rows]

@@ -11,7 +11,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, p_value_of_count
-from frame_metrics.stats.significance import CLOSE, Tick, left_of
+from frame_metrics.stats.significance import CLOSE, Tick, variance_left
 
 ROOM = 100_000_000  # bytes of flipped sums that are kept at a time
 ROUNDED = 1e-14  # share of the mean size of differences from which they are made otherwise
@@ -82,8 +82,8 @@ class FlipBlock:
 
     @cached_property
     def left(self) -> Array:
-        """The part that is left of the variance of each unit, as ``left_of`` has it, shape (units, patterns)."""
-        return np.column_stack([left_of(size) for size in self.sizes.T])
+        """The part that is left of the variance of each unit, as ``variance_left`` has it, shape (units, patterns)."""
+        return np.column_stack([variance_left(size) for size in self.sizes.T])
 
     @cached_property
     def units(self) -> Array:
@@ -283,8 +283,8 @@ def _of_side(values: Array, side: int) -> Array:
 def _weighted(block: FlipBlock, columns: Array, distance: Array, flips: Flips) -> tuple[Array, Array]:
     """Return flipped distances in standard errors of the flipped values, (flips, columns), and which there are.
 
-    With signs s, distances S_c, weights W_c and the f_c of ``left_of``, the flipped mean is m = sum_c s_c S_c / W, and
-    the squared error of W m is sum_c (s_c S_c - W_c m)^2 / f_c.
+    With signs s, distances S_c, weights W_c and the f_c of ``variance_left``, the flipped mean is m = sum_c s_c S_c /
+    W, and the squared error of W m is sum_c (s_c S_c - W_c m)^2 / f_c.
 
     Parameters
     ----------

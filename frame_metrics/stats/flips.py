@@ -12,15 +12,15 @@ from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.threads import in_threads
 
 BYTES = 1 << 22  # random bytes that are drawn at a time: a block
-ATONCE = 16  # blocks that are processed before their sums are added up
-PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
-MOST = 62  # units of which all flips can be numbered by a 64-bit integer
+BLOCKS_AT_ONCE = 16  # blocks that are processed before their sums are added up
+PARTS_OF_STEP = 16  # parts into which the draws of a step are split, so that each stays in the cache
+MOST_NUMBERED = 62  # units of which all flips can be numbered by a 64-bit integer
 SIGNS = 1 - 2 * BITS  # of eight rows for each byte: a bit flips one
 
 
 def every_flip(units: int, permutations: int) -> bool:
     """Return True if there are no more ways to flip the signs of units than ``permutations``: each is then counted."""
-    return units <= min(np.log2(permutations), MOST)
+    return units <= min(np.log2(permutations), MOST_NUMBERED)
 
 
 def least_p(test: str, units: int, permutations: int) -> float:
@@ -110,7 +110,7 @@ def exchanged(
             exchange = draws[:, None] >> np.arange(units) & 1
         else:
             exchange = np.random.default_rng([seed, begin // step]).integers(0, 2, (len(draws), units))
-        few = max(step // PARTS, 1)
+        few = max(step // PARTS_OF_STEP, 1)
         for some in np.split(exchange, range(few, len(draws), few)):
             reached.append((~(np.abs(differences(some)) < least)).sum(axis=0))  # an undefined one too
         tick((begin + len(draws)) * units // n - begin * units // n)
@@ -150,8 +150,8 @@ def flipped(
         tick(8 * len(some))
 
     whole = np.zeros((flips, rows.shape[1]))
-    for begin in range(0, len(blocks), ATONCE):  # a few blocks at a time, so that few sums are in memory
-        these = blocks[begin : begin + ATONCE]
+    for begin in range(0, len(blocks), BLOCKS_AT_ONCE):  # a few blocks at a time, so that few sums are in memory
+        these = blocks[begin : begin + BLOCKS_AT_ONCE]
         in_threads(these, work)
         for block in these:
             whole += pieces.pop(block)
@@ -166,7 +166,7 @@ def _eights_of(place: Array) -> tuple[Array, Array]:
 
 def numbers_at_once(rows: int, flips: int) -> int:
     """Return how many numbers ``flipped`` holds at once for a flip of a column, of so many rows."""
-    return 1 + min(ATONCE, -(-rows // (8 * max(BYTES // flips, 1)))) + 4
+    return 1 + min(BLOCKS_AT_ONCE, -(-rows // (8 * max(BYTES // flips, 1)))) + 4
 
 
 def _chosen(eight: Array, flips: int, seed: list[int], *, every: bool) -> Array:

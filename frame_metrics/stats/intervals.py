@@ -23,8 +23,8 @@ from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import order_statistics, quantile_drawn
 from frame_metrics.stats.resampling import (
-    MIN_UNITS_FOR_DRAWS,
-    OFTEN,
+    FEW_UNITS,
+    MIN_RESAMPLES_OF_FEW,
     Units,
     draws,
     enough_resamples,
@@ -35,7 +35,8 @@ from frame_metrics.stats.resampling import (
 )
 from frame_metrics.stats.shares import effective, kish, wilson_on_range
 
-VARIED = 5  # units, and values that differ from the commonest, that a spread takes
+# The fewest units, and the fewest that differ from the commonest value, for an interval by draws.
+MIN_VARIED = 5
 
 
 def intervals(
@@ -54,8 +55,8 @@ def intervals(
 
     - Shares, where all values of a metric, of all groups together, are 0 or 1: Wilson's.
     - Quantiles: order statistics; with clusters percentiles of draws.
-    - Fewer than ``VARIED`` units, or values that differ from the commonest one, which is most of them: Wilson's formula
-      at the mean, on the range of the metric; NaN if that has no end.
+    - Fewer than ``MIN_VARIED`` units, or fewer that differ from the value that most have: Wilson's formula at the mean,
+      on the range of the metric; NaN if that has no end.
     - All others: percentiles of resampled averages at the expanded level of so many units.
 
     Every group draws from the same seed, so that a group's interval does not depend on the draws of others. An end is
@@ -90,7 +91,7 @@ def intervals(
         drawn: list[tuple[int, SeenUnits]] = []
         for i, average in enumerate(tallies):
             seen = _seen(average, members, cluster_of, level, zero_one=shares[id(average.each)])
-            if seen.ends is None or not (formulas or seen is NO_UNITS):
+            if seen.ends is None or not (formulas or seen.units == 0):
                 drawn.append((i, seen))
             else:
                 out[:, i, g] = seen.ends
@@ -123,7 +124,7 @@ class SeenUnits:
 
     units: int  # queries, or clusters
     n: float  # their number, or Kish's
-    ends: tuple[float, float] | None  # of the interval; None where draws give them
+    ends: tuple[float, float] | None  # of the interval by a formula, NaN for too few units; None where draws give it
 
 
 NO_UNITS = SeenUnits(0, 0, (np.nan, np.nan))
@@ -168,7 +169,7 @@ def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float
         return SeenUnits(units, n, _of_share(average, values, weight, cluster_of, level))
     if zero_one and average.average == "micro":
         return SeenUnits(units, n, _of_pooled_shares(average, members, cluster_of, level))
-    if units >= VARIED and _vary(values, cluster_of, units):
+    if units >= MIN_VARIED and _vary(values, cluster_of, units):
         return SeenUnits(units, n, None)
     return SeenUnits(units, n, _on_range(average, values, weight, members, n, level))
 
@@ -219,7 +220,7 @@ def _vary(values: Array, cluster_of: Array | None, units: int) -> bool:
     middle = np.partition(values, len(values) // 2)[len(values) // 2]
     others = values != middle
     differ = int(np.count_nonzero(others if cluster_of is None else np.bincount(cluster_of, others)))
-    return differ >= min(VARIED, units - differ)
+    return differ >= min(MIN_VARIED, units - differ)
 
 
 def _on_range(
@@ -272,7 +273,7 @@ def _draws(tallies: list[Tally], members: Array, cluster_of: Array | None, resam
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     if not rising:
         # with more draws they would take too much memory to be kept
-        few = units.shape[1] < MIN_UNITS_FOR_DRAWS and resamples <= OFTEN
+        few = units.shape[1] < FEW_UNITS and resamples <= MIN_RESAMPLES_OF_FEW
         sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
         return by_tally(sums, edges)
     pieces = []
@@ -286,7 +287,7 @@ def _draws(tallies: list[Tally], members: Array, cluster_of: Array | None, resam
     return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 
 
-@lru_cache(maxsize=MIN_UNITS_FOR_DRAWS)
+@lru_cache(maxsize=FEW_UNITS)
 def _often(n: int, resamples: int, seed: int) -> Array:
     """Return how often each of a few units is in each resample, (resamples, units): the same for all such groups."""
     return np.concatenate([often.astype(np.float64) for often in draws(Units.without_values(n), resamples, seed)])

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.resampling import MANY, merge_equal_rows, sums_drawn
+from frame_metrics.stats.resampling import MIN_REPEATS, merge_equal_rows, sums_drawn
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
 
-KIND = 10  # units that are drawn in the time in which the number of one kind is
-WIDE = 10_000  # units from which they are not drawn one by one, where that can be helped
+UNITS_PER_KIND = 10  # units that are drawn in the time in which the number of one kind is
+MOST_DRAWN_SINGLY = 10_000  # units from which they are not drawn one by one, where that can be helped
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Kinds:
     small: int = 0  # number of units whose sum is drawn as normal
 
     @classmethod
-    def of(cls, values: Array, least: int = MANY) -> Kinds:
+    def of(cls, values: Array, least: int = MIN_REPEATS) -> Kinds:
         """Find the kinds of units that hold these numbers, shape (units, columns).
 
         ``least``: the number of units from which a kind is common.
@@ -45,11 +45,11 @@ class Kinds:
         return cls(np.column_stack(values), np.ones(len(values[0]), np.int64), 0)
 
     def parted(self, share: float) -> Kinds:
-        """Return the same with the few large units of ``WIDE`` or more first, and the others as a sum.
+        """Return the same with the few large units of ``MOST_DRAWN_SINGLY`` or more first, and the others as a sum.
 
         ``share``: of the units that are drawn for the arm with fewer.
         """
-        if self.left < WIDE:
+        if self.left < MOST_DRAWN_SINGLY:
             return self
         single = self.values[self.common :]
         large = large_units(single, share)
@@ -89,7 +89,7 @@ class DrawnSums:
             counts = random.multivariate_hypergeometric(colors, less, draws, method="marginals")
         chosen = counts[:, kinds.common]
         sums = sums_drawn(self.common.T, counts[:, : kinds.common]).T
-        if kinds.left >= WIDE:
+        if kinds.left >= MOST_DRAWN_SINGLY:
             return sums + subset_sums(random, self.single, chosen)
         sums = sums + sums_drawn(self.single.T, random_marks(random, chosen, kinds.left)).T
         return sums if self.small is None else sums + self.small.draw(random, counts[:, -1])

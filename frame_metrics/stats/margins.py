@@ -305,7 +305,7 @@ def margin_p_of_arms(
             gain = way * sign * arms.raw_difference + margin
             p[side] = np.where(asked, by_looks(arms, gain, variances, grown), np.nan)
         return p
-    free = freedom(variances, arms.n_free)
+    free = freedom(variances, arms.n_for_freedom)
     # Shares have the bound of Newcombe's interval; all others need a known standard error.
     share = arms.of_shares & (test == "randomization")
     known = asked & ~share & (error > 0) & ~arms.few.any(axis=0)

@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exchange import LIKELY, NEAR
 from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.resampling import AT_ONCE, units_of
+from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, units_of
 from frame_metrics.threads import in_threads
 
 MIN_COMPARED = 5  # units of a segment, and of the rest, that are compared
@@ -24,8 +24,7 @@ MANY, ALONE = 20_000, 5000  # units: from so many on, blocks are permuted; so ma
 COSTLY = 200_000  # numbers of a permutation, from which on few are drawn
 SIGNS = 2000  # at least so many signs are drawn; of more clusters, several share one
 
-Far = Callable[[Array], Array]
-Draw = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations
+DrawGreatest = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ class LabelledUnits:
             return np.zeros(0, np.int64)
         return np.flatnonzero((self.n >= MIN_COMPARED) & (others >= MIN_COMPARED))
 
-    def counted(self, seed: int) -> tuple[Array, Draw, int]:
+    def counted(self, seed: int) -> tuple[Array, DrawGreatest, int]:
         """Return the distance of each segment's share, a function that draws the greatest, and numbers of a draw."""
         del seed
         own, high = self.n[self.some], self.sums == self.sums.max()
@@ -165,7 +164,7 @@ class LabelledUnits:
 
         return far(np.add.reduceat(high, self.starts, dtype=np.int64)), draw, len(self.n)
 
-    def permuted(self, seed: int) -> tuple[Array, Draw, int]:
+    def permuted(self, seed: int) -> tuple[Array, DrawGreatest, int]:
         """Return what ``counted`` returns, for means: distances are in standard errors, and whole rows are permuted."""
         parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n, seed)
         total, own = parts.sum(axis=1)[:, None], self.n[self.some]
@@ -193,7 +192,7 @@ class LabelledUnits:
 
         return far(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
 
-    def flipped(self, seed: int) -> tuple[Array, Draw, int]:
+    def flipped(self, seed: int) -> tuple[Array, DrawGreatest, int]:
         """Return what ``counted`` returns, for clusters in several segments: what they add to differences is flipped.
 
         A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
@@ -287,14 +286,14 @@ def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: in
     return np.bincount(at, residual), rows // signs, rows % signs
 
 
-def _share(draw: Draw, enough: float, width: int, seed: int) -> float:
+def _share(draw: DrawGreatest, enough: float, width: int, seed: int) -> float:
     """Return the share of permutations that reach a distance, what was seen being one of them.
 
     ``FIRST`` are drawn, ``DRAWS`` where the share of these is below ``LIKELY``, and ``MOST`` where that of these is
     near the level. What takes long is left out: the last ones of more than ``MANY`` numbers, and the second ones of
     more than ``COSTLY`` if none of the first reached it. ``width``: the numbers of a permutation.
     """
-    step = max(AT_ONCE // width, 1)
+    step = max(NUMBERS_AT_ONCE // width, 1)
     reached = _reached(range(FIRST), draw, enough, step, seed)
     p = (reached + 1) / (FIRST + 1)
     if p >= LIKELY or (width > COSTLY and not reached):
@@ -306,7 +305,7 @@ def _share(draw: Draw, enough: float, width: int, seed: int) -> float:
     return (reached + _reached(range(DRAWS, MOST), draw, enough, step, seed) + 1) / (MOST + 1)
 
 
-def _reached(these: range, draw: Draw, enough: float, step: int, seed: int) -> int:
+def _reached(these: range, draw: DrawGreatest, enough: float, step: int, seed: int) -> int:
     """Count the permutations that reach a distance; blocks of them have random numbers of their own."""
     counts: list[int] = []
 

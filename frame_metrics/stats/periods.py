@@ -130,11 +130,12 @@ def course(periods: Periods, seed: int = 0) -> Course:
 
     The trend is the slope of the means on time, by Student's t. The break is the largest step over all places, in
     standard errors, by permutations of the periods (of days among the same weekday). Both are one family (Holm). If
-    both are told, it is the one that leaves the smaller squares, or either if they leave nearly the same.
+    both are significant, it is the one that leaves the smaller squares, or either if they leave nearly the same.
 
     Neighbours that are correlated know less than so many independent ones. Both statistics t are divided by
     sqrt((1 + r) / (1 - r)), with r the correlation of neighbours that the better of the two leaves, plus 4 / periods,
-    by which fitting lowers it. What is told without that alone is not told: neighbours move together.
+    by which fitting lowers it. What is significant only without that division counts as neither: neighbours
+    move together.
 
     Source: of a break at an unknown place, D. W. K. Andrews, Econometrica 61(4), 1993; of correlated neighbours,
     G. V. Bayley, J. M. Hammersley, Journal of the Royal Statistical Society, Supplement 8(2), 1946.

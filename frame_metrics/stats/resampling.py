@@ -1,4 +1,4 @@
-"""Resample rows: equal ones are drawn together. Queries are given in an order that depends on their keys alone."""
+"""Resample rows: equal ones are drawn together. Callers give queries in the order of ``Index.drawing_order``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from frame_metrics.inputs import Array
 from frame_metrics.threads import in_threads
 
-AT_ONCE = 1 << 20  # random numbers that are drawn together
+NUMBERS_AT_ONCE = 1 << 20  # random numbers that are drawn together
 CACHED = 1 << 15  # units whose counts stay in the cache; more units are drawn in blocks of this size
-MIN_UNITS_FOR_DRAWS, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
+FEW_UNITS = 20  # of fewer units, whose ends are far out, there are at least ``MIN_RESAMPLES_OF_FEW`` resamples
+MIN_RESAMPLES_OF_FEW = 10_000
 ROUNDED = 1e-12  # relative differences between resamples that rounding makes
-MANY = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
+MIN_REPEATS = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> 
 
 def enough_resamples(resamples: int, units: float) -> int:
     """Return how many resamples are drawn of some units: of few, whose ends are far out, more."""
-    return max(resamples, OFTEN) if units < MIN_UNITS_FOR_DRAWS else resamples
+    return max(resamples, MIN_RESAMPLES_OF_FEW) if units < FEW_UNITS else resamples
 
 
 def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:
@@ -100,10 +101,10 @@ def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[A
     Each resample draws as many rows (or clusters) as there are, with replacement. Each block has its own random
     numbers, which do not depend on other blocks.
     """
-    times, width, read = units.times.astype(np.int64), len(units.times), len(units.columns)
+    times, width, n_columns = units.times.astype(np.int64), len(units.times), len(units.columns)
     total = int(times.sum())
-    few = units.cluster is None and total <= MANY * width
-    for _, m, random in _blocks(max(total if few else 0, width * read), resamples, seed):
+    few = units.cluster is None and total <= MIN_REPEATS * width
+    for _, m, random in _blocks(max(total if few else 0, width * n_columns), resamples, seed):
         if units.cluster is not None:
             yield _evenly(int(units.cluster.max()) + 1, m, random)[:, units.cluster] * times
         elif few:
@@ -158,7 +159,7 @@ def _blocks(width: int, resamples: int, seed: int | Sequence[int]) -> Iterator[t
 
     ``width``: random numbers for each resample, which determine the size.
     """
-    seeds, step = seed if isinstance(seed, Sequence) else [seed], max(AT_ONCE // width, 1)
+    seeds, step = seed if isinstance(seed, Sequence) else [seed], max(NUMBERS_AT_ONCE // width, 1)
     for block, begin in enumerate(range(0, resamples, step)):
         yield begin, min(step, resamples - begin), np.random.default_rng([*seeds, block])
 

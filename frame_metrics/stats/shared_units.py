@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.distances import Far, absolute, in_errors
+from frame_metrics.stats.distances import DistanceOfMarks, absolute, in_errors
 from frame_metrics.stats.resampling import sums_drawn
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.units import Arms, linear
 
 
-def studentised(arms: Arms) -> tuple[Far, int]:
+def studentised(arms: Arms) -> tuple[DistanceOfMarks, int]:
     """Return the distance of the means in standard errors, if some units are in both arms, and the numbers of a draw.
 
     With y the sum of a unit's values in an arm, w its size and x its covariate, the mean of the arm is r = Σ y / Σ w.

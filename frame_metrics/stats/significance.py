@@ -39,7 +39,7 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
     return np.where(np.abs(sums) < CLOSE * most, 0, sums).T
 
 
-def times(values: Array, weight: Array | None) -> Array:
+def weighted_values(values: Array, weight: Array | None) -> Array:
     """Return the values of queries times their weights, shape (queries, columns)."""
     return values if weight is None else values * weight[:, None]
 
@@ -79,7 +79,7 @@ def spread_of_pairs(
     units = effective_units(n, weight, cluster)
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
-        error = _robust_error(times(centred - centre, weight), each, cluster, weighted=weigh_unlike(weight))
+        error = _robust_error(weighted_values(centred - centre, weight), each, cluster, weighted=weigh_unlike(weight))
     return SpreadOfPairs(effect, np.where(error * np.sqrt(n) < least, 0, error * scale), units)
 
 
@@ -153,7 +153,9 @@ def deviation(values: Array, weight: Array, often: Array) -> Array:
     """
     heavy = weight * often
     deviations = values - np.average(values, axis=0, weights=heavy)
-    return np.sqrt(ratio(times(deviations**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
+    return np.sqrt(
+        ratio(weighted_values(deviations**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum())
+    )
 
 
 def weigh_unlike(weight: Array | None) -> bool:
@@ -161,7 +163,7 @@ def weigh_unlike(weight: Array | None) -> bool:
     return weight is not None and not all_equal(weight[weight > 0])
 
 
-def left_of(size: Array) -> Array:
+def variance_left(size: Array) -> Array:
     """Return how much of the variance of a unit is left in its squared distance from the weighted mean, (units,).
 
     Of units that vary alike it is (1 - h_c)^2 + sum_d h_d^2 over the others d, with h = w / W: a unit of great weight
@@ -188,12 +190,12 @@ def _robust_error(deviations: Array, weight: Array, cluster: Array | None, *, we
     """Return the standard error of the weighted mean of queries, or of those in G clusters, shape (columns,).
 
     It is sqrt(sum_c S_c^2 / f_c) / W, where S_c is the sum over the queries of a cluster of the weight times the
-    distance from the mean, W that of all weights, and f_c is (G - 1) / G, or with weights that of ``left_of``. Where
-    all weigh alike and each is a cluster, it is the standard deviation over the square root of their number.
+    distance from the mean, W that of all weights, and f_c is (G - 1) / G, or with weights that of ``variance_left``.
+    Where all weigh alike and each is a cluster, it is the standard deviation over the square root of their number.
     """
     sums, size = in_clusters(deviations, cluster), in_clusters(weight[:, None], cluster)
     if weighted:
-        return np.sqrt((sums**2 / left_of(size[:, 0])[:, None]).sum(axis=0)) / weight.sum()
+        return np.sqrt((sums**2 / variance_left(size[:, 0])[:, None]).sum(axis=0)) / weight.sum()
     units = np.count_nonzero(size)
     return np.sqrt(units / (units - 1) * (sums**2).sum(axis=0)) / weight.sum()
 

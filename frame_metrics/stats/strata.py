@@ -44,7 +44,7 @@ class Strata:
         return sum(part.n[0] for part in self.strata), sum(part.n[1] for part in self.strata)
 
     @property
-    def n_free(self) -> tuple[float, ...]:
+    def n_for_freedom(self) -> tuple[float, ...]:
         """The numbers of units behind each of ``variances``; NaN if one arm has too few in all strata together."""
         found = tuple(n for part in self.strata for n in part.n_effective)
         size, mine = np.concatenate([part.size for part in self.strata]), self.mine

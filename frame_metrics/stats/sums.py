@@ -11,7 +11,7 @@ from frame_metrics.inputs.rows import Array
 
 ADDED_SINGLY = 512  # so many numbers are added one by one, which is faster
 DIGITS = 53  # binary ones of a float
-PARTS = 3  # of the digits of numbers, which are added apart; digits beyond these are seldom
+N_PARTS = 3  # the digits of each number are split into so many parts, summed separately; few have digits beyond them
 CHUNK = 1 << 14  # numbers that are worked on at a time, so that they stay in the cache
 LONG = 64  # the mean length of groups from which on chunks pay off
 GREATEST = 970  # a greater power of 2 might overflow
@@ -84,7 +84,7 @@ def _parts(values: Array, starts: Array, exponent: int) -> tuple[Array, Array]:
     room = int(np.diff(starts, append=len(values)).max()).bit_length() + 1
     chunk = min(CHUNK, len(values)) if LONG * len(starts) < len(values) else len(values)
     cuts = starts if chunk == len(values) else np.union1d(starts, np.arange(0, len(values), chunk))
-    sums, more, high = np.zeros((PARTS, len(cuts))), np.zeros(len(cuts), bool), np.empty(chunk)
+    sums, more, high = np.zeros((N_PARTS, len(cuts))), np.zeros(len(cuts), bool), np.empty(chunk)
     for begin in range(0, len(values), chunk):
         here = slice(*np.searchsorted(cuts, (begin, begin + chunk)))
         rest, some, above = values[begin : begin + chunk], cuts[here] - begin, exponent

@@ -12,7 +12,7 @@ from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import CLOSE, MIN_UNITS, left_of
+from frame_metrics.stats.significance import CLOSE, MIN_UNITS, variance_left
 
 KINDS = 3  # kinds of values, whose variance does not follow from their mean, as that of two kinds does
 # Units that do not have the commonest value: with fewer an arm's variance is far too small by chance.
@@ -89,7 +89,7 @@ class Arms:
         return self.n[0] - both, self.n[1] - both, both
 
     @cached_property
-    def n_free(self) -> tuple[float, ...]:
+    def n_for_freedom(self) -> tuple[float, ...]:
         """``n_first_other_both`` for degrees of freedom: Kish's if weights differ, NaN if an arm has too few."""
         return (np.nan,) * 3 if self.weighted and (self.kish < MIN_UNITS).any() else self.n_effective
 
@@ -275,8 +275,8 @@ class Arms:
         They are of the units of the first arm alone, of the other alone, and of both. With psi = (S - m r) / sum m, the
         part of a unit in r = sum S / sum m over the G units of an arm, and f = G / (G - 1), they are sum f psi^2 for
         the first two, and for the third the sum of (sqrt(f_A) psi_A - sqrt(f_B) psi_B)^2. Of queries with unlike
-        weights 1 / f is that of ``left_of``. With a covariate x, theta (x - mean x) / G of the arm is taken from each
-        psi.
+        weights 1 / f is that of ``variance_left``. With a covariate x, theta (x - mean x) / G of the arm is taken from
+        each psi.
 
         Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
         ideas, KDD 2018. A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
@@ -312,10 +312,10 @@ class Arms:
 
     @cached_property
     def _left(self) -> Array:
-        """The part that is left of the variance of each row in its arm, as ``left_of`` has it, shape (rows,)."""
+        """The part that is left of the variance of each row in its arm, as ``variance_left`` has it, shape (rows,)."""
         left = np.empty(len(self.size))
         for arm in (self.mine, ~self.mine):
-            left[arm] = left_of(self.size[arm])
+            left[arm] = variance_left(self.size[arm])
         return left
 
 

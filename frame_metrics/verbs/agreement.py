@@ -41,7 +41,7 @@ from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, enough_resamples, percentile_interval
+from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, Units, draws, enough_resamples, percentile_interval
 
 MeasurementLevel: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
@@ -193,7 +193,7 @@ def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: Interva
 def _drawn(compared: AnnotatorPairs, options: IntervalOptions) -> dict[str, Array]:
     """Return the measures in resamples of the queries, by name, shape (resamples, rows of the result) each."""
     resamples = enough_resamples(options.resamples, compared.queries)
-    size, made, parts = max(1, AT_ONCE // compared.size), {1: compared}, []
+    size, made, parts = max(1, NUMBERS_AT_ONCE // compared.size), {1: compared}, []
     for block in draws(Units.without_values(compared.queries), resamples, options.seed):
         for begin in range(0, len(block), size):
             often = block[begin : begin + size].astype(np.float64)

@@ -55,6 +55,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
     if plan.of_values:
         return _of_values(plan, metrics, options)
     asked = read(metrics)
+    # As text, since a list of averages has no hash; resamples= and seed= change neither checks nor columns.
     key = (*asked, repr((options.average, options.margins, options.layout, options.method, options.ci)))
     call, wide = plan.cached(key, lambda: _checked(plan, asked, options))
 
@@ -177,13 +178,13 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
         return Wide(alike, weighs(call), [False] * len(asked), systems=False, calibrated=True)
     weighted, conventions = call.columns.weight is not None, call.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
-    there_are = {None} if len(over) < len(asked) else set[str | None]()
-    there_are |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
+    averages_shown = {None} if len(over) < len(asked) else set[str | None]()
+    averages_shown |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.of_table and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.lists_averages or len(there_are) == 1, weighs(call), counted, counts_answers(call))
+    return Wide(options.lists_averages or len(averages_shown) == 1, weighs(call), counted, counts_answers(call))
 
 
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

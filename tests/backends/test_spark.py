@@ -292,10 +292,10 @@ def test_tables_given_back(session: Any) -> None:
         }
     )
     frame = spread(session, rows_of(2))
-    back = frame.spread(table)
+    back = frame.to_spark(table)
     assert [kind for _, kind in back.dtypes] == ["string", "bigint", "timestamp_ntz", "double"]
     assert SparkFrame(back).read(table.columns).rows() == table.rows()
-    assert frame.spread(table[:0]).columns == table.columns
+    assert frame.to_spark(table[:0]).columns == table.columns
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from trials import Line, agree, ends
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.intervals import MIN_UNITS_FOR_DRAWS, OFTEN
+from frame_metrics.stats.intervals import FEW_UNITS, MIN_RESAMPLES_OF_FEW
 from frame_metrics.stats.resampling import Units, draws, percentile_interval, resampled
 
 AGREE = 3  # trials of each kind that are done a second way
@@ -336,7 +336,7 @@ def kappa_ends(one: Any, other: Any, seed: int) -> tuple[float, float]:
     """Return the interval of kappa of two annotators, from the counts of each query."""
     n = len(one)
     often = np.concatenate(
-        [np.ones((1, n)), *draws(Units.without_values(n), OFTEN if n < MIN_UNITS_FOR_DRAWS else RESAMPLES, seed)]
+        [np.ones((1, n)), *draws(Units.without_values(n), MIN_RESAMPLES_OF_FEW if n < FEW_UNITS else RESAMPLES, seed)]
     )
     counts = np.array([(one == other).sum(axis=1), one.sum(axis=1), other.sum(axis=1)])
     equal, mine, theirs = np.einsum("du,cu->cd", often, counts) / (n * DOCUMENTS)

@@ -113,13 +113,13 @@ class ArmValues:
         each = (arm[at], values, undefined, weight, unit, covariate)
         return cls(index, all_values.asked, arms, segments, edges, *each, strata)
 
-    def with_saved(self, saved: Call, *, gone: bool = False) -> ArmValues:
+    def with_saved(self, saved: Call, *, allow_new_segments: bool = False) -> ArmValues:
         """Return these arms and saved numbers as one more, the last; a query of both is one unit, as in two arms.
 
         Parameters
         ----------
         saved : as ``saved_call`` returns it.
-        gone : whether there may be segments that only the saved numbers have; they are then the last.
+        allow_new_segments : whether there may be segments that only the saved numbers have; they are then the last.
         """
         there = read_saved(saved, unfilled(self.asked))
         index, theirs = self.index, there.index
@@ -129,7 +129,9 @@ class ArmValues:
         unit = same_query(index, theirs)[query]
         unit = np.where(unit < 0, len(index.queries) + query, unit)
         segment = np.repeat(np.arange(len(self.segments)), np.diff(self.edges))
-        place, named = every_segment(self.segments, theirs) if gone else (same_segment(self.segments, theirs), None)
+        place, named = (
+            every_segment(self.segments, theirs) if allow_new_segments else (same_segment(self.segments, theirs), None)
+        )
         segment = np.append(segment, place[theirs.segment[at]])
         order, n = np.argsort(segment, kind="stable"), len(self.segments if named is None else named)
         with prefix_errors("baseline"):

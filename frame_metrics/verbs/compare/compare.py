@@ -24,7 +24,7 @@ from frame_metrics.verbs.compare.paired import pairing_function, pairs_tested, q
 from frame_metrics.verbs.compare.proxied import proxied
 from frame_metrics.verbs.compare.rows import rows_compared
 
-OF_SOURCE = {"rows": rows_compared, "proxies": proxied}
+COMPARE_BY_KIND = {"rows": rows_compared, "proxies": proxied}
 
 
 def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
@@ -36,14 +36,15 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     options = replace(options, kind=kind)
     if kind == "proxies" and options.test != "z":
         students_t()  # so that an error about scipy comes before anything is read
+    # Names of keys that per_query=False refuses are refused with per_query=True too.
     check_key_names(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
     paired = pairing_function(call, asked, options)
 
     def compute(source: Source) -> Answer:
-        if kind in OF_SOURCE:
-            return OF_SOURCE[kind](source, asked or (), options)
+        if kind in COMPARE_BY_KIND:
+            return COMPARE_BY_KIND[kind](source, asked or (), options)
         pairing = paired(values_of_source(source, asked))
         return query_differences(pairing) if options.per_query else pairs_tested(pairing, options)
 

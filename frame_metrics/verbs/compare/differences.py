@@ -36,19 +36,17 @@ EACH = ("value", "baseline_value", "difference")
 INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 RELATIVE = ("relative", "relative_low", "relative_high")
-PAIR_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
-PAIR_COLUMNS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
-QUERY_PAIR_COLUMNS = PAIR_COLUMNS | UNANSWERED | TESTED
-TEAM_COLUMNS = {"preference" if name == "difference" else name: kind for name, kind in PAIR_COLUMNS.items()}
-TEAM_COLUMNS |= {"n_unjudged": pl.Int64} | TESTED
-for name in RELATIVE:
-    del TEAM_COLUMNS[name]
-PAIR_COLUMNS |= TESTED
-ARM_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
 UNITS = ("n_units", "baseline_n_units", "n_shared")
-ARM_COLUMNS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64)
 UNJUDGED = ("n_unjudged", "baseline_n_unjudged")
-ARM_COLUMNS |= dict.fromkeys(UNJUDGED, pl.Int64) | TESTED
+_FIGURES: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
+_PAIRED = _FIGURES | dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
+_OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in _PAIRED.items()}
+PAIR_COLUMNS = _PAIRED | TESTED
+QUERY_PAIR_COLUMNS = _PAIRED | UNANSWERED | TESTED
+TEAM_COLUMNS = (
+    {name: kind for name, kind in _OF_TEAMS.items() if name not in RELATIVE} | {"n_unjudged": pl.Int64} | TESTED
+)
+ARM_COLUMNS = _FIGURES | dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined", *UNJUDGED), pl.Int64) | TESTED
 UNIT_SHARES = ("unit_share", "baseline_unit_share")
 SPLIT: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
 NOTE: dict[str, Any] = {"split_note": pl.String}

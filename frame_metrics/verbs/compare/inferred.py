@@ -21,7 +21,7 @@ from frame_metrics.stats.significance import (
     errors_away,
     in_clusters,
     interval_and_p_value,
-    times,
+    weighted_values,
 )
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import flip_families
@@ -80,8 +80,8 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
             found = interval_and_p_value(group.differences[:, some], group.weight, group.cluster, *given)
             ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
             p_value = found["p_value"] if by_draws else p_value
-    times_p = family_sizes if options.multiplied else [1] * len(family_sizes)
-    _fill(group, p_value, ends, n_errors, times_p, options)
+    p_multipliers = family_sizes if options.multiplied else [1] * len(family_sizes)
+    _fill(group, p_value, ends, n_errors, p_multipliers, options)
 
 
 def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
@@ -139,7 +139,7 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
     if rest.any() and drawn is not None:
         out[rest] = drawn[rest]
     elif rest.any():
-        moved = in_clusters(times(group.differences[:, rest], group.weight), group.cluster)
+        moved = in_clusters(weighted_values(group.differences[:, rest], group.weight), group.cluster)
         out[rest] = randomization(moved, options.permutations, options.seed, tick)
     return out
 

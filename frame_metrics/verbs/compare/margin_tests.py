@@ -11,7 +11,7 @@ from frame_metrics.plan.compared import MID_P
 from frame_metrics.stats.averages import resampled_means
 from frame_metrics.stats.margins import Shifted, margin_p_of_draws, margin_p_of_pairs, margin_p_of_shares
 from frame_metrics.stats.resampling import enough_resamples
-from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
+from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, weighted_values
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import PairGroup
@@ -51,7 +51,7 @@ def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: C
     gains = group.differences[:, rest] * sign[rest]
     each = np.ones((len(gains), 1)) if group.weight is None else group.weight[:, None]
     size = in_clusters(each, group.cluster)[:, 0]
-    sums = in_clusters(times(gains, group.weight), group.cluster)
+    sums = in_clusters(weighted_values(gains, group.weight), group.cluster)
     widest = np.array([group.comparisons[i].ends[1] for i in rest.tolist()])
     shifted = Shifted(sums[size > 0], size[size > 0], margin[rest], spread.error[rest], spread.units, widest)
     if options.test == "bootstrap":

@@ -116,7 +116,7 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
     if saved is None:
         check_not_pairs(values, arms.segments, arms.arms, options)
     else:
-        arms = arms.with_saved(saved, gone=True)
+        arms = arms.with_saved(saved, allow_new_segments=True)
     own = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
     totals, pairs = Totals(arms.segments, own if arms.named is None else arms.named), arms.pairs(options)
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))

@@ -60,7 +60,8 @@ TEST_ALIASES |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 ARM_KINDS: tuple[Compared, ...] = ("arms", "rows of arms")
 
 
-# Tests that flip the signs of differences, or exchange units, and so can test families together.
+# Tests that flip the signs of differences, or exchange units, and so can test families together. Of McNemar's mid-p
+# the families are flipped, and its p-values of single pairs are by formula.
 FLIPS: dict[Compared, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
 WIN_TESTS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
@@ -130,7 +131,7 @@ class CompareOptions(IntervalOptions):
 
     @property
     def multiplied(self) -> bool:
-        """True if the least p-value of a family of p-values is multiplied by their number."""
+        """True if ``corrected_by`` multiplies the least p-value of a family by the size of the family."""
         return self.corrected_by in (HOLM, "bonferroni")
 
     @property
@@ -155,7 +156,7 @@ class CompareOptions(IntervalOptions):
 
     @property
     def one_sided(self) -> bool:
-        """True if the verb needs bounds of one side of all pairs with the same system, too."""
+        """True if the verb also needs one-sided bounds that hold for all pairs of a system (``leaderboard``)."""
         return False
 
     @property

@@ -13,7 +13,7 @@ from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.families import FlipBlock, OfSides, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
-from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
+from frame_metrics.stats.significance import in_clusters, weigh_unlike, weighted_values
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import PairGroup
 
@@ -27,9 +27,8 @@ class FamilyTests:
     adjusted: list[Array]  # the corrected p-value of each column, for each group
     n_errors: list[Array]  # how many standard errors the ends of its interval are away, for each group
     p_value: Array | None  # of each column by itself, if all are of one group: of the same flips
-    # For each group, if the verb needs them: bounds of one side, in standard errors, shape (2, columns). Each holds for
-    # all pairs with one of the two systems. Row 0: with the system that is worse if the difference is above 0 (the
-    # baseline, if greater values are better); row 1: with the other one.
+    # For each group, if the verb needs them: one-sided bounds in standard errors, shape (2, columns). Row 0 holds for
+    # all pairs of the system that is worse if the difference is above 0, row 1 for all pairs of the better one.
     bounds: list[Array]
 
 
@@ -113,7 +112,7 @@ def _sides_of(group: PairGroup, unit: Array, units: int) -> OfSides | None:
         return None
     values = group.values.values[each[:, 0], :, each[:, 1]][:, group.use].T
     first = np.searchsorted(each[:, 0], each[:, 0])  # the first system in the same metric
-    rows = times(values - values[:, first], group.weight)
+    rows = weighted_values(values - values[:, first], group.weight)
     return OfSides(in_clusters(rows, unit) if len(unit) > units else rows, pair.reshape(-1, 2).T)
 
 
@@ -128,7 +127,7 @@ def _sums(group: PairGroup, unit: Array, units: int) -> tuple[Array, Array, Arra
     differences = group.differences / scale
     offset = offsets(differences, group.size / scale)
     centred, each = differences - offset, np.ones(len(unit)) if group.weight is None else group.weight
-    sums, sizes = times(centred, group.weight), each[:, None]
+    sums, sizes = weighted_values(centred, group.weight), each[:, None]
     if len(unit) > len(np.unique(unit)):
         sums, sizes = in_clusters(sums, unit), in_clusters(sizes, unit)
         unit = np.arange(len(sums))

@@ -14,7 +14,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.significance import SpreadOfPairs, spread_of_pairs
 from frame_metrics.verbs.compare.differences import Pair, Row
 
-SOME = 64  # columns whose values are laid side by side at a time
+COLUMNS_AT_ONCE = 64  # columns whose values are laid side by side at a time
 
 
 def range_of_metric(metric: Metric, values: Array) -> tuple[float, float]:
@@ -103,8 +103,8 @@ class PairGroup:
     def relative_error(self) -> Array:
         """Return the standard error of the logarithm of the ratio of both means, shape (columns,)."""
         found = []
-        for begin in range(0, len(self.comparisons), SOME):
-            some = self.comparisons[begin : begin + SOME]
+        for begin in range(0, len(self.comparisons), COLUMNS_AT_ONCE):
+            some = self.comparisons[begin : begin + COLUMNS_AT_ONCE]
             both = [self.values.values[column.metric_at, self.use][:, column.pair].T for column in some]
             value, base = (np.column_stack(side) for side in zip(*both, strict=True))
             means = np.array([[column.row["value"], column.row["baseline_value"]] for column in some]).T

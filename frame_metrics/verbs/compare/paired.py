@@ -68,6 +68,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
                 pairing.values_by_query(segment), pairing.all_values.asked, pairs, zero_one, options
             )
             tested = dict(enumerate(described))
+            # Tests of lists replace the rows of metrics of lists.
             for metrics, (at, two) in of_lists:
                 found = lists_compared(pairing, segment, metrics, two, options, tick)
                 tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}

@@ -46,7 +46,7 @@ from frame_metrics.verbs.compare.inferred import POWER
 from frame_metrics.verbs.compare.margins import margin_columns, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
-MARKS = np.array([0, 1, np.nan])  # what a row is to a share: against it, for it, or no part of it
+MARKS = np.array([0, 1, np.nan])  # of a row: it counts against the share, for it, or not at all
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:

@@ -19,8 +19,8 @@ from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.verbs.compare.differences import UNIT_SHARES, UNJUDGED, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
 
-Compared: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of a segment and a pair of arms, by metric
-MOST = 0.8  # from this share of an arm's queries on, a note says that the other arm has them too
+RowsOfPair: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of a segment and a pair of arms, by metric
+SHARE_TO_NOTE = 0.8  # from this share of an arm's queries on, a note says that the other arm has them too
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Splits:
     noun: str  # the word for an arm
     units: Array | None  # number of units of each arm, shape (segments, arms); None with saved numbers
     unjudged: Array | None  # queries of each arm with results and no judgment, shape (segments, arms); None of rows
-    n_repeated: int  # how many times a unit is in one arm more
+    n_repeated: int  # of the units the arms beyond the first, added up; 0 if each is in one arm
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
 
     @classmethod
@@ -47,7 +47,7 @@ class Splits:
 
         Parameters
         ----------
-        counted : number of units of each arm, shape (segments, arms), and how many times a unit is in one arm more.
+        counted : number of units of each arm, shape (segments, arms), and ``n_repeated``.
         arms, columns, options : the arms of the result, the roles, and the wanted shares.
         unjudged : see the class.
         """
@@ -59,7 +59,7 @@ class Splits:
             p_value = np.array([test(here[asked], shares) for here in units])
         return cls(columns, options.noun, units, unjudged, n_repeated, p_value)
 
-    def with_split_columns(self, compared: Compared) -> Compared:
+    def with_split_columns(self, compared: RowsOfPair) -> RowsOfPair:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
 
         def rows(segment: int, pair: Pair) -> list[Row]:
@@ -88,7 +88,7 @@ class Splits:
         if not columns.cluster:
             notes.append(f"units are {word_for(columns)}; name the users who have several with cluster=")
             fewer = min(row["n_units"], row["baseline_n_units"])
-            if row["n_shared"] > MOST * fewer:
+            if row["n_shared"] > SHARE_TO_NOTE * fewer:
                 notes.append(
                     f"{row['n_shared']:,} of {fewer:,} queries are in both {self.noun}s, as if systems had answered "
                     f"the same ones: compare() pairs these, with system={quote(columns.arm)} in the place of arm="
