@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
 import polars as pl
 
 from frame_metrics.data.log import Log
-from frame_metrics.errors import StrangeIdsError
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import mark_codes
-from frame_metrics.keys.index import Index
+from frame_metrics.keys.leading_zeros import Pairs, check_zeros_of_parts, other_zeros, queries_of_index
 from frame_metrics.keys.spelling import (
     Form,
     are_texts,
     has_leading_zeros,
-    in_quotes,
     may_differ_in_zeros,
     nearly_equal,
     quoted_values,
@@ -24,7 +18,6 @@ from frame_metrics.keys.spelling import (
 )
 from frame_metrics.roles.columns import judgment_columns_in
 
-Pairs = Sequence[tuple[str, str]]  # an id of the log and one of the judgments, each in quotes
 QUERIES, DOCUMENTS = "some queries of the log are in the judgments", "some results are judged in their query"
 
 
@@ -39,35 +32,15 @@ def check_zeros(log: Log) -> None:
     """
     if pairs := queries_of(log):
         raise other_zeros(", ".join(log.columns.query), QUERIES, pairs)
+    check_zeros_of_parts(log.index, judged_rankings(log))
     if pairs := documents_of(log):
         raise other_zeros(str(log.columns.doc), DOCUMENTS, pairs)
 
 
-def other_zeros(column: str, what: str, pairs: Pairs) -> StrangeIdsError:
-    """Return the error about ids with other leading zeros; ``what``: what is there, as "results are judged"."""
-    (ours, theirs), texts = pairs[0], re.findall("'([^']*)'", " ".join(one for pair in pairs for one in pair))
-    return StrangeIdsError(
-        f"{column}: {what} with other leading zeros, as {ours} and {theirs}, and would count as not judged; write all "
-        f"ids alike, as with .str.zfill({max(map(len, texts))}), or put a letter before all if they are different ids",
-        check="ids with other leading zeros",
-        n=len(pairs),
-    )
-
-
-def queries_with_other_zeros(unjudged: pl.DataFrame, judged: pl.DataFrame) -> tuple[pl.Series, Pairs] | None:
-    """Return the rows of ``judged`` that are queries of a log but for leading zeros, and both ids of each.
-
-    Parameters
-    ----------
-    unjudged : the queries of the log without judgments, a column for each query column.
-    judged : the judged queries, in columns of the same names; of some of them the log has no rows.
-    """
-    if not len(unjudged) or not any(may_differ_in_zeros(unjudged[name], judged[name]) for name in judged.columns):
-        return None
-    found = nearly_equal(unjudged, judged, form=without_zeros)
-    if found is None:
-        return None
-    return found[1], [in_quotes(unjudged.row(one), judged.row(other)) for one, other in zip(*found, strict=True)]
+def judged_rankings(log: Log) -> Array | None:
+    """Mark the rankings whose query is judged beside the log, shape (rankings,); None without such judgments."""
+    pool = log.grid.pool
+    return None if log.separate_judgments is None or log.judges_itself or pool is None else pool.lengths > 0
 
 
 def queries_of(log: Log) -> Pairs:
@@ -77,29 +50,6 @@ def queries_of(log: Log) -> Pairs:
         return ()
     # Not those of the index: it lacks judged queries without rows of which the segment, or the arm, is unknown.
     return queries_of_index(log.index, pool.lengths > 0, judged.queries)
-
-
-def queries_of_index(index: Index, judged: Array, every: pl.DataFrame | None = None) -> Pairs:
-    """Return the same of rankings whose rows need not be here.
-
-    Parameters
-    ----------
-    judged : True for rankings whose query is judged, shape (rankings,).
-    every : a table of all judged queries; None for those of ``judged``.
-    """
-    with_rows, with_judgments = (mark_codes(index.query[these], len(index.queries)) for these in (index.of_log, judged))
-    unjudged = with_rows & ~with_judgments
-    if not unjudged.any() or (every is None and not (with_judgments & ~with_rows).any()):
-        return ()
-    names = index.queries.values
-    every = names.filter(pl.Series(with_judgments)) if every is None else every.select(names.columns)
-    every = every.unique(maintain_order=True)  # where the judgments have segments, a query may stand in several
-    found = queries_with_other_zeros(names.filter(pl.Series(unjudged)), every)
-    if found is None:
-        return ()
-    like, here = every[found[0]].with_row_index("at"), names.filter(pl.Series(with_rows))
-    lacking = like.join(here, on=names.columns, how="anti", nulls_equal=True, maintain_order="left")
-    return [found[1][at] for at in lacking["at"]]
 
 
 def documents_of(log: Log) -> Pairs:

@@ -25,6 +25,7 @@ from frame_metrics.inputs import Array, name_of_function
 from frame_metrics.keys.groups import Segments, as_text
 from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.keys.index import Index
+from frame_metrics.keys.leading_zeros import other_zeros, queries_with_other_zeros
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.measuring import saved_values
 from frame_metrics.measuring.pairs import Pairing, all_filled
@@ -266,16 +267,31 @@ class Match:
         Raises
         ------
         BadValueError
-            Nothing matches, or a saved segment is not in the frame.
+            Nothing matches, ids have other leading zeros, or a saved segment is not in the frame.
         """
         columns, index = self.here.columns, self.here
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
             raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
+        self._check_zeros()
         by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
             return np.full(max(n, 1), len(self.rest))
         segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_pairs]).unique(by)
         return np.bincount(_segments_of(self.rest.select(by), segments, columns.by), minlength=n)
+
+    def _check_zeros(self) -> None:
+        """Raise for queries that the saved numbers have with other leading zeros only."""
+        query = self.here.columns.internal_by_role[2]
+        alone, rest = (
+            table.select(query)
+            .join(other, on=query, how="anti", nulls_equal=True, maintain_order="left")
+            .unique(maintain_order=True)
+            for table, other in ((self.ours.filter(self.at < 0), self.theirs), (self.rest, self.ours))
+        )
+        if found := queries_with_other_zeros(alone, rest):
+            with prefix_errors("baseline"):
+                name = ", ".join(self.here.columns.query)
+                raise other_zeros(name, "some queries of the frame are in it", found[1], "unpaired")
 
     def unpaired(self) -> Array:
         """Count the unmatched queries of either side in each segment; raise as ``by_segment`` does."""

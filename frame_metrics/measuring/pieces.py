@@ -17,7 +17,7 @@ from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.misread import check_positive_in, facts_of
-from frame_metrics.data.other_spellings import DOCUMENTS, QUERIES, documents_of, other_zeros
+from frame_metrics.data.other_spellings import DOCUMENTS, QUERIES, documents_of
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
@@ -45,6 +45,7 @@ from frame_metrics.hidden import (
     ROWS,
     SEGMENT_KNOWN,
     SHARES,
+    SUMS,
     SYSTEM,
     UNANSWERED,
     USED,
@@ -57,6 +58,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.keys.index import Index
+from frame_metrics.keys.leading_zeros import check_zeros_of_parts, other_zeros
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists
@@ -76,10 +78,28 @@ def gathered_of(work: Measuring, source: InPieces) -> Values:
     """Measure every ranking of all pieces, as if they had been one frame in memory."""
     check_max_grade(work, source)
     table, work = gather(work, source)
-    values = work.combined(*indexed(table, work))
+    index, rankings = indexed(table, work)
+    values = work.combined(index, rankings)
+    _check_parts(index, rankings, work, source)
     facts = check_whole_frame(table, work)
     check_found(source.call, facts, work.asked, work.averages)
     return values
+
+
+def _check_parts(index: Index, table: pl.DataFrame, work: Measuring, source: InPieces) -> None:
+    """Raise for queries that one system, arm or segment writes with other leading zeros, see ``check_zeros_of_parts``.
+
+    Sums have no single queries: where some may be written otherwise, the frame is read again for these alone.
+    """
+    columns, beside = work.columns, work.judgments is not None
+    if not (columns.system or columns.by) or (beside and not table[ZEROS].list.len().sum()):
+        return
+    if SUMS in table.columns and beside:
+        alone = work_of(Measuring, source, [], (None,))
+        index, table = indexed(*gather(alone, source))
+    if SUMS not in table.columns:
+        judged = (table[EVALUATED] | (table[UNANSWERED] > 0)).to_numpy()
+        check_zeros_of_parts(index, judged if beside else None)
 
 
 def check_max_grade(work: Measuring, source: InPieces) -> None:
@@ -192,7 +212,8 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     unused = np.ones(len(work.judgments), bool)
     unused[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
     rest = work.run(work.empty, work.judgments.filter(pl.Series(unused)))
-    both = pl.concat([table.drop(USED, ZEROS), rest.cast(nothing.drop(USED, ZEROS).schema)])
+    rest = rest.with_columns(pl.lit(None, TEXT_LISTS).alias(ZEROS)).cast(nothing.drop(USED).schema)
+    both = pl.concat([table.drop(USED), rest])
     if matched:
         if not both[MATCHED].any():
             refuse_unmatched(work, source)

@@ -15,6 +15,7 @@ from frame_metrics.data.saved_numbers import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
 from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
+from frame_metrics.keys.leading_zeros import check_zeros_of_parts
 from frame_metrics.measuring.on_cluster import Finish, distributed_answer
 from frame_metrics.measuring.pieces import OF_SAVED, Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import role_values
@@ -130,6 +131,7 @@ def saved_values_of(
         return gathered_of(_work(source, metrics, metric_of_text, asked, averages, sums=sums), source)
     found = _read(source, len(metrics), metric_of_text)[1]
     if not audited:
+        check_zeros_of_parts(found.index, None)
         check_shared(found.index)
     return _of(found, metrics, asked)
 

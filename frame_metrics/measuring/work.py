@@ -12,7 +12,6 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.backends.protocol import SeparateJudgments
 from frame_metrics.data.log import WholeLogFacts
-from frame_metrics.data.other_spellings import queries_with_other_zeros
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
     FLAGS,
@@ -21,6 +20,7 @@ from frame_metrics.hidden import (
     USED,
     ZEROS,
 )
+from frame_metrics.keys.leading_zeros import queries_with_other_zeros
 from frame_metrics.keys.spelling import are_texts
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import Source, answer_in_memory

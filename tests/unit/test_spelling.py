@@ -301,6 +301,69 @@ def test_other_leading_zeros_of_queries_in_segments_and_arms_and_of_rows_that_co
         assert as_polars(judged.evaluate("recall"))["value"].to_list() == [1]
 
 
+def lost_in(part: str) -> pl.DataFrame:
+    """Three queries of two systems, arms or segments, of which one has lost the zeros of the first two."""
+    whole = pl.DataFrame({"query": ["001", "002", "100"], "doc": "a", "score": 1.0, part: "A"})
+    return pl.concat([whole, whole.with_columns(pl.col("query").str.strip_chars_start("0"), pl.lit("B").alias(part))])
+
+
+def test_zeros_that_one_system_arm_or_segment_has_lost_are_refused() -> None:
+    """Others have the judged ids, so that no query lacks rows; what the error offers works."""
+    qrels, wide = lost_in("who").select("query", doc=pl.lit("a"), grade=1).head(3), pl.col("query").str.zfill(3)
+    text = r"query: some queries of who = B are in the judgments with other leading zeros, as '1' and '001', and.*\(3\)"
+    for role in ("system", "arm", "by"):
+        for irm in irms(lost_in("who"), **{role: "who"}):
+            with pytest.raises(StrangeIdsError, match=text):
+                as_polars(irm.judge(qrels).evaluate("rr"))
+            row = said(irm.judge(qrels), "queries judged with other leading zeros")
+            assert (row["severity"], row["n"], row["example"]) == ("error", 2, "'1' and '001'")
+        right = lost_in("who").with_columns(wide).irm(**{role: "who"}).judge(qrels)  # type: ignore[arg-type]
+        assert right.evaluate("rr")["n"].to_list() == [3, 3]
+    for irm in irms(lost_in("who"), system="who"):
+        for verb in ("compare", "per_query", "leaderboard"):
+            with pytest.raises(StrangeIdsError, match=text):
+                as_polars(getattr(irm.judge(qrels), verb)("rr"))
+
+
+def test_zeros_that_one_system_has_lost_are_refused_without_judgments_beside_it_too() -> None:
+    """With labels in the log, without any, and in saved numbers; in a baseline, of which the pairs would be fewer."""
+    text = "query: some queries of who = B are those of other systems with other leading zeros, as '1' and '001'"
+    graded, saved = (
+        lost_in("who").with_columns(grade=1),
+        lost_in("who").select("who", "query", value=1.0, metric=pl.lit("rr")),
+    )
+    for irm in (*irms(graded, system="who"), *irms(saved, system="who", value="value")):
+        with pytest.raises(StrangeIdsError, match=text):
+            as_polars(irm.compare("rr", baseline="A"))
+    for irm in irms(lost_in("who"), system="who"):
+        with pytest.raises(StrangeIdsError, match=text):
+            as_polars(irm.similarity("rbo", baseline="A"))
+    row = said(graded.irm(system="who"), "queries of systems with other leading zeros")
+    assert (row["severity"], row["n"], row["example"]) == ("error", 2, "'1' and '001'")
+    before, now = (saved.filter(who=who).drop("who") for who in "AB")
+    with pytest.raises(StrangeIdsError, match=r"^baseline: query: some queries of the frame are in it .* as unpaired"):
+        now.irm(value="value").compare("rr", baseline=before)
+    alike = now.with_columns(pl.col("query").str.zfill(3))
+    assert alike.irm(value="value").compare("rr", baseline=before)["n"].to_list() == [3]
+
+
+def test_zeros_that_tell_queries_of_a_system_or_segment_apart_are_taken_as_they_are() -> None:
+    """One system has both ids; segments have their own queries, and others that begin with 0, or one such query."""
+    qrels = lost_in("who").select("query", doc=pl.lit("a"), grade=1).head(3)
+    both = pl.concat([lost_in("who"), lost_in("who")[3:5].with_columns(who=pl.lit("A"))])
+    kept = pl.concat([lost_in("who"), lost_in("who").head(1).with_columns(query=pl.lit("005"), who=pl.lit("B"))])
+    five = pl.concat([qrels, qrels.head(1).with_columns(query=pl.lit("005"))])
+    one = lost_in("who").filter(pl.col("query") != "2")
+    for frame, judged, role, n in (
+        (both, qrels, "system", [3, 3]),
+        (kept, five, "by", [3, 2]),
+        (one, qrels, "by", [3, 1]),
+        (one, qrels, "arm", [3, 1]),
+    ):
+        for irm in irms(frame, **{role: "who"}):
+            assert as_polars(irm.judge(judged).evaluate("rr"))["n"].to_list() == n
+
+
 def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:
     """Of queries, of documents, and of saved numbers; in memory and in pieces."""
     judged = QRELS.with_columns(label=1)

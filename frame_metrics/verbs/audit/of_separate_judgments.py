@@ -6,17 +6,17 @@ import polars as pl
 
 from frame_metrics.data.log import Log
 from frame_metrics.data.other_spellings import (
-    Pairs,
     documents_of,
     like_judged,
     queries_of,
-    queries_of_index,
     unjudged_rows,
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
+from frame_metrics.keys.leading_zeros import Pairs, queries_of_index
 from frame_metrics.keys.spelling import are_texts, plain_ids, quoted_values
+from frame_metrics.keys.zeros_of_parts import NO_PART, OfPart, queries_of_part
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.other_spellings import OtherSpelling, most_otherwise, written_otherwise
 
@@ -65,14 +65,26 @@ def judgments_without_a_segment(log: Log) -> Seen:
 
 @check("error", "queries")
 def queries_judged_with_other_leading_zeros(counts: Counted) -> Seen:
-    """{n} of {of} queries of the log are in the judgments with other leading zeros, as {said}, and would count as not
+    """{n} of {of} queries of {whose} are in the judgments with other leading zeros, as {said}, and would count as not
     judged. Write all ids alike first, or put a letter before all if they are different ids
     """
-    if counts.log.judges_itself:
-        return Seen(0)
-    index = counts.index
-    of = mark_codes(index.query[index.of_log], len(index.queries)).sum()
-    return _pairs(_with_other_zeros(counts), int(of))
+    return Seen(0) if counts.log.judges_itself else _queries_of(counts)
+
+
+@check("error", "queries")
+def queries_of_systems_with_other_leading_zeros(counts: Counted) -> Seen | None:
+    """{n} of {of} queries of {whose} are those of other systems with other leading zeros, as {said}, and would count as
+    other queries. Write all ids alike first, or put a letter before all if they are different ids
+    """
+    return _queries_of(counts) if counts.log.judges_itself and counts.log.columns.system else None
+
+
+def _queries_of(counts: Counted) -> Seen:
+    """Count the queries that are judged, or that other systems have, with other leading zeros."""
+    index, (whose, pairs) = counts.index, _with_other_zeros(counts)
+    of = int(mark_codes(index.query[index.of_log], len(index.queries)).sum())
+    seen = _pairs(pairs, of)
+    return seen._replace(words={**seen.words, "whose": whose}) if pairs else seen
 
 
 @check("warning", "queries")
@@ -82,7 +94,7 @@ def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     {way}
     """
     found = {} if counts.log.judges_itself else queries_in_two_ways(counts)
-    return Seen(0) if found and _with_other_zeros(counts) else most_otherwise(counts.index, found)
+    return Seen(0) if found and _with_other_zeros(counts).pairs else most_otherwise(counts.index, found)
 
 
 @check("warning", "queries")
@@ -93,7 +105,8 @@ def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
     """
     if not counts.log.judges_itself or not counts.log.columns.system:
         return None
-    return most_otherwise(counts.index, queries_in_two_ways(counts))
+    found = queries_in_two_ways(counts)
+    return Seen(0) if found and _with_other_zeros(counts).pairs else most_otherwise(counts.index, found)
 
 
 def queries_in_two_ways(counts: Counted) -> dict[int, OtherSpelling]:
@@ -103,10 +116,18 @@ def queries_in_two_ways(counts: Counted) -> dict[int, OtherSpelling]:
     return written_otherwise(index, None if counts.log.judges_itself else judged)
 
 
-def _with_other_zeros(counts: Counted) -> Pairs:
-    """Return the queries that are judged with other leading zeros, of a log or of its pieces."""
-    log = counts.log
-    return queries_of(log) if isinstance(log, Log) else queries_of_index(counts.index, _judged(counts))
+def _with_other_zeros(counts: Counted) -> OfPart:
+    """Return the queries of a log or of its pieces that have other leading zeros than those of the judgments.
+
+    Without judgments beside the log: than those of other systems.
+    """
+    log, index = counts.log, counts.index
+    if log.judges_itself:
+        return queries_of_part(index, None) or NO_PART
+    judged = _judged(counts)
+    if pairs := queries_of(log) if isinstance(log, Log) else queries_of_index(index, judged):
+        return OfPart("the log", pairs)
+    return queries_of_part(index, judged) or NO_PART
 
 
 def _judged(counts: Counted) -> Array:
