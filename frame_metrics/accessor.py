@@ -21,7 +21,7 @@ from frame_metrics.plan.declared import JUDGE
 from frame_metrics.plan.expressions import with_columns_made
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import Needs
-from frame_metrics.plan.plan import Plan, resolved
+from frame_metrics.plan.plan import Plan, plan_of
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles, Several, check_column, checked_roles, names_as_text
@@ -366,7 +366,7 @@ class IRM(Generic[Frame]):
     def _named(self) -> Given:
         """The frame and its roles, with names in the place of expressions; kept while the frame has its columns."""
         kept = self._kept
-        if kept is None or not kept.holds:
+        if kept is None or not kept.columns_unchanged:
             kept = with_columns_made(self.frame, self._given, self._judgments)
             self._hold(_kept=kept)
         return kept
@@ -376,7 +376,7 @@ class IRM(Generic[Frame]):
         """The column of every role; it is kept too."""
         named, plan = self._named, self._resolved
         if plan is None or plan.given is not named:
-            plan = resolved(named)
+            plan = plan_of(named)
             self._hold(_resolved=plan)
         return plan
 

@@ -3,6 +3,7 @@
 # Of rows:
 ORDER = "\0order"  # the number of a row in the whole frame, where rows of a piece have an order
 TIMES = "\0times"  # how often a row occurs in a frame
+ROW_CODE = "\0row code"  # the code of a row's values, without the id of the document
 HAS_ROW = "\0has row"  # True for rows of the frame, in pieces that also have queries without rows
 COMPUTED = "\0computed"  # the values of an expression, while it is computed
 

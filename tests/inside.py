@@ -386,10 +386,10 @@ def values_of(
     if lots is None:
         rows = irm.frame.select(call.columns.needed)
         return values_of_source(
-            source_of(call.reading(), rows, call.read_judgments()), asked, averages, queries=queries
+            source_of(call.with_frames_read(), rows, call.read_judgments()), asked, averages, queries=queries
         )
     pieces, beside = Cut(irm.frame, lots, ordered), call.read_judgments()
-    source = InPieces(call.reading(), pl.DataFrame(), beside, call.judgment_columns, pieces=pieces)
+    source = InPieces(call.with_frames_read(), pl.DataFrame(), beside, call.judgment_columns, pieces=pieces)
     return values_of_source(source, asked, averages, queries=queries)
 
 

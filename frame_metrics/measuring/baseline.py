@@ -35,7 +35,7 @@ from frame_metrics.metrics.saved_names import is_known, metric_of
 from frame_metrics.plan.call import Call, of_every_role
 from frame_metrics.plan.declared import BASELINE
 from frame_metrics.plan.given import Given, given
-from frame_metrics.plan.plan import Plan, resolved
+from frame_metrics.plan.plan import Plan, plan_of
 from frame_metrics.plan.source import read_whole
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW
@@ -84,7 +84,7 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
                 baseline.without_judgments(baseline.roles | conventions) if conventions else baseline, call.columns
             )
         else:
-            plan = resolved(given(baseline, _roles(backend_of(baseline), call, asked)))
+            plan = plan_of(given(baseline, _roles(backend_of(baseline), call, asked)))
         if asked is not None and not audited:
             _check_asked(asked, plan.columns)
         return of_every_role(plan)
@@ -106,7 +106,7 @@ def _checked(baseline: Given, frame_columns: Columns) -> Plan:
         raise ColumnError(
             "it has no value=, and only numbers that were computed can be a baseline; give what per_query() returned"
         )
-    plan = resolved(baseline)
+    plan = plan_of(baseline)
     check_theirs(baseline.roles, plan.columns, frame_columns)
     return plan
 

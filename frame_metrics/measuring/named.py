@@ -18,7 +18,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.saved_names import is_known, metric_of
 from frame_metrics.plan.given import Given
-from frame_metrics.plan.plan import Plan, resolved
+from frame_metrics.plan.plan import Plan, plan_of
 from frame_metrics.roles.columns import Columns
 
 
@@ -92,7 +92,7 @@ def _plain(metric: Metric) -> str:
 def _saved(plan: Plan, baseline: Any) -> list[str]:
     """Return the names of the metrics that saved numbers have."""
     if isinstance(baseline, Given):
-        columns = resolved(baseline).columns
+        columns = plan_of(baseline).columns
         return [name for name, _ in _named(baseline.backend, columns)] if columns.metric else [*columns.value]
     backend = backend_of(baseline)
     available = backend.names()

@@ -24,7 +24,7 @@ from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.compared import SIMILARITY
 from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.needs import Needs
-from frame_metrics.plan.plan import resolved
+from frame_metrics.plan.plan import plan_of
 from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import missing_text
 
@@ -159,7 +159,7 @@ def baseline_call(baseline: Any, call: Call) -> Call:
 def listed_call(given: Given) -> Call:
     """Return the call that reads rankings without judgments; raise without documents."""
     roles: Any = {**given.roles, **dict.fromkeys(OF_JUDGMENTS)}
-    call = bind(resolved(given.without_judgments(roles)), LISTED)
+    call = bind(plan_of(given.without_judgments(roles)), LISTED)
     if call.columns.doc is None:
         raise ColumnError(missing_text(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # lists without rows are left out

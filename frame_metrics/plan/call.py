@@ -13,7 +13,7 @@ from frame_metrics.data.chances import CHANCES, propensities_by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
 from frame_metrics.plan.needs import Needs, read_by
-from frame_metrics.plan.plan import OF_PROXY, Plan
+from frame_metrics.plan.plan import PROXY_ERROR_PREFIX, Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.resolve import resolve_judgments
@@ -59,7 +59,7 @@ class Call:
             (*self.columns.query, self.columns.doc),
             (*self.judgment_columns.query, self.judgment_columns.doc),
         )
-        pairs = {name: beside for name, beside in zip(ours, theirs, strict=True) if name and beside}
+        pairs = {name: other for name, other in zip(ours, theirs, strict=True) if name and other}
         cluster = {str(self.columns.cluster): self.judgment_columns.cluster} if self.judgment_columns.cluster else {}
         others = (
             *self.judgment_columns.by,
@@ -67,7 +67,7 @@ class Call:
         )
         return pairs | cluster | {name: name for name in others} | dict(self.judgment_columns.extra)
 
-    def reading(self) -> Call:
+    def with_frames_read(self) -> Call:
         """Return the call with the frames of propensities, popularity and catalogue read, as polars."""
         conventions = self.conventions
         if conventions.popularity is not None or conventions.catalogue is not None:
@@ -87,20 +87,26 @@ class Call:
 
     def without_frames(self) -> Call:
         """Return the call without frames, to send to other processes, which get pieces of the frames."""
-        given, gone = self.plan.given, backend_of(NOTHING)
+        given, empty_backend = self.plan.given, backend_of(NOTHING)
         roles: Any = {**given.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # the conventions have them, already read
         judgments = None if given.judgments is None else (None, {**given.judgments[1], "proxy": None})
         given = replace(
-            given, frame=NOTHING, roles=roles, judgments=judgments, backend=gone, judgments_backend=None, proxy=None
+            given,
+            frame=NOTHING,
+            roles=roles,
+            judgments=judgments,
+            backend=empty_backend,
+            judgments_backend=None,
+            proxy=None,
         )
-        plan = replace(self.plan, given=given, backend=gone, available=[], proxy=None)
+        plan = replace(self.plan, given=given, backend=empty_backend, available=[], proxy=None)
         return replace(self, plan=plan, judgments_backend=None, proxy=None)
 
 
 def bind(plan: Plan, needs: Needs) -> Call:
     """Return the call with these needs; raise for columns and conventions that do not go together.
 
-    A plan keeps its calls. They hold a copy of it, so that no circle keeps the caller's frame alive.
+    A plan caches its calls. A call holds a copy of the plan: a reference cycle would keep the caller's frame alive.
     """
     return plan.cached(needs, lambda: _checked(_bound(replace(plan), needs), needs))
 
@@ -156,7 +162,7 @@ def _holds_lists(columns: Columns | None, backend: Backend | None) -> bool:
 
 def _of_proxy(plan: Plan, needs: Needs, columns: Columns) -> Call:
     """Return the call with the judgments of a machine; ``columns``: the columns of the call with those of people."""
-    with prefix_errors(OF_PROXY):
+    with prefix_errors(PROXY_ERROR_PREFIX):
         call = _bound(plan, needs)
         if odd := sorted({*columns.shape.from_judgments} ^ {*call.columns.shape.from_judgments}):
             raise ColumnError(f"{odd[0]!r} is a column of the judgments of one side only; give both sides that column")

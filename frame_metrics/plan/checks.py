@@ -33,7 +33,7 @@ Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
 High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
-CLICKS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # inputs of metrics that depend on clicks
+RELEVANCE_INPUTS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # what metrics read of relevance
 IntervalMethod = Literal["delong", "bootstrap", "t", "normal"]
 
 
@@ -109,7 +109,7 @@ def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -
         )
     if metric.off_policy and "micro" in averages and metric.k is None:
         raise NotComputableError(f"{name} is self-normalised position by position; give a cutoff, as {name}@10")
-    if conventions.propensity is None or not metric.reads & CLICKS:
+    if conventions.propensity is None or not metric.reads & RELEVANCE_INPUTS:
         return
     biased = next((average for average in averages if average not in (None, "macro", "weighted", "micro")), None)
     if biased:

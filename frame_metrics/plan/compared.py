@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from typing import Literal
 
 from frame_metrics.plan.reads import (
-    COUNTED,
+    FOR_NUMBERS,
+    FOR_PROXIES,
+    FOR_QUERIES,
+    FOR_ROWS,
     KEYS,
+    NO_COLLECTION_SIZE,
     ORDER,
-    POOLED,
-    PROXIED,
-    RANKED,
-    SAVED,
-    TWICE,
-    UNITS,
+    REFUSED_WITH_PROXY,
+    WEIGHT_AND_CLUSTER,
     role_rules,
 )
 from frame_metrics.plan.verb import Exclusion, Refused, Verb
 
-Compared = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of a comparison
-BOTH = ("weight", "cluster")
+ComparisonKind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]
+BOTH = tuple(WEIGHT_AND_CLUSTER.split())
 MID_P = "mcnemar_mid_p"  # the test of values of 0 and 1
-# The tests of each kind of comparison, and the roles that each takes beside the values; also the covariate.
-TESTS: dict[Compared, dict[str, Sequence[str]]] = {
+# The tests of each kind of comparison, and the roles that each takes beside the values, with the covariate of arms.
+TESTS: dict[ComparisonKind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, MID_P: ()},
     "proxies": {"t": BOTH, "z": BOTH},
     "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
@@ -38,7 +38,7 @@ _NO_ARMS = {
         "pass arm=None, or judge() without proxy=",
     )
 }
-ONE = "pass one of them"
+PASS_ONE = "pass one of them"
 _EACH_QUERY = Exclusion(
     "test correction over ci", " applies to the difference of means", "pass per_query=False", "per_query"
 )
@@ -51,11 +51,11 @@ _LOOKS = (
         "pass one of them, or cut the covariate into a few groups, and pass these as one more column of strata",
         "covariate",
     ),
-    Exclusion("strata", " requires a single look, and cannot be used with {other}", ONE, "looks"),
+    Exclusion("strata", " requires a single look, and cannot be used with {other}", PASS_ONE, "looks"),
 )
 _MARGIN = (
-    Exclusion("margin", " cannot be used with {other}, which is no system that could lose", ONE, "against"),
-    Exclusion("margin", " cannot be used with {other}, which lists the differences of queries", ONE, "per_query"),
+    Exclusion("margin", " cannot be used with {other}, which is no system that could lose", PASS_ONE, "against"),
+    Exclusion("margin", " cannot be used with {other}, which lists the differences of queries", PASS_ONE, "per_query"),
     *(
         Exclusion(
             "margin",
@@ -110,7 +110,7 @@ COMPARE = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            RANKED,
+            FOR_QUERIES,
             unless={"baseline": "catalogue"},
             refuses=_PAIRS,
             tests=TESTS["queries"],
@@ -118,8 +118,8 @@ COMPARE = Verb(
         ),
         "proxies": role_rules(
             "proxies",
-            PROXIED,
-            refuses=TWICE | _NO_ARMS,
+            FOR_PROXIES,
+            refuses=REFUSED_WITH_PROXY | _NO_ARMS,
             tests=TESTS["proxies"],
             excludes=(
                 _OF_ONE_KIND,
@@ -133,16 +133,16 @@ COMPARE = Verb(
         ),
         "rows": role_rules(
             "rows",
-            f"{POOLED} doc",
+            f"{FOR_ROWS} doc",
             unless={"against": "doc"},
-            refuses=COUNTED | _MATCHED | _PAIRS,
+            refuses=NO_COLLECTION_SIZE | _MATCHED | _PAIRS,
             tests=TESTS["rows"],
             excludes=(
                 _NO_QUERY,
                 Exclusion("per_query", " lists the differences of queries, and there is none", "name query="),
             ),
         ),
-        "numbers": role_rules("numbers", SAVED, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
+        "numbers": role_rules("numbers", FOR_NUMBERS, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
     },
 )
 LEADERBOARD = Verb(
@@ -151,14 +151,14 @@ LEADERBOARD = Verb(
     takes_lists=True,
     kinds={
         "queries": role_rules(
-            "queries", RANKED, without="catalogue", refuses=_no_arms("leaderboard() ranks systems on")
+            "queries", FOR_QUERIES, without="catalogue", refuses=_no_arms("leaderboard() ranks systems on")
         ),
-        "numbers": role_rules("numbers", SAVED, refuses=_no_arms("leaderboard() ranks systems on")),
+        "numbers": role_rules("numbers", FOR_NUMBERS, refuses=_no_arms("leaderboard() ranks systems on")),
     },
 )
 _OF_ARMS = {
-    "queries": role_rules("queries", RANKED, without="catalogue unanswered", tests=TESTS["arms"]),
-    "numbers": role_rules("numbers", SAVED, tests=TESTS["arms"]),
+    "queries": role_rules("queries", FOR_QUERIES, without="catalogue unanswered", tests=TESTS["arms"]),
+    "numbers": role_rules("numbers", FOR_NUMBERS, tests=TESTS["arms"]),
 }
 AB_TEST = Verb(
     name="ab_test",
@@ -176,7 +176,7 @@ AB_TEST = Verb(
     kinds={
         "queries": _OF_ARMS["queries"],
         "rows": role_rules(
-            "rows", POOLED, refuses=COUNTED | _MATCHED, tests=TESTS["rows of arms"], excludes=_OF_QUERIES
+            "rows", FOR_ROWS, refuses=NO_COLLECTION_SIZE | _MATCHED, tests=TESTS["rows of arms"], excludes=_OF_QUERIES
         ),
         "numbers": _OF_ARMS["numbers"],
     },
@@ -201,8 +201,8 @@ CHANGE = Verb(
         "queries": _OF_ARMS["queries"],
         "rows": role_rules(
             "rows",
-            POOLED,
-            refuses=COUNTED | _MATCHED | {"by": _BY_ROWS},
+            FOR_ROWS,
+            refuses=NO_COLLECTION_SIZE | _MATCHED | {"by": _BY_ROWS},
             tests=TESTS["rows of arms"],
             excludes=(_NO_QUERY,),
         ),
@@ -213,12 +213,15 @@ SAMPLE_SIZE = Verb(
     name="sample_size",
     kinds={
         "queries": role_rules(
-            "queries", RANKED, without="catalogue", unless={"arm": "unanswered", "baseline": "arm unjudged_queries"}
+            "queries",
+            FOR_QUERIES,
+            without="catalogue",
+            unless={"arm": "unanswered", "baseline": "arm unjudged_queries"},
         ),
         "proxies": role_rules(
-            "proxies", PROXIED, without="positive", refuses=TWICE | _NO_ARMS, excludes=(_OF_ONE_KIND,)
+            "proxies", FOR_PROXIES, without="positive", refuses=REFUSED_WITH_PROXY | _NO_ARMS, excludes=(_OF_ONE_KIND,)
         ),
-        "numbers": role_rules("numbers", SAVED, unless={"baseline": "arm"}),
+        "numbers": role_rules("numbers", FOR_NUMBERS, unless={"baseline": "arm"}),
     },
 )
 INTERLEAVING = Verb(
@@ -230,7 +233,7 @@ INTERLEAVING = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"team query by {UNITS} score rank doc label grade rel scale positive unjudged",
+            f"team query by {WEIGHT_AND_CLUSTER} score rank doc label grade rel scale positive unjudged",
             refuses={"system": Refused(" says another system of each row than team= does")},
             tests={"randomization": BOTH, "sign": (), "bootstrap": BOTH},
         )
@@ -242,8 +245,8 @@ SIMILARITY = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {UNITS} {ORDER}",
-            unless={"baseline": UNITS},
+            f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER}",
+            unless={"baseline": WEIGHT_AND_CLUSTER},
             refuses=dict.fromkeys(
                 ("ties=worst", "ties=best"),
                 Refused(

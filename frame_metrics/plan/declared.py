@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.plan import compared
-from frame_metrics.plan.given import Judgments
+from frame_metrics.plan.given import GivenJudgments
 from frame_metrics.plan.reads import (
-    COUNTED,
     DECIDED,
     FILLED,
+    FOR_NUMBERS,
+    FOR_PROXIES,
+    FOR_QUERIES,
+    FOR_ROWS,
     JUDGED,
     KEYS,
+    NO_COLLECTION_SIZE,
     ORDER,
-    POOLED,
-    PROXIED,
-    RANKED,
-    SAVED,
-    TWICE,
-    UNITS,
+    REFUSED_WITH_PROXY,
     WEIGHED,
+    WEIGHT_AND_CLUSTER,
     role_rules,
 )
 from frame_metrics.plan.verb import Exclusion, Refused, RoleRules, RowKind, Verb
@@ -31,40 +31,40 @@ JUDGE = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            RANKED,
+            FOR_QUERIES,
             without="relevant n_relevant label positive group popularity catalogue",
             unless={"subtopic": WEIGHED},
         ),
-        "proxies": role_rules("proxies", RANKED),
+        "proxies": role_rules("proxies", FOR_QUERIES),
     },
 )
 EVALUATE = Verb(
     name="evaluate",
     takes_lists=True,
     means=True,
-    excludes=(Exclusion("method", " requires ci=", "pass ci=0.95 too", without="ci", cause=BadValueError),),
+    excludes=(Exclusion("method", " requires ci=", "pass ci=0.95 too", without="ci", error_class=BadValueError),),
     kinds={
-        "queries": role_rules("queries", RANKED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
+        "queries": role_rules("queries", FOR_QUERIES, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
         "proxies": role_rules(
             "proxies",
-            PROXIED,
-            refuses=TWICE,
+            FOR_PROXIES,
+            refuses=REFUSED_WITH_PROXY,
             values={"method": ("t", "normal")},
             excludes=(
                 Exclusion("layout=wide", " has no room for lambda and n_proxy of each metric", "pass layout='long'"),
             ),
         ),
         "rows": role_rules(
-            "rows", POOLED, without="cluster", when={"ci": "cluster"}, values={"method": ("delong", "bootstrap")}
+            "rows", FOR_ROWS, without="cluster", when={"ci": "cluster"}, values={"method": ("delong", "bootstrap")}
         ),
-        "numbers": role_rules("numbers", SAVED, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
+        "numbers": role_rules("numbers", FOR_NUMBERS, without="cluster", when={"ci": "cluster"}, values=_BOOTSTRAP),
     },
 )
 PER_QUERY = Verb(
     name="per_query",
     kinds={
-        "queries": role_rules("queries", RANKED, without=f"{UNITS} catalogue"),
-        "numbers": role_rules("numbers", SAVED, without=UNITS),
+        "queries": role_rules("queries", FOR_QUERIES, without=f"{WEIGHT_AND_CLUSTER} catalogue"),
+        "numbers": role_rules("numbers", FOR_NUMBERS, without=WEIGHT_AND_CLUSTER),
     },
 )
 CLICK_JUDGMENTS = Verb(
@@ -85,7 +85,8 @@ PROPENSITIES = Verb(
             "queries",
             "query system arm by doc rank label grade rel scale duplicates positive",
             refuses=dict.fromkeys(
-                UNITS.split(), Refused(": propensities() draws and counts what was searched, and not impressions")
+                WEIGHT_AND_CLUSTER.split(),
+                Refused(": propensities() draws and counts what was searched, and not impressions"),
             ),
         )
     },
@@ -95,7 +96,9 @@ _ANNOTATED = {
         " belongs to the results, and annotators are compared over all judgments",
         "pass by=None, and name a column of the judgments, as in agreement(by='device')",
     ),
-    **dict.fromkeys(UNITS.split(), Refused(": annotators are compared document by document, and queries are drawn")),
+    **dict.fromkeys(
+        WEIGHT_AND_CLUSTER.split(), Refused(": annotators are compared document by document, and queries are drawn")
+    ),
 }
 AGREEMENT = Verb(
     name="agreement",
@@ -110,43 +113,50 @@ _POOLED_HERE = {"weight": Refused(" is the weight of a query, and rows are poole
 PER_CLASS = Verb(
     name="per_class",
     kinds={
-        "queries": role_rules("queries", _OF_DECISIONS, when={"ci": "cluster"}, refuses=COUNTED | _POOLED_HERE),
-        "rows": role_rules("rows", f"{POOLED} undefined", without="cluster", when={"ci": "cluster"}, refuses=COUNTED),
+        "queries": role_rules(
+            "queries", _OF_DECISIONS, when={"ci": "cluster"}, refuses=NO_COLLECTION_SIZE | _POOLED_HERE
+        ),
+        "rows": role_rules(
+            "rows", f"{FOR_ROWS} undefined", without="cluster", when={"ci": "cluster"}, refuses=NO_COLLECTION_SIZE
+        ),
     },
 )
 CONFUSION = Verb(
     name="confusion",
     kinds={
-        "queries": role_rules("queries", _OF_DECISIONS, refuses=COUNTED | _POOLED_HERE),
-        "rows": role_rules("rows", POOLED, without="cluster", refuses=COUNTED),
+        "queries": role_rules("queries", _OF_DECISIONS, refuses=NO_COLLECTION_SIZE | _POOLED_HERE),
+        "rows": role_rules("rows", FOR_ROWS, without="cluster", refuses=NO_COLLECTION_SIZE),
     },
 )
-_OF_TWO = {"threshold": Refused(" is one threshold, and every threshold is looked at")}
-_EVERY: dict[RowKind, RoleRules] = {
+_NO_THRESHOLD = {"threshold": Refused(" is one threshold, and every threshold is looked at")}
+_OF_EVERY_THRESHOLD: dict[RowKind, RoleRules] = {
     "queries": role_rules(
         "queries",
         f"{KEYS} {ORDER} {JUDGED} undefined unanswered",
         without="ties",
-        refuses=COUNTED | _OF_TWO | _POOLED_HERE,
+        refuses=NO_COLLECTION_SIZE | _NO_THRESHOLD | _POOLED_HERE,
     ),
     "rows": role_rules(
         "rows",
-        f"{POOLED} undefined",
+        f"{FOR_ROWS} undefined",
         without="cluster predicted classes abstain match",
-        refuses=COUNTED | _OF_TWO,
+        refuses=NO_COLLECTION_SIZE | _NO_THRESHOLD,
     ),
 }
-THRESHOLDS = Verb(name="thresholds", kinds=_EVERY)
-BEST_THRESHOLD = Verb(name="best_threshold", kinds=_EVERY)
+THRESHOLDS = Verb(name="thresholds", kinds=_OF_EVERY_THRESHOLD)
+BEST_THRESHOLD = Verb(name="best_threshold", kinds=_OF_EVERY_THRESHOLD)
 _LEVELS = " reads off an interpolated curve, and leaves nothing to {other}"
 _OF_CURVES = (
-    *(Exclusion("levels", _LEVELS, compared.ONE, one, cause=BadValueError) for one in ("points", "interpolated")),
+    *(
+        Exclusion("levels", _LEVELS, compared.PASS_ONE, one, error_class=BadValueError)
+        for one in ("points", "interpolated")
+    ),
     Exclusion(
         "ci",
         " applies to the mean over queries, and {other} gives each its own",
-        compared.ONE,
+        compared.PASS_ONE,
         "per",
-        cause=BadValueError,
+        error_class=BadValueError,
     ),
 )
 CURVE_OF_SCORES = Verb(
@@ -155,10 +165,16 @@ CURVE_OF_SCORES = Verb(
     excludes=_OF_CURVES,
     kinds={
         "queries": role_rules(
-            "queries", f"{KEYS} {ORDER} {JUDGED} unanswered", without="ties", refuses=_EVERY["queries"].refuses
+            "queries",
+            f"{KEYS} {ORDER} {JUDGED} unanswered",
+            without="ties",
+            refuses=_OF_EVERY_THRESHOLD["queries"].refuses,
         ),
         "rows": role_rules(
-            "rows", POOLED, without="cluster predicted classes abstain match", refuses=_EVERY["rows"].refuses
+            "rows",
+            FOR_ROWS,
+            without="cluster predicted classes abstain match",
+            refuses=_OF_EVERY_THRESHOLD["rows"].refuses,
         ),
     },
 )
@@ -166,7 +182,7 @@ CURVE_OF_CUTOFFS = Verb(
     name="curve",
     form="of cutoffs",
     excludes=_OF_CURVES,
-    kinds={"queries": role_rules("queries", RANKED, without="predicted threshold catalogue group")},
+    kinds={"queries": role_rules("queries", FOR_QUERIES, without="predicted threshold catalogue group")},
 )
 EXPLAIN = Verb(
     name="explain",
@@ -206,35 +222,35 @@ AUDIT = Verb(
     name="audit",
     kinds={
         "queries": role_rules(
-            "queries", f"{RANKED} team", without="weight extra undefined unjudged_queries group popularity"
+            "queries", f"{FOR_QUERIES} team", without="weight extra undefined unjudged_queries group popularity"
         ),
-        "proxies": role_rules("proxies", f"{PROXIED} propensity collection_size", without="weight", ignores="team"),
-        "rows": role_rules("rows", POOLED),
-        "numbers": role_rules("numbers", SAVED, without="weight undefined"),
+        "proxies": role_rules("proxies", f"{FOR_PROXIES} propensity collection_size", without="weight", ignores="team"),
+        "rows": role_rules("rows", FOR_ROWS),
+        "numbers": role_rules("numbers", FOR_NUMBERS, without="weight undefined"),
     },
 )
 SUMMARY = Verb(
     name="summary",
     takes_lists=True,
     kinds={
-        "queries": role_rules("queries", RANKED, unless={"baseline": "catalogue"}),
-        "proxies": role_rules("proxies", f"{PROXIED} collection_size", refuses=TWICE),
-        "rows": role_rules("rows", f"{POOLED} doc"),
-        "numbers": role_rules("numbers", SAVED),
+        "queries": role_rules("queries", FOR_QUERIES, unless={"baseline": "catalogue"}),
+        "proxies": role_rules("proxies", f"{FOR_PROXIES} collection_size", refuses=REFUSED_WITH_PROXY),
+        "rows": role_rules("rows", f"{FOR_ROWS} doc"),
+        "numbers": role_rules("numbers", FOR_NUMBERS),
     },
 )
 REPORT = Verb(
     name="report",
     takes_lists=True,
     kinds={
-        "queries": role_rules("queries", RANKED),
-        "proxies": role_rules("proxies", PROXIED, refuses=TWICE),
-        "rows": role_rules("rows", f"{POOLED} doc"),
-        "numbers": role_rules("numbers", SAVED),
+        "queries": role_rules("queries", FOR_QUERIES),
+        "proxies": role_rules("proxies", FOR_PROXIES, refuses=REFUSED_WITH_PROXY),
+        "rows": role_rules("rows", f"{FOR_ROWS} doc"),
+        "numbers": role_rules("numbers", FOR_NUMBERS),
     },
 )
 _AT_ONCE = ": saved numbers are read at once, and only the frame may be read in pieces"
-_THEIRS = {
+_REFUSED_OF_BASELINE = {
     role: Refused(why, f"name it there, and pass {role}=None here")
     for role, why in {
         "weight": ": the weights of queries are those of the frame",
@@ -242,22 +258,24 @@ _THEIRS = {
         **dict.fromkeys(RESOURCES, _AT_ONCE),
     }.items()
 }
-# A frame with roles in the place of a baseline.
+# Rules, and no verbs: what is read of a baseline that is a frame with roles.
 BASELINE = Verb(
     name="",
     form="as a baseline",
-    kinds={"numbers": role_rules("numbers", f"query value system {FILLED}", refuses=_THEIRS)},
+    kinds={"numbers": role_rules("numbers", f"query value system {FILLED}", refuses=_REFUSED_OF_BASELINE)},
 )
 BASELINE_OF_AUDIT = Verb(
-    name="audit", form="as a baseline", kinds={"numbers": role_rules("numbers", "query value", refuses=_THEIRS)}
+    name="audit",
+    form="as a baseline",
+    kinds={"numbers": role_rules("numbers", "query value", refuses=_REFUSED_OF_BASELINE)},
 )
 BASELINE_OF_LISTS = Verb(
     name="similarity",
     form="as a baseline",
-    kinds={"queries": role_rules("queries", "query doc score rank", refuses=_THEIRS)},
+    kinds={"queries": role_rules("queries", "query doc score rank", refuses=_REFUSED_OF_BASELINE)},
 )
-_EACH = (*list(vars().values()), *vars(compared).values())
-VERBS = {one.title: one for one in _EACH if isinstance(one, Verb)}
+_CONSTANTS = (*vars().values(), *vars(compared).values())  # of this module and the other one with verbs
+VERBS = {one.title: one for one in _CONSTANTS if isinstance(one, Verb)}
 
 
 def takes(rows: RowKind) -> list[str]:
@@ -267,14 +285,16 @@ def takes(rows: RowKind) -> list[str]:
 
 def refused(verb: str) -> frozenset[str]:
     """Return the roles that a verb refuses of all rows that it takes; ``verb``: its name."""
-    every = [kind.cannot | {*kind.refuses} for one in VERBS.values() if one.name == verb for kind in one.kinds.values()]
+    every = [
+        kind.impossible | {*kind.refuses} for one in VERBS.values() if one.name == verb for kind in one.kinds.values()
+    ]
     return frozenset.intersection(*every) if every else frozenset()
 
 
 VERBS_OF_NUMBERS, VERBS_OF_PROXIES = takes("numbers"), takes("proxies")
 
 
-def check_rows(verb: str, roles: Roles, judgments: Judgments | None) -> None:
+def check_rows(verb: str, roles: Roles, judgments: GivenJudgments | None) -> None:
     """Raise for numbers, or two sets of judgments, for a verb that takes none; ``verb``: its name."""
     if verb not in VERBS_OF_NUMBERS and roles.get("value") is not None:
         raise ColumnError(

@@ -14,7 +14,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend, Limits
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, quote
 from frame_metrics.inputs.gains import name_of_function
-from frame_metrics.plan.given import Given, Judgments, given, limits_of
+from frame_metrics.plan.given import Given, GivenJudgments, given, limits_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.list_columns import unused
 from frame_metrics.roles.roles import Roles, is_made
@@ -23,7 +23,7 @@ from frame_metrics.roles.roles import Roles, is_made
 IN_RESULTS = ("query", "system", "arm", "team", "by", "value", "doc")
 
 
-def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> Given:
+def with_columns_made(frame: Any, roles: Roles, judgments: GivenJudgments | None) -> Given:
     """Return what a caller gave, in which expressions have become columns of the frame, named by the roles."""
     beside, options = judgments or (None, {})
     if not any(map(_has_made, (*roles.values(), *options.values()))):
@@ -36,12 +36,12 @@ def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> 
     return given(backend.native, named, judgments, backend=backend, expressed=expressed)
 
 
-def _with_columns(frame: Any, roles: Any, limits: Limits, of: str = "") -> tuple[Backend, Any, frozenset[str]]:
+def _with_columns(frame: Any, roles: Any, limits: Limits, prefix: str = "") -> tuple[Backend, Any, frozenset[str]]:
     """Return the frame with a column for each expression, the roles with names instead of these, and those names.
 
-    ``of``: the beginning of errors.
+    ``prefix``: the beginning of errors.
     """
-    making = _Making(backend_of(frame), roles, limits, of)
+    making = _Making(backend_of(frame), roles, limits, prefix)
     named = {role: making.named(role, value) if _has_made(value) else value for role, value in roles.items()}
     backend = making.backend.with_columns(making.columns) if making.columns else making.backend
     return backend, named, frozenset(making.columns)
@@ -63,7 +63,7 @@ class _Making:
     backend: Backend
     given: Mapping[str, Any]  # the caller's columns, expressions and functions by role
     limits: Limits
-    of: str  # the beginning of errors
+    prefix: str  # the beginning of errors
     columns: dict[str, Any] = field(default_factory=dict)  # the columns made so far, as values or expressions, by name
 
     def named(self, role: str, value: Any) -> Any:
@@ -84,7 +84,7 @@ class _Making:
             return str(value)
         if isinstance(value, pl.Expr) and value.meta.is_column():  # pl.col("x"), which is only a name
             return value.meta.output_name()
-        text = f"{self.of}{role}={name_of_function(value) if isroutine(value) else quote(value)}"
+        text = f"{self.prefix}{role}={name_of_function(value) if isroutine(value) else quote(value)}"
         with _naming_expression(text, KernelError if isroutine(value) else BadValueError):
             name, values = self.backend.evaluate_expression(value, self.limits)
         name, there = name or role, self.backend.names()
@@ -106,8 +106,8 @@ class _Making:
 
 
 @contextmanager
-def _naming_expression(prefix: str, cause: type[FrameMetricsError]) -> Iterator[None]:
-    """Let errors begin with the role and its expression; errors of other libraries become ones of class ``cause``."""
+def _naming_expression(prefix: str, error_class: type[FrameMetricsError]) -> Iterator[None]:
+    """Let errors begin with the role and its expression; those of other libraries become ones of ``error_class``."""
     try:
         yield
     except FrameMetricsError as error:
@@ -116,4 +116,4 @@ def _naming_expression(prefix: str, cause: type[FrameMetricsError]) -> Iterator[
         raise
     except Exception as error:
         first = str(error).partition("\n")[0]  # the first line only: polars appends its query plan
-        raise cause(f"{prefix} raised {type(error).__name__}: {first}") from error
+        raise error_class(f"{prefix} raised {type(error).__name__}: {first}") from error

@@ -10,7 +10,7 @@ from frame_metrics.backends.protocol import Backend, Limits
 from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.roles import Roles
 
-Judgments = tuple[Any, dict[str, Any]]  # a frame of judgments, and the options of ``judge``
+GivenJudgments = tuple[Any, dict[str, Any]]  # a frame of judgments, and the options of ``judge``
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -19,14 +19,14 @@ class Given:
 
     frame: Any
     roles: Roles
-    judgments: Judgments | None
+    judgments: GivenJudgments | None
     backend: Backend  # of the frame
     judgments_backend: Backend | None  # of the separate judgments
     proxy: Given | None  # the same frame with the judgments of a machine (``proxy=``)
     expressed: frozenset[str] = frozenset()  # the names of the columns that were made of expressions
 
     @property
-    def holds(self) -> bool:
+    def columns_unchanged(self) -> bool:
         """True while the frames still have the columns that they had."""
         others = (self.judgments_backend, None if self.proxy is None else self.proxy.judgments_backend)
         return self.backend.unchanged and all(one is None or one.unchanged for one in others)
@@ -60,7 +60,7 @@ def limits_of(roles: Roles) -> Limits:
 def given(
     frame: Any,
     roles: Roles,
-    judgments: Judgments | None = None,
+    judgments: GivenJudgments | None = None,
     *,
     backend: Backend | None = None,
     expressed: frozenset[str] = frozenset(),

@@ -46,7 +46,8 @@ class Needs:
         return Needs(**{name: first[name] or second[name] for name in first if name != "extra"}, extra=extra)
 
 
-GINI = ("gini", "ginicoefficient")  # names as ``plain_name`` returns them; so is the next
+# Names as ``plain_name`` returns them.
+GINI = ("gini", "ginicoefficient")
 OF_ONE_LABEL = "subsetaccuracy"
 NO_NEEDS, RANKED = Needs(), Needs(query=True, order=True)
 
@@ -72,6 +73,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             cutoff = metric.input is FullConfusion
             retrieved = cutoff and (plan.has_separate_judgments or bool(plan.columns.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
+    # By id: many metrics have the same object, which is added once.
     return reduce(or_, {id(needs): needs for needs in each if needs is not NO_NEEDS}.values())
 
 
@@ -161,7 +163,7 @@ def audited(plan: Plan) -> Needs:
         score=threshold or columns.score is not None,
         predicted=columns.predicted is not None and not threshold,
         extra=tuple(name for name, _ in columns.extra) if columns.query else (),
-        judgments_optional=plan.describes_lists,
+        judgments_optional=plan.only_describes_shown_lists,
         verb=AUDIT,
     )
 
@@ -187,7 +189,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
     ColumnError
         A needed role has no column.
     """
-    _check_there(plan, needs)
+    _check_needed_roles(plan, needs)
     columns = plan.columns
     ordered = needs.order or bool(columns.query)
     read = columns.changed(
@@ -205,7 +207,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
     return read.changed(list_columns=tuple(one for one in lists if one in read.needed)) if lists else read
 
 
-def _check_there(plan: Plan, needs: Needs) -> None:
+def _check_needed_roles(plan: Plan, needs: Needs) -> None:
     """Raise for a needed role without a column, and for a role that the call cannot use."""
     columns, separate = plan.columns, plan.has_separate_judgments
     _check_found(plan)
@@ -214,12 +216,12 @@ def _check_there(plan: Plan, needs: Needs) -> None:
         raise ColumnError(f"score= names a column for each class, and a ranking is ordered by one; name one{way}")
     if needs.verb is not None:
         check_roles(plan, needs.verb)
-    weighed = (
+    weighed = (  # the ranks that were shown are needed, to weigh results
         needs.verb is not None
-        and needs.verb.weighs
+        and needs.verb.weighs_by_propensity
         and bool(columns.query)
         and plan.roles.get("propensity") is not None
-    )  # what was shown
+    )
     no_rows = needs.verb is not None and "rows" not in needs.verb.kinds
     # What is needed, and whether it is missing, by the role or the two of which one is enough.
     lacks = {

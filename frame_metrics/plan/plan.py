@@ -13,11 +13,11 @@ from frame_metrics.errors import ColumnError, class_name, prefix_errors
 from frame_metrics.inputs.cached_arrays import Remembers
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
-from frame_metrics.roles.list_columns import Glance
+from frame_metrics.roles.list_columns import Glance, column_names
 from frame_metrics.roles.resolve import ROW, resolve
 from frame_metrics.roles.roles import Roles
 
-OF_PROXY = "proxy, whose columns and scale are named as proxy=machine.irm(grade=..., scale=...)"
+PROXY_ERROR_PREFIX = "proxy, whose columns and scale are named as proxy=machine.irm(grade=..., scale=...)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,7 +74,7 @@ class Plan(Remembers):
         return self.query_is_guessed and not has_role and all(roles.get(role) is None for role in others)
 
     @property
-    def describes_lists(self) -> bool:
+    def only_describes_shown_lists(self) -> bool:
         """True if roles describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
         of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
         judges = self.has_separate_judgments or self.columns.label or self.columns.grade or self.columns.predicted
@@ -84,7 +84,8 @@ class Plan(Remembers):
     def found(self) -> list[str]:
         """The roles whose columns were found by name."""
         found = ((role, getattr(self.columns, role)) for role in FOUND if role not in self.roles)
-        return [role for role, column in found if column and not {*self.columns.shape.made} & {column, *column}]
+        made = self.columns.shape.made
+        return [role for role, column in found if column and not {*made} & {*column_names(column)}]
 
 
 def unused_judgments(plan: Plan) -> dict[str, str]:
@@ -95,7 +96,7 @@ def unused_judgments(plan: Plan) -> dict[str, str]:
     return {role: column for role, column in named.items() if isinstance(column, str) and column in plan.available}
 
 
-def resolved(given: Given) -> Plan:
+def plan_of(given: Given) -> Plan:
     """Return the plan of what was given; raise for roles that have no column, or do not go together."""
     backend, available = given.backend, given.available
     names = None if given.judgments_backend is None else given.judgments_backend.names()
@@ -108,8 +109,8 @@ def resolved(given: Given) -> Plan:
         raise ColumnError(f"the rows of a {class_name(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None
     if given.proxy is not None:
-        with prefix_errors(OF_PROXY):
-            proxy = resolved(given.proxy)
+        with prefix_errors(PROXY_ERROR_PREFIX):
+            proxy = plan_of(given.proxy)
     return Plan(given=given, columns=columns, backend=backend, available=available, proxy=proxy)
 
 

@@ -8,7 +8,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.errors import ColumnError, quote
 from frame_metrics.plan.given import Given
 
-COLUMNS = ("query", "doc", "grade", "label")
+PROXY_COLUMNS = ("query", "doc", "grade", "label")
 PROXY_CONVENTIONS = ("rel", "scale")
 
 
@@ -25,7 +25,12 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
             "proxy: it has judgments of its own, and has to be the judgments themselves; leave judge() out"
         )
     odd = next(
-        (role for role, column in roles.items() if column is not None and role not in COLUMNS + PROXY_CONVENTIONS), None
+        (
+            role
+            for role, column in roles.items()
+            if column is not None and role not in PROXY_COLUMNS + PROXY_CONVENTIONS
+        ),
+        None,
     )
     if odd:
         raise ColumnError(
@@ -35,4 +40,4 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     frame = proxy.frame if isinstance(proxy, Given) else proxy
     backend_of(frame)
     conventions = {name: roles.get(name) for name in PROXY_CONVENTIONS} if isinstance(proxy, Given) else {}
-    return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, conventions
+    return frame, {name: roles.get(name) for name in PROXY_COLUMNS} | {"several": None}, conventions

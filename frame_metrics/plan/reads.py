@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frame_metrics.plan.verb import ROLES, Refused, RoleRules, RowKind
+from frame_metrics.plan.verb import ROLE_NAMES, Refused, RoleRules, RowKind
 from frame_metrics.roles.resolve import WITH_VALUE
 
-KEYS, UNITS = "query system arm by", "weight cluster"
+# Roles in groups; those named FOR_... are all that a verb can read of such rows.
+KEYS, WEIGHT_AND_CLUSTER = "query system arm by", "weight cluster"
 ORDER = "doc score rank ties duplicates"
 JUDGED = "label grade relevant rel scale positive n_relevant unjudged unjudged_queries"
 FILLED = "undefined unanswered"
 DECIDED = "predicted threshold collection_size"
 WEIGHED = "propensity target_propensity clip"
 OF_LISTS = "group popularity catalogue"
-RANKED = f"{KEYS} {UNITS} {ORDER} {JUDGED} {FILLED} {DECIDED} {WEIGHED} {OF_LISTS} extra"  # all that queries can have
-POOLED = (
+FOR_QUERIES = f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER} {JUDGED} {FILLED} {DECIDED} {WEIGHED} {OF_LISTS} extra"
+FOR_ROWS = (
     "system arm by weight count cluster score label predicted unjudged collection_size positive classes threshold "
     "abstain match"
 )
-SAVED = f"{KEYS} {UNITS} {FILLED} value"
+FOR_NUMBERS = f"{KEYS} {WEIGHT_AND_CLUSTER} {FILLED} value"
 OF_ROWS = "count classes abstain match"
-PROXIED = f"{KEYS} {UNITS} doc score rank ties label grade rel scale positive predicted threshold"
-ROLES_OF_RANKINGS = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
+FOR_PROXIES = f"{KEYS} {WEIGHT_AND_CLUSTER} doc score rank ties label grade rel scale positive predicted threshold"
+ONLY_FOR_QUERIES = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
 # Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
-CANNOT: dict[RowKind, str] = {
+IMPOSSIBLE: dict[RowKind, str] = {
     "queries": f"value {OF_ROWS}",
     "proxies": f"value {OF_ROWS} relevant n_relevant target_propensity clip",
-    "rows": f"value {ROLES_OF_RANKINGS}",
-    "numbers": " ".join(role for role in ROLES if role not in WITH_VALUE),
+    "rows": f"value {ONLY_FOR_QUERIES}",
+    "numbers": " ".join(role for role in ROLE_NAMES if role not in WITH_VALUE),
 }
 _TEAM = Refused(
     " says which system contributed a row of an interleaved list, and interleaving() credits it with the clicks",
@@ -40,7 +41,7 @@ _UNWEIGHTED = Refused(
     "by cutoff, and nothing is weighted here"
 )
 _ONE_SET = Refused(" looks at one kind of judgments, and proxy= gives each query one of people and one of a machine")
-TWICE = {
+REFUSED_WITH_PROXY = {
     **dict.fromkeys(("ties=worst", "ties=best", "unjudged", "unjudged_queries", "propensity"), _ONE_SET),
     "unanswered=drop": Refused(
         " leaves queries out, and proxy= estimates a mean over all queries that the machine judged",
@@ -49,7 +50,7 @@ TWICE = {
 }
 # Roles that are refused where they are not read.
 UNLESS_READ = {"team": _TEAM} | dict.fromkeys(("propensity", "target_propensity", "clip"), _UNWEIGHTED)
-COUNTED = {"collection_size": Refused(": what is counted here are the rows")}
+NO_COLLECTION_SIZE = {"collection_size": Refused(": what is counted here are the rows")}
 
 
 def role_rules(
@@ -65,11 +66,11 @@ def role_rules(
 ) -> RoleRules:
     """Return the declaration of what a verb does with one kind of rows; roles stand in texts, with spaces between."""
     read = frozenset(reads.split()) - {*without.split()}
-    cannot = frozenset(CANNOT[rows].split())
-    refused = {role: why for role, why in UNLESS_READ.items() if role not in read | cannot | {*ignores.split()}}
+    impossible = frozenset(IMPOSSIBLE[rows].split())
+    refused = {role: why for role, why in UNLESS_READ.items() if role not in read | impossible | {*ignores.split()}}
     return RoleRules(
-        reads=read - {*(refuses or {})} - cannot,
-        cannot=cannot,
+        reads=read - {*(refuses or {})} - impossible,
+        impossible=impossible,
         when={option: frozenset(roles.split()) for option, roles in (when or {}).items()},
         unless={option: frozenset(roles.split()) for option, roles in (unless or {}).items()},
         refuses={**refused, **(refuses or {})},

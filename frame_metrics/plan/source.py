@@ -20,7 +20,7 @@ from frame_metrics.data.row_map import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_case, check_names
 from frame_metrics.fast.codes import codes
-from frame_metrics.hidden import ORDER, TIMES
+from frame_metrics.hidden import ORDER, ROW_CODE, TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import check_positive
@@ -65,16 +65,18 @@ class Source:
         return self.table[doc].dtype if doc else None
 
     @property
-    def keyed(self) -> Source:
-        """The source whose rows are the key rows of an answer: with proxies that of the machine, which judged all."""
+    def key_source(self) -> Source:
+        """The source of the values of key columns: with proxies that of the machine, which judged every query."""
         return self.proxy or self
 
     def read_judgments(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the separate judgments as polars, and the roles of their columns; None if there are none."""
         if self.judgment_columns is None:
             return None
-        at = self.unfolded
-        table = self.judgments.read(self.call.to_read) if at is None else at.judgments.read(at.to_read)
+        unfolded = self.unfolded
+        table = (
+            self.judgments.read(self.call.to_read) if unfolded is None else unfolded.judgments.read(unfolded.to_read)
+        )
         if self.judgment_columns.shape.made:  # the label, where every row is relevant
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judgment_columns.label)))
         return table, self.judgment_columns
@@ -125,15 +127,18 @@ def answer_of(
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         judgments = call.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return answer_in_memory(call.reading(), rows, judgments, compute)
+            return answer_in_memory(call.with_frames_read(), rows, judgments, compute)
         if call.columns.query:
             nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
-            source, other = InPieces(call.reading(), nothing, judgments, call.judgment_columns, pieces=rows), call.proxy
+            source, other = (
+                InPieces(call.with_frames_read(), nothing, judgments, call.judgment_columns, pieces=rows),
+                call.proxy,
+            )
             if other is not None:
                 by_machine, roles = other.read_judgments(), other.judgment_columns
-                proxy = replace(source, call=other.reading(), judgments=by_machine, judgment_columns=roles)
+                proxy = replace(source, call=other.with_frames_read(), judgments=by_machine, judgment_columns=roles)
                 source = replace(source, proxy=proxy)
-            return compute(source).of_rows(source.table, source.keyed.judgments)
+            return compute(source).of_rows(source.table, source.key_source.judgments)
         table, columns = _counted(call, rows, documents=documents)
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
@@ -157,7 +162,7 @@ def read_whole(call: Call) -> Source:
     """Read the columns into memory and return the source, for a second frame, such as a baseline."""
     check_names(call.columns.needed)
     rows = call.plan.backend.in_memory(call.columns.needed).read(call.columns.needed)
-    return source_of(call.reading(), rows, call.read_judgments())
+    return source_of(call.with_frames_read(), rows, call.read_judgments())
 
 
 def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, piece: bool = False) -> Source:
@@ -172,7 +177,7 @@ def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, p
     """
     proxy, other = None, call.proxy
     if other is not None:
-        proxy = source_of(other.reading(), rows, other.read_judgments(), piece=piece)
+        proxy = source_of(other.with_frames_read(), rows, other.read_judgments(), piece=piece)
     if not call.unfolds:
         return Source(call, rows, judgments, call.judgment_columns, proxy=proxy)
     unfolded = unfold(rows, call.columns, judgments, call.judgment_columns, call.to_read)
@@ -191,14 +196,14 @@ def answer_in_memory(
 ) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
     source = source_of(call, rows, judgments, piece=piece)
-    keyed = source.keyed
+    key_source = source.key_source
     if source.unfolded is None:
         answer = compute(source)
     else:
         with source.unfolded.origin.errors():
             answer = compute(source)
-    answer = answer if keyed.unfolded is None else keyed.unfolded.folded(answer)
-    return answer.of_rows(rows, keyed.judgments)
+    answer = answer if key_source.unfolded is None else key_source.unfolded.folded(answer)
+    return answer.of_rows(rows, key_source.judgments)
 
 
 def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
@@ -237,10 +242,10 @@ def _merge_documents(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
     """
     table = piece.drop(ORDER, strict=False)
     table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
-    row = codes(table, [name for name in table.columns if name not in (doc, TIMES)])[0]
-    each = table.select(doc, TIMES, pl.Series(ORDER, row)).group_by(doc, maintain_order=True)
-    alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
-    once = alike.agg(pl.col(doc).first(), pl.col(TIMES).sum()).drop(ORDER)
+    row_code = codes(table, [name for name in table.columns if name not in (doc, TIMES)])[0]
+    by_doc = table.select(doc, TIMES, pl.Series(ROW_CODE, row_code)).group_by(doc, maintain_order=True)
+    by_rows = by_doc.agg(pl.col(ROW_CODE).sort(), pl.col(TIMES).first()).group_by(ROW_CODE, maintain_order=True)
+    once = by_rows.agg(pl.col(doc).first(), pl.col(TIMES).sum()).drop(ROW_CODE)
     return table.drop(TIMES).join(once, on=doc, nulls_equal=True, maintain_order="left")
 
 

@@ -12,16 +12,17 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.resolve import EITHER
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
-# What a frame has rows of. A query may have judgments of people and of a machine (proxy=); numbers are those of value=.
+# What a frame has rows of: queries; queries with judgments of people and of a machine (proxy=); rows without a query;
+# saved numbers (value=).
 RowKind = Literal["queries", "proxies", "rows", "numbers"]
-OF_WHAT: dict[RowKind, str] = {
+ROWS_IN_WORDS: dict[RowKind, str] = {
     "queries": "means over queries",
     "proxies": "prediction-powered means, of judge(..., proxy=)",
     "rows": "rows without a query",
     "numbers": "means of saved numbers",
 }
 Status = Literal["reads", "ignores", "refuses"]
-ROLES = tuple(role for role in Roles.__annotations__ if role not in RESOURCES)
+ROLE_NAMES = tuple(role for role in Roles.__annotations__ if role not in RESOURCES)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Exclusion:
     way: str
     by: str = ""  # the option that excludes these; "" for always
     without: str = ""  # the option without which these have no effect
-    cause: type[FrameMetricsError] = NotComputableError
+    error_class: type[FrameMetricsError] = NotComputableError
     what: str = ""  # the subject of the error, instead of the option: for a fact about several options
 
     def check(self, options: Any) -> None:
@@ -57,7 +58,7 @@ class Exclusion:
             return
         if not self.by or _is_given(options, self.by):
             problem = f"{self.what or _as_given(options, given[0])}{self.why}; {self.way}"
-            raise self.cause(problem.replace("{other}", _as_given(options, self.by)))
+            raise self.error_class(problem.replace("{other}", _as_given(options, self.by)))
 
 
 def _is_given(options: Any, key: str) -> bool:
@@ -84,16 +85,17 @@ def _as_given(options: Any, key: str) -> str:
 class RoleRules:
     """A verb with rows of one kind: the roles that it reads and refuses.
 
-    A role is read, refused, or ignored: one irm serves all verbs, and not each of them has a use for each role.
+    A role is read, refused, or ignored: one irm serves all verbs, and not each of them has a use for each role. If
+    several fields have a role, ``impossible`` and ``refuses`` come first, then ``unless``, then ``reads`` and ``when``.
     """
 
     reads: frozenset[str]
-    cannot: frozenset[str] = frozenset()  # roles that rows of this kind cannot have, whatever the verb
+    impossible: frozenset[str] = frozenset()  # roles that rows of this kind cannot have, whatever the verb
     when: Mapping[str, frozenset[str]] = field(default_factory=dict)  # roles read only where this option is given
     unless: Mapping[str, frozenset[str]] = field(default_factory=dict)  # roles not read where this option is given
     refuses: Mapping[str, Refused] = field(default_factory=dict)  # by role, or by "role=value"
     tests: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of comparisons: the roles that each test takes
-    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # those of an option, of all that some kind takes
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # by option: what it may be with such rows
     excludes: Sequence[Exclusion] = ()
 
     @cached_property
@@ -111,7 +113,7 @@ class RoleRules:
 
     def status(self, role: str, options: Collection[str] = ()) -> Status:
         """Return what happens to a role, given some options."""
-        if role in self.refuses or role in self.cannot:
+        if role in self.refuses or role in self.impossible:
             return "refuses"
         unread = {one for option in options for one in self.unless.get(option, ())}
         read = {one for option in options for one in self.when.get(option, ())}
@@ -135,7 +137,7 @@ class Verb:
         return f"{self.name} {self.form}".strip()
 
     @cached_property
-    def weighs(self) -> bool:
+    def weighs_by_propensity(self) -> bool:
         """True if results can be weighted by their propensities."""
         return "propensity" in self.kinds["queries"].reads if "queries" in self.kinds else False
 
@@ -168,7 +170,7 @@ def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
         one.check(options)
     for name, values in () if kind is None else kind.values.items():
         if (given := getattr(options, name)) is not None and given not in values:
-            takes = next(OF_WHAT[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
-            those = OF_WHAT[kind_of_rows(plan)]  # type: ignore[arg-type]
+            takes = next(ROWS_IN_WORDS[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
+            those = ROWS_IN_WORDS[kind_of_rows(plan)]  # type: ignore[arg-type]
             way = f"pass {name}={' or '.join(map(quote, values))}, or leave it out"
             raise NotComputableError(f"{name}={quote(given)} applies to {takes}, and these are {those}; {way}")

@@ -12,7 +12,7 @@ from frame_metrics.backends.display import printable, value_text
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.backends.tables import Cell, Table, in_html, in_text
 from frame_metrics.errors import class_name, quote
-from frame_metrics.plan.given import Judgments
+from frame_metrics.plan.given import GivenJudgments
 from frame_metrics.plan.plan import Plan, unused_judgments
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, Roles, is_foreign
@@ -61,7 +61,7 @@ class Overview:
         )
 
 
-def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callable[[], Plan]) -> Overview:
+def overview(frame: Any, roles: Roles, judgments: GivenJudgments | None, made: Callable[[], Plan]) -> Overview:
     """Return the content of the repr; a frame that is not in memory is not read.
 
     ``made``: returns the plan of these; an error of it is shown.
@@ -96,7 +96,7 @@ def _in_full(value: Any, name: str) -> str:
     return quote(value)
 
 
-def _judged(judgments: Judgments | None) -> str:
+def _judged(judgments: GivenJudgments | None) -> str:
     """Return the words of the title about separate judgments."""
     if judgments is None:
         return ""

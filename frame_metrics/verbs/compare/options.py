@@ -25,7 +25,7 @@ from frame_metrics.measuring.rows import check_pooled, check_top_of_pairs
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.compared import BOTH, MID_P, TESTS, Compared
+from frame_metrics.plan.compared import BOTH, MID_P, TESTS, ComparisonKind
 from frame_metrics.plan.declared import VERBS
 from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.columns import Columns
@@ -57,12 +57,12 @@ MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip 
 TEST_ALIASES = dict.fromkeys(("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student"), "t")
 TEST_ALIASES |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
 TEST_ALIASES |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
-ARM_KINDS: tuple[Compared, ...] = ("arms", "rows of arms")
+ARM_KINDS: tuple[ComparisonKind, ...] = ("arms", "rows of arms")
 
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together. Of McNemar's mid-p
 # the families are flipped, and its p-values of single pairs are by formula.
-FLIPS: dict[Compared, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
+FLIPS: dict[ComparisonKind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
 WIN_TESTS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
@@ -88,7 +88,7 @@ class CompareOptions(IntervalOptions):
     permutations: int = 10_000
     per_query: bool = False
     margin: Any = None
-    kind: Compared = "queries"  # the kind of comparison; it is set once the columns are known
+    kind: ComparisonKind = "queries"  # the kind of comparison; it is set once the columns are known
     by_default: bool = False  # whether the test is the default one; it is set with the test
 
     def __post_init__(self) -> None:
@@ -193,7 +193,7 @@ class ChangeOptions(CompareOptions):
         return "period"
 
 
-def kind_of_comparison(call: Call, *, arms: bool) -> Compared:
+def kind_of_comparison(call: Call, *, arms: bool) -> ComparisonKind:
     """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
     if call.proxy is not None:
         return "proxies"
@@ -202,7 +202,7 @@ def kind_of_comparison(call: Call, *, arms: bool) -> Compared:
     return "rows of arms" if arms else "rows"
 
 
-def check_correction(options: CompareOptions, kind: Compared = "queries") -> None:
+def check_correction(options: CompareOptions, kind: ComparisonKind = "queries") -> None:
     """Raise for ``correction="max_t"`` with a test that flips no signs and exchanges no units."""
     if options.correction != MAX_T:
         return
@@ -223,7 +223,7 @@ def check_correction(options: CompareOptions, kind: Compared = "queries") -> Non
         )
 
 
-def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOptions) -> None:
+def check_compared(kind: ComparisonKind, call: Call, asked: Asked, options: CompareOptions) -> None:
     """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
     check_options(VERBS[options.verb], options, call.plan)
     if kind in ARM_KINDS:
@@ -249,7 +249,7 @@ def check_compared(kind: Compared, call: Call, asked: Asked, options: CompareOpt
         check_proxies(asked, call)
 
 
-def _check_asked(kind: Compared, asked: Asked, options: CompareOptions) -> None:
+def _check_asked(kind: ComparisonKind, asked: Asked, options: CompareOptions) -> None:
     """Raise for metrics without a value for each query, if the comparison needs such values."""
     for name, metric in asked:
         others = options.saved or options.per_query or options.test not in (None, "randomization")
@@ -332,7 +332,7 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
             )
 
 
-def _check_test(kind: Compared, columns: Columns, options: CompareOptions) -> None:
+def _check_test(kind: ComparisonKind, columns: Columns, options: CompareOptions) -> None:
     """Raise for a test of another kind of comparison, or one that does not take the weights or clusters given."""
     test, tests = options.test, TESTS[kind]
     if test is None:
@@ -370,7 +370,7 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
             raise NotComputableError(f"test={quote(test)} {why}; pass {way}, or {role}=None")
 
 
-def tests_for(kind: Compared, columns: Columns) -> list[str]:
+def tests_for(kind: ComparisonKind, columns: Columns) -> list[str]:
     """Return the tests of a kind of comparison that take the given roles of weights and clusters."""
     roles = [role for role in BOTH if getattr(columns, role)]
     return [test for test, takes in TESTS[kind].items() if set(roles) <= set(takes)]

@@ -27,7 +27,7 @@ from frame_metrics.measuring.values import Values
 from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plan.compared import SAMPLE_SIZE, Compared
+from frame_metrics.plan.compared import SAMPLE_SIZE, ComparisonKind
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -53,7 +53,7 @@ from frame_metrics.verbs.compare.paired import pairing_function
 from frame_metrics.verbs.compare.proxied import paired_both
 from frame_metrics.verbs.compare.splits import splits_of_queries
 
-COUNTS: dict[Compared, tuple[str, ...]] = {
+COUNTS: dict[ComparisonKind, tuple[str, ...]] = {
     "queries": ("n", "n_units"),
     "proxies": ("n", "n_units", "n_all"),
     "arms": ("n", "baseline_n", *UNITS, *UNJUDGED),
