@@ -466,7 +466,7 @@ class IRM(Generic[Frame]):
             )
         for name, value in given.items():
             if name != "label" or not isinstance(value, bool):
-                check_column(f"judge: {name}", value, several=name == "query")
+                check_column(f"judge: {name}", value, list_allowed=name == "query")
         given = {name: names_as_text(value) for name, value in given.items()}
         if sampling is not None and proxy is None:
             raise ColumnError(f"sampling={quote(sampling)} requires proxy=, the judgments of a machine; name it too")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from frame_metrics.plan.declared import VERBS
-from frame_metrics.plan.verb import ROLES, RoleRules, Verb
+from frame_metrics.plan.verb import ROLE_NAMES, RoleRules, Verb
 
 HEAD = "| verb | rows | reads | refuses |\n|---|---|---|---|"
 
@@ -24,8 +24,8 @@ def _rows(verb: Verb) -> list[str]:
 
 def _read(kind: RoleRules) -> str:
     """Return the roles that are read, or those that are not, whichever are fewer."""
-    unread = [role for role in ROLES if kind.status(role) == "ignores" and not _sometimes(kind, role)]
-    reads = [role for role in ROLES if kind.status(role) == "reads"]
+    unread = [role for role in ROLE_NAMES if kind.status(role) == "ignores" and not _sometimes(kind, role)]
+    reads = [role for role in ROLE_NAMES if kind.status(role) == "reads"]
     said = _named(reads) if len(reads) <= len(unread) else f"all but {_named(unread)}" if unread else "all"
     also = [f"{_named(roles)} with `{option}=`" for option, roles in kind.when.items()]
     less = [f"not {_named(roles)} with `{option}=`" for option, roles in kind.unless.items()]
@@ -42,4 +42,4 @@ def _refused(kind: RoleRules) -> str:
 
 
 def _named(roles: Collection[str]) -> str:
-    return ", ".join(f"`{role}`" for role in sorted(roles, key=ROLES.index))
+    return ", ".join(f"`{role}`" for role in sorted(roles, key=ROLE_NAMES.index))

@@ -48,8 +48,14 @@ OF_TEXT = (*OF_CELLS, "jsonl", "json")
 ROWS = 100_000  # number of first rows of a text file from which the types of its columns are inferred
 # Roles whose columns in CSV are read as text, as numbers, or in the type that their values suggest; and keys, which
 # stay as they are written.
-IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
-INFERRED, KEYS = roles_where(lambda role: role.text == "inferred"), roles_where(lambda role: role.text == "key")
+IDS, NUMBERS = (
+    roles_where(lambda role: role.file_type == "text"),
+    roles_where(lambda role: role.file_type == "number"),
+)
+INFERRED, KEYS = (
+    roles_where(lambda role: role.file_type == "inferred"),
+    roles_where(lambda role: role.file_type == "key"),
+)
 NOT_CANONICAL = r"^\s*([+-]?0|\+)\d+\s*$"  # integers that would be printed differently, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of these formats
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16

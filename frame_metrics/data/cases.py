@@ -151,10 +151,10 @@ def read_cases(
     out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if keep_row_numbers else {}
     # The true and the predicted side: two classes become marks of relevant rows, several become codes of classes.
     label, predicted = sides_of(frame, columns, conventions)
-    if conventions.word is not None and not audited:
+    if conventions.positive_text is not None and not audited:
         some = frame[columns.count] > 0 if columns.count else None
         sides = [side if side is None or some is None else side.filter(some) for side in (label, predicted)]
-        check_positive(spelled_like(sides, conventions.word), conventions.word)
+        check_positive(spelled_like(sides, conventions.positive_text), conventions.positive_text)
     binary = is_binary(label, predicted, columns, conventions)
     classes, clusters, mismatch, alphabetic = UNNAMED, None, None, False
     if binary or label is None:

@@ -23,7 +23,7 @@ from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import (
-    NULL,
+    DROP_OR_NULL,
     TEXTS,
     grade_column,
     label_column,
@@ -37,16 +37,16 @@ from frame_metrics.roles.series import (
 UNKNOWN = "drop them, or make them null and pass unjudged="  # what to do about labels without a query
 SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
-# Ways out for numbers with fractions in labels and in predictions; ``classes=`` makes them classes.
-NO_LABELS = (
+# Ways out for numbers with fractions in labels and in predictions, of several classes; ``classes=`` makes them classes.
+LABELS_ARE_NO_CLASSES = (
     "if these are probabilities, decide, as with label=lambda f: f[{column!r}] > 0.5; if grades, pass label=None and "
     "grade=; if classes, list them with classes=[...], or make them text"
 )
-NO_DECISIONS = (
+PREDICTIONS_ARE_NO_CLASSES = (
     "if these are scores, pass predicted=None, score= and threshold=; if classes, list them with classes=[...],"
 )
-NO_DECISIONS += " or make them text"
-MOST = 1000  # limit of classes: more distinct values are probably ids
+PREDICTIONS_ARE_NO_CLASSES += " or make them text"
+MOST_CLASSES = 1000  # more distinct values are probably ids
 
 
 def class_type(label: Any, predicted: Any = None) -> Any:
@@ -80,8 +80,8 @@ def sides_of(
     label, predicted = (
         None if column is None else _side(frame[column], null, None if listed else way)
         for column, null, way in (
-            (columns.label, UNKNOWN, NO_LABELS),
-            (columns.predicted, NULL, NO_DECISIONS),
+            (columns.label, UNKNOWN, LABELS_ARE_NO_CLASSES),
+            (columns.predicted, DROP_OR_NULL, PREDICTIONS_ARE_NO_CLASSES),
         )
     )
     if predicted is not None:
@@ -250,18 +250,18 @@ def class_values(
 
 def are_too_many(classes: pl.Series, conventions: Conventions) -> bool:
     """Return True for more classes than can be counted in a table, if the caller did not list them."""
-    return conventions.classes is None and len(classes) > MOST
+    return conventions.classes is None and len(classes) > MOST_CLASSES
 
 
 def too_many(classes: pl.Series, label: pl.Series, predicted: pl.Series | None) -> MistakenColumnError:
     """Return the error for too many classes; it names the column with the most different values."""
     sides = [(side.n_unique() - (side.null_count() > 0), side.name) for side in (label, predicted) if side is not None]
     n, name = max(sides, key=lambda side: side[0])
-    both = n <= MOST  # together they have too many
+    both = n <= MOST_CLASSES  # together they have too many
     whose = " and ".join(side for _, side in sides) if both else name
     return MistakenColumnError(
-        f"{whose}: {len(classes) if both else n:,} different values are more than {MOST:,}, the most that are taken "
-        "for classes; if they are classes, list them with classes=[...]. accuracy and error_rate need no list",
+        f"{whose}: {len(classes) if both else n:,} different values are more than {MOST_CLASSES:,}, the most that are "
+        "taken for classes; if they are classes, list them with classes=[...]. accuracy and error_rate need no list",
         check="values that are too many for classes",
         n=len(classes),
     )

@@ -38,7 +38,7 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     """
     chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
     if chosen is not None and not isinstance(chosen, str):
-        chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
+        chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.document_facts} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
         catalogue = _read("catalogue", _backend("catalogue", catalogue, doc), doc)[doc].unique() if lists else True
     return replace(conventions, popularity=chosen, catalogue=catalogue)
@@ -109,17 +109,17 @@ def _chosen(given: Any, doc: str) -> pl.DataFrame:
 
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
     """Return the log with the facts of its documents that metrics read, as extra columns."""
-    popularity, about = conventions.popularity, columns.about
+    popularity, document_facts = conventions.popularity, columns.document_facts
     if isinstance(popularity, pl.DataFrame):
         log = _with_table(log, popularity, str(columns.doc))
-    elif SURPRISE in about:
+    elif SURPRISE in document_facts:
         share, way = log[CHOSEN], "novelty reads shares of all choices: give popularity= a frame or a mapping of counts"
         refuse(popularity, share > 1, "are not between 0 and 1", way)
         refuse(
             popularity, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least"
         )
         log = log.with_columns((0 - share.log(2)).alias(SURPRISE))
-    return log.rename({name.removesuffix("="): EXTRA + name for name in about})
+    return log.rename({name.removesuffix("="): EXTRA + name for name in document_facts})
 
 
 def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:

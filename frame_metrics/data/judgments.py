@@ -317,8 +317,8 @@ def _refuse_two_grades(
         what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         column = str(columns.grade or columns.label)
-        unsaid = columns.shape.unsaid
-        ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in unsaid)
+        unnamed_roles = columns.shape.unnamed_roles
+        ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in unnamed_roles)
         message = f"{column}: {how_many} two judgments{of_whom} ({what} ({example}), rows {rows}); {remedy}{ways}"
         if frame_row is None:
             raise BadValueError(message)

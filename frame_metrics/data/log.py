@@ -163,8 +163,8 @@ class Log(Facts):
         """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""
         if self.conventions.collection_size is None and "collection_size" not in self.columns.by_role:
             return None
-        if self.conventions.documents is not None:
-            return np.full(len(self.grid.segment_query[block]), self.conventions.documents)
+        if self.conventions.collection_size_number is not None:
+            return np.full(len(self.grid.segment_query[block]), self.conventions.collection_size_number)
         return None if self._sizes is None else self._sizes[block]
 
     @cached_property

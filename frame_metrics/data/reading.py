@@ -71,7 +71,7 @@ def read_log(
         scale=conventions.scale,
     )
     log = log if conventions.propensity is None else with_ratio(log, columns, conventions)
-    log = with_documents(log, columns, conventions) if columns.about else log
+    log = with_documents(log, columns, conventions) if columns.document_facts else log
     # Systems that are columns share their rows: the first stands for all until rankings are found.
     systems = None
     if columns.shape.per_system and not (columns.threshold or drops_duplicates):  # they differ in one column only
@@ -103,7 +103,7 @@ def read_log(
     known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
     name = str(label_columns.grade or label_columns.label)
     origin = None if row is None else Origin(row, len(frame))
-    spelled = _spelled(frame, columns, judged_frame, label_columns, conventions.word)
+    spelled = _spelled(frame, columns, judged_frame, label_columns, conventions.positive_text)
     more: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
 

@@ -18,7 +18,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import ABSENT, FINITE, refuse_infinite
+from frame_metrics.roles.series import MAKE_FINITE, NULL_IF_NOT_RETRIEVED, refuse_infinite
 
 RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # what the order of rows is made for, see ``Sorter``
 
@@ -65,7 +65,7 @@ class Sorter:
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
-            refuse_infinite(self.table["score"], str(self.columns.score), ABSENT, infinite=FINITE)
+            refuse_infinite(self.table["score"], str(self.columns.score), NULL_IF_NOT_RETRIEVED, infinite=MAKE_FINITE)
         sheet = SortedView(cells, lengths, n_ret, places, at, score)
         by_document = order == "documents" and self.conventions.ties == "doc"
         return self._settled(sheet, all_ties=by_document) if equal else sheet

@@ -139,7 +139,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     table, work = gather(work, source)
     if kind is Counting:  # not for an audit, which reports these faults instead of raising
         check_shared_of_pieces(table, work)
-        check_positive_in(table, work.call.conventions.word)
+        check_positive_in(table, work.call.conventions.positive_text)
         check_positions(positions_in(table, columns))
         check_relevant_of_pieces(table, work)
     table = table.filter(pl.col(TIMES) > 0) if work.queries else table

@@ -45,7 +45,7 @@ def impressions_call(call: Call, verb: str, query_text: Any, result: Collection[
     """
     _check_roles(call, verb)
     named = _named(verb, query_text)
-    columns = call.columns.changed(query_text=named, documents=True)
+    columns = call.columns.changed(query_text=named, needs_documents=True)
     roles = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
     check_one_role_each([(role, name) for role, names in roles.items() for name in names])
     check_key_names((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)

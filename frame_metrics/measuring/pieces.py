@@ -250,7 +250,7 @@ def check_whole_frame(table: pl.DataFrame, work: Measuring) -> Facts:
     """Raise for faults that only the whole frame shows, and return the facts; ``table``: the tables of all pieces."""
     facts = facts_of_pieces(table, work)
     check_shared_of_pieces(table, work)
-    check_positive_in(table, work.call.conventions.word)
+    check_positive_in(table, work.call.conventions.positive_text)
     check_positions(facts.rank_scores)
     check_grades(work.asked, facts)
     return facts

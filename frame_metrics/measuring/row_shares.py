@@ -34,7 +34,7 @@ def ends_by_shares(
         return np.where(np.isnan(value), np.nan, _of_marks(inputs, place, _alone(cases, metric), level)[1:])
     made = made_of(metric, average if c is None else None, binary=binary)
     plain = not (cases.weighted or cases.columns.cluster)
-    if made is None or inputs.table is None or not (plain or cases.conventions.documents is None):
+    if made is None or inputs.table is None or not (plain or cases.conventions.collection_size_number is None):
         return None
     if made.of_decided and inputs.tables.undecided.any():
         return None

@@ -61,7 +61,7 @@ class Inputs(Remembers):
 
         They are of the whole collection with ``collection_size=``.
         """
-        rest, documents = self.tables.against_rest, self.cases.conventions.documents
+        rest, documents = self.tables.against_rest, self.cases.conventions.collection_size_number
         if documents is None:
             return rest
         return FullConfusion(rest.tp, rest.fp, rest.fn, rest.empty, np.full(len(rest.tp), documents), rest.undecided)
@@ -137,7 +137,9 @@ def one_average(asked: Asked, average: str | None, call: Call) -> bool:
     columns, conventions = call.columns, call.conventions
     several = conventions.classes is not None or columns.class_scores or conventions.match is not None
     two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
-    two = two or conventions.documents is not None or any(metric.input is FullScores for _, metric in asked)
+    two = (
+        two or conventions.collection_size_number is not None or any(metric.input is FullScores for _, metric in asked)
+    )
     several = several or average is not None
     kinds = [False] if several else [True] if two else [True, False]
     return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in kinds)
@@ -197,7 +199,7 @@ def check_cases(
         if name and cases.columns.score:
             check_scores(name, cases)
         return
-    if cases.conventions.documents is not None:
+    if cases.conventions.collection_size_number is not None:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
     if options is not None and options.method == "delong":
         raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")

@@ -141,13 +141,13 @@ def _made(
 ) -> Call:
     """Return the call that reads these columns, with that of the judgments of a machine."""
     judgments = plan.given.judgments
-    several: Any = {} if judgments is None else {"several": judgments[1]["several"]}
+    rule: Any = {} if judgments is None else {"several": judgments[1]["several"]}
     call = Call(
         plan=plan,
         needs=needs,
         columns=columns,
         judgment_columns=judgment_columns,
-        conventions=conventions({**plan.roles, **several}, columns, judgment_columns),
+        conventions=conventions({**plan.roles, **rule}, columns, judgment_columns),
         judgments_backend=backend,
         unfolds=columns.unfolds or _holds_lists(judgment_columns, backend),
         proxy=None,

@@ -39,8 +39,8 @@ IntervalMethod = Literal["delong", "bootstrap", "t", "normal"]
 
 def check_averages(average: Any) -> Averages:
     """Return the averages of ``average=`` as a list; raise for an unknown one, and for one that is named twice."""
-    several = isinstance(average, list | tuple)
-    averages = list(average) if several else [average]
+    is_list = isinstance(average, list | tuple)
+    averages = list(average) if is_list else [average]
     if not averages:
         raise BadValueError("average=[] names no average; name one, or pass average=None")
     for one in averages:
@@ -53,7 +53,7 @@ def check_averages(average: Any) -> Averages:
         quantile = isinstance(one, str) and quantile_level(one) is not None
         if isinstance(one, str) and one.startswith("q") and not quantile:
             raise BadValueError(f"average={quote(one)} is no quantile from q0 to q1, as q0.9")
-        if not quantile and (one is not None or several):
+        if not quantile and (one is not None or is_list):
             check_choice("average", one, (*get_args(Named), "q0.9"))
     check_once("average", averages)
     return averages

@@ -199,8 +199,8 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
         threshold=columns.threshold if needs.score else None,
         group=columns.group if "group=" in needs.extra else None,
         popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
-        documents=needs.sets_of_lists,
-        about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
+        needs_documents=needs.sets_of_lists,
+        document_facts=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
     lists = columns.shape.list_columns

@@ -100,7 +100,7 @@ def plan_of(given: Given) -> Plan:
     """Return the plan of what was given; raise for roles that have no column, or do not go together."""
     backend, available = given.backend, given.available
     names = None if given.judgments_backend is None else given.judgments_backend.names()
-    columns = resolve(given.roles, available, judgments=names, look=glance_at(backend))
+    columns = resolve(given.roles, available, judgments=names, glance=glance_at(backend))
     nested = [one for one in (*columns.shape.list_columns, columns.relevant) if one]
     lists = [one for one in nested if backend.container(one) not in ("", "list")]
     if lists or columns.relevant:

@@ -53,7 +53,7 @@ class Source:
             if columns.system:
                 check_shared(log.index)
             if log.spelled:
-                check_positive(log.spelled, conventions.word)
+                check_positive(log.spelled, conventions.positive_text)
             if named := log.rank_scores:
                 check_positions(named)
         return log

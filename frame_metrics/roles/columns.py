@@ -23,7 +23,7 @@ EXTRA = "extra:"  # prefix of the internal names of columns that only some metri
 class Role:
     """The declaration of a role. Code that treats several roles alike reads these facts, and keeps no list of names."""
 
-    of: tuple[
+    describes: tuple[
         Literal["result", "query", "row", "judgment"], ...
     ] = ()  # what a value describes; without a query every value describes a row
     # When a column with the role's own name gets the role: always, only with a query, or only if it holds lists.
@@ -34,7 +34,7 @@ class Role:
     usual_names: str = ""  # usual names of such columns, which errors offer as a hint
     plural: str = ""  # the word for its values, if it is not the role with an s
     # Its type in text files; "inferred": that which its values suggest, "key": as written.
-    text: Literal["text", "number", "inferred", "key"] | None = None
+    file_type: Literal["text", "number", "inferred", "key"] | None = None
     check: Callable[..., pl.Series] | None = None  # takes values and the column's name; returns them ready, or raises
     takes: tuple[str, ...] = ()  # further parameters of the check
 
@@ -49,20 +49,23 @@ class Role:
         return sorted(known, key=lambda name: self.names.index(str(name).lower()))
 
 
-def _amount(name: str, *of: Any, **role: Any) -> Role:
+def _amount(name: str, *describes: Any, **role: Any) -> Role:
     """Return a role of weights or counts."""
-    return Role(of=of, check=partial(series.amount_column, role=name), **role)
+    return Role(describes=describes, check=partial(series.amount_column, role=name), **role)
 
 
 def _chance(name: str, usual_names: str) -> Role:
     """Return a role of chances of results."""
     return Role(
-        of=("result",), plural="propensities", check=partial(series.chance_column, role=name), usual_names=usual_names
+        describes=("result",),
+        plural="propensities",
+        check=partial(series.chance_column, role=name),
+        usual_names=usual_names,
     )
 
 
-_result = partial(Role, of=("result",), found="always")
-_judgment = partial(_result, text="inferred")
+_result = partial(Role, describes=("result",), found="always")
+_judgment = partial(_result, file_type="inferred")
 
 ROLES: dict[str, Role] = {
     "query": Role(
@@ -70,23 +73,25 @@ ROLES: dict[str, Role] = {
         saved=True,
         usual_names="qid query_id queryid q_id search_id topic topic_id session session_id user user_id",
         plural="queries",
-        text="text",
+        file_type="text",
     ),
-    "system": Role(saved=True, usual_names="system run ranker model engine retriever run_id system_id", text="key"),
-    "arm": Role(in_judgments=True, saved=True, text="key"),
-    "by": Role(in_judgments=True, saved=True, usual_names="groupby group_by", plural="segments", text="key"),
+    "system": Role(
+        saved=True, usual_names="system run ranker model engine retriever run_id system_id", file_type="key"
+    ),
+    "arm": Role(in_judgments=True, saved=True, file_type="key"),
+    "by": Role(in_judgments=True, saved=True, usual_names="groupby group_by", plural="segments", file_type="key"),
     "score": _result(
         per_system=True,
         usual_names="sim similarity bm25 prob proba probability y_score y_prob pred_score",
-        text="number",
-        check=partial(series.score_column, remedy=series.ABSENT),
+        file_type="number",
+        check=partial(series.score_column, remedy=series.NULL_IF_NOT_RETRIEVED),
         takes=("later",),
     ),
     "rank": _result(
         found="query",
         per_system=True,
         usual_names="position pos place rnk ranking",
-        text="inferred",
+        file_type="inferred",
         check=series.rank_column,
     ),
     "label": _judgment(
@@ -109,36 +114,41 @@ ROLES: dict[str, Role] = {
     "doc": _result(
         found="query",
         usual_names="docid doc_id docno document document_id product_id item item_id pid url",
-        text="text",
+        file_type="text",
         check=series.doc_column,
         takes=("optional",),
     ),
     "relevant": Role(found="lists"),
-    "team": Role(of=("result",), usual_names="contributor contributed_by", text="key", check=series.team_column),
-    "group": Role(of=("result",), text="key", check=series.group_column),
+    "team": Role(
+        describes=("result",),
+        usual_names="contributor contributed_by",
+        file_type="key",
+        check=series.team_column,
+    ),
+    "group": Role(describes=("result",), file_type="key", check=series.group_column),
     "popularity": _amount("popularity", "result", plural="popularities"),
     "class_scores": Role(plural="scores"),
-    "weight": _amount("weight", "query", "row", in_judgments=True, saved=True, text="number"),
+    "weight": _amount("weight", "query", "row", in_judgments=True, saved=True, file_type="number"),
     "count": _amount("count", "row"),
     "cluster": Role(
-        of=("query", "row"),
+        describes=("query", "row"),
         in_judgments=True,
         saved=True,
         usual_names="user user_id visitor visitor_id",
-        text="key",
+        file_type="key",
         check=series.cluster_column,
     ),
-    "covariate": Role(of=("query",), check=series.covariate_column),  # the option of ab_test()
+    "covariate": Role(describes=("query",), check=series.covariate_column),  # the option of ab_test()
     "n_relevant": _amount("n_relevant", "query", plural="counts of relevant documents"),
-    "subtopic": Role(of=("judgment",)),  # this and the next two: of separate judgments only
-    "annotator": Role(of=("judgment",)),
-    "sampling": Role(of=("query",), in_judgments=True, check=series.sampling_column),
+    "subtopic": Role(describes=("judgment",)),  # this and the next two: of separate judgments only
+    "annotator": Role(describes=("judgment",)),
+    "sampling": Role(describes=("query",), in_judgments=True, check=series.sampling_column),
     "collection_size": _amount("collection size", "query", in_judgments=True, plural="collection sizes"),
     "threshold": Role(check=series.threshold_column, takes=("score_type",)),
     "propensity": _chance("propensity", "propensities pscore examination"),
     "target_propensity": _chance("target propensity", "target_pscore evaluation_policy_pscore"),
     "extra": Role(plural="values"),
-    "value": Role(saved=True, text="number"),  # numbers that were computed elsewhere
+    "value": Role(saved=True, file_type="number"),  # numbers that were computed elsewhere
     "metric": Role(),  # the metric of each of these numbers; without it the names of the columns say it
 }
 
@@ -152,9 +162,11 @@ class Shape:
     list_columns: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
-    unsaid: tuple[str, ...] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
-    maybe_systems: str = ""  # a column without a role that is called as one of systems is, where no system is named
-    documents: bool = False  # whether the call is about documents, and cannot do without them
+    unnamed_roles: tuple[
+        str, ...
+    ] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
+    likely_system: str = ""  # if system= is not given: a column without a role whose name is usual for systems
+    needs_documents: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,13 +183,13 @@ class Columns:
     by_role: Mapping[str, str] = field(default_factory=dict)  # the column of each role that has exactly one, by role
     class_scores: tuple[tuple[Any, str], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()  # pairs: name in users' metrics, column
-    about: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
+    document_facts: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
     value: tuple[str, ...] = ()
     query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
     strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
     shape: Shape = Shape()
 
-    def __post_init__(self) -> None:
+    def __post_init__(self) -> None:  # makes attributes of the roles of SINGLE; the class is frozen
         vars(self).update({**NO_COLUMN, **self.by_role})
 
     if TYPE_CHECKING:
@@ -192,11 +204,11 @@ class Columns:
         return cls(**parts, by_role=single, shape=Shape(**shape))
 
     def changed(self, **parts: Any) -> Columns:
-        """Return these columns with some replaced; keywords are as in ``of``."""
-        if parts.items() <= (vars(self) | vars(self.shape)).items():
+        """Return these columns with some replaced; keywords are as in ``describes``."""
+        if parts.items() <= (vars(self) | vars(self.shape)).items():  # nothing changes
             return self
-        several = {name: getattr(self, name) for name in SEVERAL}
-        return Columns.of(**{**several, **self.by_role, **vars(self.shape), **parts})
+        fixed = {name: getattr(self, name) for name in SEVERAL}
+        return Columns.describes(**{**fixed, **self.by_role, **vars(self.shape), **parts})
 
     @cached_property
     def cell_keys(self) -> tuple[str, ...]:
@@ -229,9 +241,9 @@ class Columns:
     @cached_property
     def needed(self) -> list[str]:
         """Every column of the log that has a role, once."""
-        shape, several = self.shape, (column for _, column in (*self.class_scores, *self.extra))
+        shape, others = self.shape, (column for _, column in (*self.class_scores, *self.extra))
         single = self.by_role.values()
-        every = dict.fromkeys([*self.keys, *single, *several, *self.value, *shape.per_system, *self.query_text])
+        every = dict.fromkeys([*self.keys, *single, *others, *self.value, *shape.per_system, *self.query_text])
         made = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in made]
 
@@ -253,15 +265,15 @@ class Columns:
 
     @property
     def asked_again_text(self) -> str:
-        """The way out, as a clause, if a query was asked several times, and each time is a ranking."""
-        if self.shape.documents:
+        """The clause of errors that says which columns to name if the same query was asked several times."""
+        if self.shape.needs_documents:
             return "name the impression with query= and the text with query_text= if a query was asked several times"
         return f"pass query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
     def likely_system_text(self) -> str:
         """The value to give to ``system=``, as code; "" if no column is called as one of systems is."""
-        return quote(self.shape.maybe_systems) if self.shape.maybe_systems else ""
+        return quote(self.shape.likely_system) if self.shape.likely_system else ""
 
     @property
     def unfolds(self) -> bool:
@@ -271,15 +283,20 @@ class Columns:
     @cached_property
     def extra_names(self) -> list[str]:
         """The internal names of the columns that only some metrics read."""
-        return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.about)]
+        return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.document_facts)]
 
 
 SHAPE = tuple(part.name for part in fields(Shape))
 SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("by_role", "shape"))
-# Roles of one column. No caller names the last five: marks of documents that to_judge() chose, which are no random
-# sample (an error with proxy=; the audit only counts those ``marked``); the cutoff of ``metric``, which its name has
-# too; whether a system had a row of the query, and whether a value stands for what is undefined, as per_query() says.
-SINGLE = (*(role for role in ROLES if role not in SEVERAL), "chosen", "marked", "k", "answered", "was_undefined")
+# Roles of one column: those that callers name, and five that they do not.
+SINGLE = (
+    *(role for role in ROLES if role not in SEVERAL),
+    "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
+    "marked",  # the same column in an audit, which only counts these documents
+    "k",  # the cutoff of ``metric``, which its name has too
+    "answered",  # of per_query(): whether the system had a row of the query
+    "was_undefined",  # of per_query(): whether the value stands for what is undefined
+)
 NO_COLUMN: dict[str, None] = dict.fromkeys(SINGLE)
 
 
@@ -289,10 +306,10 @@ def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
 
 
 FOUND = roles_where(lambda role: role.found)
-OF_RESULTS = roles_where(lambda role: "result" in role.of)  # a value for each result, or a list for each query
-QUERY_ROLES = roles_where(lambda role: "query" in role.of)  # a value for each query, the same in all of its rows
-OF_ROWS = roles_where(lambda role: "row" in role.of)
-OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.of)
+OF_RESULTS = roles_where(lambda role: "result" in role.describes)  # a value for each result, or a list for each query
+QUERY_ROLES = roles_where(lambda role: "query" in role.describes)  # a value for each query, the same in all of its rows
+OF_ROWS = roles_where(lambda role: "row" in role.describes)
+OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.describes)
 PER_SYSTEM = roles_where(lambda role: role.per_system)
 IN_JUDGMENTS = roles_where(lambda role: role.in_judgments)
 
@@ -318,7 +335,8 @@ def checked_columns(
     ----------
     frame : the caller's columns, as polars.
     columns : their roles.
-    judged_elsewhere : whether judgments are in another frame, so that a row without a judgment and a score is no error.
+    judged_elsewhere : whether judgments are in another frame, so that a row with neither a score nor a judgment is no
+        error.
     scores_later : whether the sorting will find scores that are infinite or NaN. After it only the ends of each ranking
         have to be checked, which is faster. Scores with nulls are checked here all the same.
     positive : the labels that are relevant; None for 1 and True.
@@ -364,7 +382,7 @@ def role_columns(
     score = frame.get_column(str(columns.score), default=None) if columns.threshold else None
     score_type = pl.Null if score is None else score.dtype
     judged = bool(columns.query and (columns.label or columns.grade))
-    optional = judged and not (columns.relevant or columns.shape.documents)
+    optional = judged and not (columns.relevant or columns.shape.needs_documents)
     known = {
         "later": scores_later,
         "positive": positive,

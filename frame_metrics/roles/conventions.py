@@ -17,7 +17,7 @@ from frame_metrics.roles.scale import Scale, level
 
 # Types of columns to which rel= and threshold= are rounded before they are compared with their values.
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}
-OF_ROWS_ALONE = roles_where(lambda role: role.of == ("row",))
+OF_ROWS_ALONE = roles_where(lambda role: role.describes == ("row",))
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
@@ -42,21 +42,24 @@ class Conventions:
     threshold: float | str | None = None  # one for all rows, or the column with the threshold of each row
     abstain: tuple[Any, ...] = ()
     match: str | None = None
-    propensity: Any = None  # the column of it, or propensities by rank in a mapping or a frame; so is the next
-    target_propensity: Any = None
+    propensity: Any = None  # its column, or propensities by rank in a mapping or a frame
+    target_propensity: Any = None  # the same
     clip: float | None = None  # the largest weight of a result
     catalogue: Any = None  # the documents that could be shown: their number, or a frame of them
     popularity: Any = None  # how often each document was chosen: a mapping, a frame, or the column of it
     grade_type: str = "Float64"  # the type of the column of grades
 
     @property
-    def word(self) -> str | None:
-        """The text that ``positive=`` is; None for a list, whose texts are meant as they are, and for other values."""
+    def positive_text(self) -> str | None:
+        """The text that was given as ``positive=``; None for a list, or another type.
+
+        It may be written otherwise than the values of the column; the texts of a list are meant as they are.
+        """
         alone = self.positive is not None and not self.positive_listed and isinstance(self.positive[0], str)
         return str(self.positive[0]) if alone and self.positive else None
 
     @property
-    def documents(self) -> float | None:
+    def collection_size_number(self) -> float | None:
         """The collection size, if it was given as a number."""
         return None if self.collection_size is None or self.collection_size is True else float(self.collection_size)
 
@@ -136,16 +139,16 @@ def _rounded_to_type(value: float, dtype: str) -> float:
         return float(FLOATS[dtype](value))
 
 
-def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | None = None) -> Conventions:
+def conventions(roles: Mapping[str, Any], columns: Columns, judgment_columns: Columns | None = None) -> Conventions:
     """Return the conventions, those given and the defaults of the others; raise for one that would have no effect.
 
     Parameters
     ----------
     roles : the roles and conventions as the caller gave them.
     columns : the roles of the columns.
-    judged : the roles of the columns of separate judgments; None if there are none.
+    judgment_columns : the roles of the columns of separate judgments; None if there are none.
     """
-    judging = judged or columns
+    judging = judgment_columns or columns
     wrong = chain(_without_columns(roles, columns, judging), _of_other_classes(roles, columns, judging))
     wrong = chain(wrong, _without_propensity(roles, columns))
     for reason in wrong if columns.query else chain(wrong, _of_queries(roles, columns)):

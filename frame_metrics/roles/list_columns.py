@@ -27,7 +27,7 @@ class Glance(NamedTuple):
     hint: Callable[[str], str] = lambda column: ""  # returns a hint for a column that is missing
     container: Callable[[str], str] = lambda column: ""  # returns "list", "tuple", "set" or ""
     first_of: Callable[[str], Any] = lambda column: None  # returns a value; None if none is known
-    as_lists: str = ""  # a way to make a list of each value of a column, whose name is {}
+    as_lists: str = ""  # code that makes a list of each value of a column, with {} for the column's name
 
     def holds_text(self, column: str) -> str:
         """Return the first of texts that are lists, as CSV holds them; "" if the column does not hold such texts."""
@@ -36,7 +36,7 @@ class Glance(NamedTuple):
 
 
 def result_lists(
-    columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool], look: Glance
+    columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool], glance: Glance
 ) -> list[str]:
     """Return the columns of lists; raise if another column of results has one value for each row."""
     in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
@@ -47,7 +47,7 @@ def result_lists(
     for role, column in parts:
         if (role, column) not in lists:
             other, its = lists[0]
-            if text := look.holds_text(column):
+            if text := glance.holds_text(column):
                 raise _of_texts(role, column, text)
             raise ColumnError(
                 f"{role}={quote(column)} holds one value for each row, and {other}={quote(its)} a list, the results "
@@ -59,12 +59,12 @@ def result_lists(
     return [*(column for _, column in lists), *extra]
 
 
-def relevant_lists(named: Mapping[str, Any], found: Sequence[str], judged: bool, look: Glance) -> dict[str, str]:
+def relevant_lists(named: Mapping[str, Any], found: Sequence[str], judged: bool, glance: Glance) -> dict[str, str]:
     """Return the column of ``relevant=``, as named, or found by name if it holds lists."""
     column = named.get("relevant")
     others = [role for role in ("label", "grade") if named.get(role)]
     if column is None:
-        if judged or others or "relevant" not in found or not look.container("relevant"):
+        if judged or others or "relevant" not in found or not glance.container("relevant"):
             return {}
         if others := [role for role in ("label", "grade") if role in found]:
             raise ColumnError(
@@ -77,50 +77,53 @@ def relevant_lists(named: Mapping[str, Any], found: Sequence[str], judged: bool,
         raise ColumnError(
             f"relevant={quote(column)} says what is relevant, and {others[0]}= does too; name one of them"
         )
-    if not look.container(column):
-        raise no_lists(column, look)
+    if not glance.container(column):
+        raise no_lists(column, glance)
     return {"relevant": column}
 
 
-def no_lists(column: str, look: Glance) -> MistakenColumnError:
+def no_lists(column: str, glance: Glance) -> MistakenColumnError:
     """Return the error for a column of relevant ids that holds no lists."""
-    if text := look.holds_text(column):
+    if text := glance.holds_text(column):
         return _of_texts("relevant", column, text)
-    way = f"relevant={look.as_lists.format(quote(column))}, or " if look.as_lists else ""
+    way = f"relevant={glance.as_lists.format(quote(column))}, or " if glance.as_lists else ""
     return MistakenColumnError(
         f"relevant={quote(column)} holds no lists of ids; if it has one id for each query, pass {way}"
-        f"judge(gold, label=True), with a frame of queries and ids{split_way(column, look)}; a judgment of a row is "
+        f"judge(gold, label=True), with a frame of queries and ids{split_way(column, glance)}; a judgment of a row is "
         "its label=",
         check="single ids where lists are meant",
         n=1,
     )
 
 
-def split_way(column: str, look: Glance, condition: str = "; if several,") -> str:
+def split_way(column: str, glance: Glance, condition: str = "; if several,") -> str:
     """Return the way to make lists of a column whose values seem to be several ids each; "" for others."""
-    first = look.first_of(column)
+    first = glance.first_of(column)
     mark = next((one for one in SEPARATORS if one in first), "") if isinstance(first, str) else ""
     way = f"{condition} as {quote(first)}, make them lists, with frame[{quote(column)}].str.split({mark!r})"
     return way if mark else ""
 
 
-def holds_result_lists(look: Glance, column: str, *, tuples: bool) -> bool:
+def holds_result_lists(glance: Glance, column: str, *, tuples: bool) -> bool:
     """Return True for a column of lists; ``tuples``: or of tuples."""
-    return look.container(column) in (("list", "tuple") if tuples else ("list",))
+    return glance.container(column) in (("list", "tuple") if tuples else ("list",))
 
 
-def holds_relevant_lists(named: Mapping[str, Any], found: Sequence[str], look: Glance) -> bool:
+def holds_relevant_lists(named: Mapping[str, Any], found: Sequence[str], glance: Glance) -> bool:
     """Return True if the column of ``relevant=`` holds lists, tuples or sets."""
     column = named.get("relevant") or ("relevant" if "relevant" in found else None)
-    return column is not None and bool(look.container(column))
+    return column is not None and bool(glance.container(column))
 
 
-def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant: bool, grouped: bool) -> bool:
+def read_as_lists(results: Sequence[tuple[str, str]], glance: Glance, *, relevant: bool, grouped: bool) -> bool:
     """Return True if a row has all results of its query, as lists or tuples; raise for sets.
 
-    A tuple is a list in a column of scores, ranks, labels or grades; as a label of rows without a query it is a class.
-    As a document it is an id if one of these columns has one value for each row, else a list if one of them, or
-    ``relevant``, holds lists.
+    A list is always one. A tuple is
+
+    - in scores, ranks and grades a list;
+    - in labels a list, but a class of rows without a query;
+    - in documents a list if ``relevant`` holds lists and no score, rank, label or grade is named, or if one of these
+      is a list; else an id.
 
     Parameters
     ----------
@@ -128,7 +131,7 @@ def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant:
     relevant : whether the column of ``relevant=`` holds lists.
     grouped : whether there is a query.
     """
-    kinds = {column: look.container(column) for _, column in results}
+    kinds = {column: glance.container(column) for _, column in results}
     for role, column in results:
         if kinds[column] == "set":
             problem = f"{role}={quote(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
@@ -140,13 +143,13 @@ def read_as_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant:
     return relevant and alone and any(kinds[column] == "tuple" for role, column in results if role == "doc")
 
 
-def check_no_texts(others: Sequence[str], look: Glance, role: str = "") -> None:
+def check_no_texts(others: Sequence[str], glance: Glance, role: str = "") -> None:
     """Raise for texts of lists in columns beside columns of lists, where they would be ignored.
 
     ``role``: the role of a column that was named; "" for roles of columns that were found.
     """
     for column in others:
-        if text := look.holds_text(column):
+        if text := glance.holds_text(column):
             raise _of_texts(role or column, column, text, "" if role else f", or pass {column}=None")
 
 

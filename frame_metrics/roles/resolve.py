@@ -42,11 +42,14 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
 ROW, SYSTEM = "row", "system"
-PAIRS = (("score", "rank"), ("label", "grade"))  # alternative roles
-WITH_BOTH = {PAIRS[0]: "ranks order the results", PAIRS[1]: "grades are the gains, and labels say what is relevant"}
-# Roles and options that go with value=.
+ALTERNATIVES = (("score", "rank"), ("label", "grade"))  # alternative roles
+WITH_BOTH = {
+    ALTERNATIVES[0]: "ranks order the results",
+    ALTERNATIVES[1]: "grades are the gains, and labels say what is relevant",
+}
 PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is known
 SAVED_COLUMNS = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
+# Roles and options that go with value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
@@ -58,7 +61,7 @@ RESULT = (
 
 
 def resolve(
-    roles: Roles, available: list[str], *, judgments: Sequence[str] | None = None, look: Glance | None = None
+    roles: Roles, available: list[str], *, judgments: Sequence[str] | None = None, glance: Glance | None = None
 ) -> Columns:
     """Find the column of every role. The result does not depend on the metrics that will be asked for.
 
@@ -67,52 +70,52 @@ def resolve(
     roles : what the caller named; None sets a role aside.
     available : the frame's columns.
     judgments : the columns of the separate judgments; None if there are none.
-    look : shows what the columns hold.
+    glance : shows what the columns hold.
 
     Raises
     ------
     ColumnError
         A column is missing, is ambiguous, or has two roles.
     """
-    judged, look = judgments is not None, look or Glance()
+    judged, glance = judgments is not None, glance or Glance()
     if roles.get("value") is not None:
-        return _of_values(roles, available, judged=judged, hint=look.hint)
+        return _of_values(roles, available, judged=judged, hint=glance.hint)
     theirs = [column for column in judgments or () if column not in available]
     from_judgments = _from_judgments(roles, theirs)
-    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, look.hint))
+    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, glance.hint))
     found = _found(roles, named, available)
     pooled = "query" in roles and not roles["query"]
     # Lists: whether a row has all results of its query, and which columns may hold lists.
     results = _of_results(named, found, judged, pooled=pooled)
     grouped = not pooled and ("query" in named or "query" in found)
-    listed_relevant = holds_relevant_lists(named, found, look)
-    nested = read_as_lists(results, look, relevant=listed_relevant, grouped=grouped)
+    listed_relevant = holds_relevant_lists(named, found, glance)
+    nested = read_as_lists(results, glance, relevant=listed_relevant, grouped=grouped)
     if listed_relevant and not nested and "doc" in named:
-        check_no_texts([named["doc"]], look, role="doc")
-    holds_lists = partial(holds_result_lists, look, tuples=nested)
+        check_no_texts([named["doc"]], glance, role="doc")
+    holds_lists = partial(holds_result_lists, glance, tuples=nested)
     if nested:
-        check_no_texts([column for _, column in results if column in found and not holds_lists(column)], look)
+        check_no_texts([column for _, column in results if column in found and not holds_lists(column)], glance)
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
     # The query, and roles that are found by name only beside one.
     made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
     query = named.get("query") or ("query" if "query" in found else ROW if made else None)
     found = [role for role in found if query or ROLES[role].found != "query"]
-    columns = {"by": None} | named | {"query": query}
+    columns = named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     # Score or rank, judgments, and columns that are made: of positions in lists, of systems.
-    columns |= relevant_lists(named, found, judged, look)
+    columns |= relevant_lists(named, found, judged, glance)
     elsewhere = judged or "relevant" in columns
-    _check_pairs(roles, found, PAIRS[:1] if elsewhere else PAIRS, available)
-    columns |= _pair(roles, PAIRS[0], found)
+    _check_pairs(roles, found, ALTERNATIVES[:1] if elsewhere else ALTERNATIVES, available)
+    columns |= _pair(roles, ALTERNATIVES[0], found)
     columns |= _judgment_of_rows(columns, roles, found, elsewhere=elsewhere)
     columns |= with_places(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
-    lists = tuple(result_lists(columns, made, holds_lists, look)) if nested else ()
+    lists = tuple(result_lists(columns, made, holds_lists, glance)) if nested else ()
     keys = {"query": column_names(columns["query"]), "by": _segments(columns)}
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, list_columns=lists, made=tuple(made))
     _check_roles_of_columns(resolved)
     free = [] if resolved.system else ROLES["system"].among(available)
-    return resolved.changed(maybe_systems=next((name for name in free if name not in resolved.needed), ""))
+    return resolved.changed(likely_system=next((name for name in free if name not in resolved.needed), ""))
 
 
 def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
@@ -122,9 +125,11 @@ def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
         return by
     for role in ("system", "team"):
         if other := columns.get(role):
-            columned = columns.get("per_system") if role == "system" else None
+            system_columns = columns.get("per_system") if role == "system" else None
             given = (
-                f"a list of columns, {quote([*columned])}, each of a system" if columned else f"{role}={quote(other)}"
+                f"a list of columns, {quote([*system_columns])}, each of a system"
+                if system_columns
+                else f"{role}={quote(other)}"
             )
             raise ColumnError(
                 f"arm={quote(arm)} beside {given}: an arm is a part of the traffic with queries of its own, and "
@@ -167,7 +172,7 @@ def _judgment_of_rows(
     if elsewhere:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
-    return _pair(roles, PAIRS[1], found)
+    return _pair(roles, ALTERNATIVES[1], found)
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
@@ -206,12 +211,12 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
 
     These are one column of all values, and one of the systems.
     """
-    several = [role for role in PER_SYSTEM if isinstance(columns.get(role), list | tuple)]
-    if not several:
+    lists = [role for role in PER_SYSTEM if isinstance(columns.get(role), list | tuple)]
+    if not lists:
         return {}
-    if len(several) > 1:
-        raise ColumnError(f"{several[0]}= and {several[1]}= are lists of columns, each of a system; one of them may be")
-    (role,) = several
+    if len(lists) > 1:
+        raise ColumnError(f"{lists[0]}= and {lists[1]}= are lists of columns, each of a system; one of them may be")
+    (role,) = lists
     if columns.get("system"):
         raise ColumnError(
             f"{role}={quote([*columns[role]])}: each of these columns is a system, and system="
@@ -229,10 +234,10 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
     sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
-    several = {f"score of {quote(one)}": column for one, column in scores.items()}
-    several |= {f"extra of {quote(one)}": column for one, column in extra.items()}
+    by_key = {f"score of {quote(one)}": column for one, column in scores.items()}
+    by_key |= {f"extra of {quote(one)}": column for one, column in extra.items()}
     there = set(available)
-    for role, value in (named | several | sized).items():
+    for role, value in (named | by_key | sized).items():
         for column in column_names(value):
             if column == "":
                 raise ColumnError(f"{role}='': column names must not be empty; rename it")
@@ -301,21 +306,21 @@ def _check_roles_with_values(others: Sequence[str]) -> None:
         raise ColumnError(f"{named} {say} nothing of value=, whose numbers were computed already; pass {aside}")
 
 
-def _there(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> list[str]:
+def _found_alternatives(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> list[str]:
     """Return those of two alternative roles that are found by name; none if one of them was named."""
     return [] if any(roles.get(role) is not None for role in pair) else [role for role in pair if role in found]
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
     """Return the column of one of two alternative roles, found by name; none if one of them was named."""
-    return {role: role for role in _there(roles, pair, found)[:1]}
+    return {role: role for role in _found_alternatives(roles, pair, found)[:1]}
 
 
 def _check_pairs(
     roles: Roles, found: Sequence[str], pairs: Sequence[tuple[str, str]], available: Sequence[str]
 ) -> None:
     """Raise one error for all pairs of alternative roles of which both are found by name, and neither is named."""
-    both = [pair for pair in pairs if len(_there(roles, pair, found)) > 1]
+    both = [pair for pair in pairs if len(_found_alternatives(roles, pair, found)) > 1]
     if not both:
         return
     what = ", and ".join(
@@ -377,14 +382,14 @@ def hint_at(role: str, available: list[str]) -> str:
 
 def _check_roles_of_columns(columns: Columns) -> None:
     """Raise for a column with two roles, and for a key column with the name of a column of results."""
-    several = {"query": columns.query, "system": column_names(columns.system), "arm": column_names(columns.arm)}
-    several |= {"by": columns.segments, "value": columns.value}
-    several["score of a class"] = tuple(column for _, column in columns.class_scores)
-    several["extra"] = tuple(column for _, column in columns.extra)
-    several["column of a system"] = columns.shape.per_system
+    by_role = {"query": columns.query, "system": column_names(columns.system), "arm": column_names(columns.arm)}
+    by_role |= {"by": columns.segments, "value": columns.value}
+    by_role["score of a class"] = tuple(column for _, column in columns.class_scores)
+    by_role["extra"] = tuple(column for _, column in columns.extra)
+    by_role["column of a system"] = columns.shape.per_system
     single = [(role, column) for role, column in columns.by_role.items() if role != "collection_size"]
     single = [(role, column) for role, column in single if column not in columns.shape.made or column in (ROW, SYSTEM)]
-    check_one_role_each([*single, *((key, column) for key, names in several.items() for column in names)])
+    check_one_role_each([*single, *((key, column) for key, names in by_role.items() for column in names)])
     check_key_names(columns.keys, RESULT)
 
 
@@ -410,8 +415,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in roles_given}
     found = Columns.of(query=query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available}.difference(named, found.needed)
-    if unsaid := tuple(role for role in OF_JUDGMENTS if role in free):
-        found = found.changed(unsaid=unsaid)
+    if unnamed_roles := tuple(role for role in OF_JUDGMENTS if role in free):
+        found = found.changed(unnamed_roles=unnamed_roles)
     if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
         found = found.changed(chosen="chosen")
     if not named:
@@ -452,7 +457,7 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
     """Return the columns of label and grade of separate judgments."""
     if given.get("label") is True:
         return {"label": "label", "made": ("label",)}
-    pair = PAIRS[1]
+    pair = ALTERNATIVES[1]
     named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
     as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
     if not (named or as_in_log):

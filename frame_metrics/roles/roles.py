@@ -102,7 +102,7 @@ Expression: TypeAlias = pl.Expr | FrameFunction
 ColumnName: TypeAlias = str | int | Expression
 Names: TypeAlias = ColumnName | Sequence[ColumnName] | None
 # An annotation has the values that a role or option may have: in words, which errors repeat, and as a test function.
-# Two more of these are for mappings, if a mapping has its own rule.
+# Where there are two words and two tests, the last ones are those of a mapping.
 Column: TypeAlias = Annotated[ColumnName | None, "the name of a column", _is_name]
 Columns: TypeAlias = Annotated[Names, "the name of a column, or a list of names", _are_names]
 SystemColumns: TypeAlias = Annotated[Names, "the name of a column, or a list of names, each of a system", _are_names]
@@ -217,6 +217,7 @@ _HINTS = get_type_hints(Roles, include_extras=True)
 _EXPECTED = {name: hint.__metadata__ for name, hint in _HINTS.items() if get_origin(hint) is Annotated}
 CHOICES = {name: get_args(kind) for name, hint in _HINTS.items() if get_origin(kind := get_args(hint)[0]) is Literal}
 RESOURCES = ("memory", "temporary")  # options of memory and disk, which change no number
+_NAME, _NAMES = _EXPECTED["doc"], _EXPECTED["query"]  # what a role of one column expects, and one of several
 COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.name for option in fields(Conventions))})
 
 
@@ -224,7 +225,7 @@ COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.nam
 OPTIONS_ELSEWHERE = {
     "wide": ("layout='wide'", "evaluate"),
     "cuped": ("covariate=", "ab_test"),
-    **dict.fromkeys(("control", "reference", "ref", "treatment"), ("baseline=, the arm of old", "ab_test")),
+    **dict.fromkeys(("control", "reference", "ref", "treatment"), ("baseline=, the old arm", "ab_test")),
     **dict.fromkeys(("confidence", "confidence_level", "level"), ("ci=", "ab_test")),
     "alpha": ("ci=, which is 1 - alpha", "ab_test"),
     **dict.fromkeys(("ratio", "allocation", "traffic"), ("split=", "ab_test")),
@@ -284,11 +285,11 @@ def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda 
     return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
 
 
-def check_column(option: str, value: Any, *, several: bool = False) -> None:
-    """Raise unless an option that is no role has None or the name of a column, or ``several`` names."""
+def check_column(option: str, value: Any, *, list_allowed: bool = False) -> None:
+    """Raise unless an option that is no role has None or the name of a column; ``list_allowed``: or a list of names."""
     if value is None:
         return
-    expected, holds = _EXPECTED["query" if several else "doc"]
+    expected, holds = _NAMES if list_allowed else _NAME
     if not holds(value):
         raise BadValueError(f"{option}={quote(value)} is not {expected}{MAKE_IT if is_foreign(value) else ''}")
 

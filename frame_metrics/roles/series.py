@@ -14,21 +14,23 @@ from frame_metrics.inputs.gains import LARGEST
 from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
-NULL = "drop them, or make them null"
-ABSENT = "drop them, or make them null if the document was not retrieved"
+DROP_OR_NULL = "drop them, or make them null"
+NULL_IF_NOT_RETRIEVED = "drop them, or make them null if the document was not retrieved"
 # In values that are ordered, null would move an infinite one from the one end to the other.
-FINITE = "drop them, or give them finite values: inf one above all others, -inf one below"
-# Ways out for numbers with fractions: in predictions, and in labels of which positive= names one.
-NO_DECISIONS = "if these are scores, pass predicted=None, score= and threshold=; if classes, make them text, and name"
-NO_DECISIONS += " the relevant one with positive="
-NO_LABELS = "if these are grades, pass label=None, positive=None and grade=; if classes, make them text"
+MAKE_FINITE = "drop them, or give them finite values: inf one above all others, -inf one below"
+# Ways out for numbers with fractions, of two classes: in predictions, and in labels of which positive= names one.
+FRACTIONS_IN_PREDICTIONS = (
+    "if these are scores, pass predicted=None, score= and threshold=; if classes, make them text, and name"
+)
+FRACTIONS_IN_PREDICTIONS += " the relevant one with positive="
+FRACTIONS_IN_LABELS = "if these are grades, pass label=None, positive=None and grade=; if classes, make them text"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): a type of named categories is not equal to any
 # Types that numpy does not have, and Float16, for which polars has no floor().
 UNUSUAL = (pl.Decimal, pl.Int128, pl.UInt128, pl.Float16)
 SHARES = ("weight", "popularity")  # amounts that need not be whole
-FEW, MANY = 3, 8  # number of words in an error: of wrong words, and of all words
+MOST_WRONG_WORDS, MOST_WORDS = 3, 8  # in an error
 NO_NUMBERS = "are not numeric"  # the error of some texts where numbers are meant
-MOST = 1000  # number of rows in which texts of lists are searched for
+MOST_ROWS_SEARCHED = 1000  # for texts of lists
 
 
 def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
@@ -43,14 +45,20 @@ def refuse_null(column: str, values: pl.Series, what: str, remedy: str) -> None:
         refuse(column, values.is_null(), what, remedy)
 
 
-def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
+def refuse_nan(values: pl.Series, column: str, remedy: str = DROP_OR_NULL) -> None:
     """Raise if any value is NaN."""
     if values.dtype.is_float():
         refuse(column, values.is_nan(), "are NaN", remedy)
 
 
 def number_column(
-    values: pl.Series, column: str, role: str, remedy: str | None = NULL, *, booleans: bool = True, exact: bool = True
+    values: pl.Series,
+    column: str,
+    role: str,
+    remedy: str | None = DROP_OR_NULL,
+    *,
+    booleans: bool = True,
+    exact: bool = True,
 ) -> pl.Series:
     """Return a column of numbers; nulls stay.
 
@@ -81,14 +89,14 @@ def number_column(
     return values
 
 
-def grade_column(values: pl.Series, column: str, scale: Scale | None = None, remedy: str = NULL) -> pl.Series:
+def grade_column(values: pl.Series, column: str, scale: Scale | None = None, remedy: str = DROP_OR_NULL) -> pl.Series:
     """Return grades as numbers, null for unjudged rows; with a scale, words become their grades."""
     if scale is None:
         if isinstance(values.dtype, TEXTS):
             refuse_lists_as_text(values, column)
             raise _words_without_scale(values, column)
         values = number_column(values, column, "grade", None)
-        refuse_infinite(values, column, remedy, infinite=FINITE)
+        refuse_infinite(values, column, remedy, infinite=MAKE_FINITE)
         return values
     whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
     dtype = pl.Int64 if whole else pl.Float64
@@ -132,9 +140,11 @@ def _counted(odd: pl.Series, meant: Iterable[Any] = ()) -> str:
     counts = counts.sort(["count", "word"], descending=[True, False])
     texts = [
         f"{quote(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, meant) if isinstance(word, str) else ''})"
-        for word, n in counts.head(FEW).rows()
+        for word, n in counts.head(MOST_WRONG_WORDS).rows()
     ]
-    return ", ".join(texts) + (f" and {len(counts) - FEW} other words" if len(counts) > FEW else "")
+    return ", ".join(texts) + (
+        f" and {len(counts) - MOST_WRONG_WORDS} other words" if len(counts) > MOST_WRONG_WORDS else ""
+    )
 
 
 def _texts_for_numbers(values: pl.Series, column: str, role: str) -> BadValueError:
@@ -158,7 +168,7 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     if words.str.replace(",", ".").cast(pl.Float64, strict=False).null_count() == 0:
         return _texts_for_numbers(values, column, "grade")
     what = f"{column}: a grade is a number, and this column is text"
-    entries = [f"{quote(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
+    entries = [f"{quote(word)}: ..." for word in words.head(MOST_WORDS).to_list()] + ["..."] * (len(words) > MOST_WORDS)
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(entries)}}}, or convert it")
 
 
@@ -166,9 +176,9 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
     if not isinstance(values.dtype, TEXTS):
         return
-    first = values.head(MOST)
+    first = values.head(MOST_ROWS_SEARCHED)
     first = first.drop_nulls() if first.null_count() else first  # only if needed: drop_nulls runs a plan of polars
-    some = [text.strip() for text in first.head(MANY).cast(pl.String).to_list()]
+    some = [text.strip() for text in first.head(MOST_WORDS).cast(pl.String).to_list()]
     bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
     if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
@@ -177,7 +187,7 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
         )
 
 
-def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL, *, infinite: str = "") -> None:
+def refuse_infinite(values: pl.Series, column: str, remedy: str = DROP_OR_NULL, *, infinite: str = "") -> None:
     """Raise if any number is NaN or infinite; ``infinite``: what to do about infinite ones, if not the same."""
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)
@@ -194,7 +204,7 @@ def refuse_fractions(values: pl.Series, column: str, remedy: str) -> None:
 def value_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that were computed elsewhere, null or NaN where they are missing."""
     values = number_column(values, column, "value", None).cast(pl.Float64)
-    refuse(column, values.is_infinite(), "are infinite", NULL)
+    refuse(column, values.is_infinite(), "are infinite", DROP_OR_NULL)
     refuse(
         column,
         (values.abs() > LARGEST) & values.is_finite(),
@@ -204,7 +214,7 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
     return values
 
 
-def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
+def score_column(values: pl.Series, column: str, remedy: str = DROP_OR_NULL, *, later: bool = False) -> pl.Series:
     """Return scores, null for documents that were not retrieved; raise for NaN and infinite ones.
 
     ``later``: whether scores without a null are checked after sorting instead, see ``scores_later`` of
@@ -212,7 +222,7 @@ def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: b
     """
     values = number_column(values, column, "score", None)
     if values.null_count() or not later:
-        refuse_infinite(values, column, remedy, infinite=FINITE)
+        refuse_infinite(values, column, remedy, infinite=MAKE_FINITE)
     return values
 
 
@@ -259,7 +269,7 @@ def label_column(
 ) -> pl.Series:
     """Return labels or predictions of two classes: 1 relevant, 0 not relevant, null unknown."""
     if positive is not None or role == "prediction":
-        refuse_fractions(values, column, NO_LABELS if role == "label" else NO_DECISIONS)
+        refuse_fractions(values, column, FRACTIONS_IN_LABELS if role == "label" else FRACTIONS_IN_PREDICTIONS)
     if positive is not None:
         return is_one_of(values, positive, column).cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):
@@ -296,7 +306,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     """
     given = value
     if values.null_count() == len(values):
-        return values.is_null() & pl.Series([None], dtype=pl.Boolean)
+        return _equal_to_none(values)
     try:
         if values.dtype == pl.Boolean and value in (0, 1):
             return values == bool(value)
@@ -360,13 +370,18 @@ def _same_time(values: pl.Series, value: Any) -> pl.Series:
         return values - pl.Series([below]).cast(pl.Duration("ns")) == value
     if unit == "ms":
         below += getattr(value, "microsecond", getattr(value, "microseconds", 0)) % 1000
-    return values.is_null() & pl.Series([None], dtype=pl.Boolean) if below else values == value
+    return _equal_to_none(values) if below else values == value
 
 
-def is_one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
+def _equal_to_none(values: pl.Series) -> pl.Series:
+    """Mark no value as equal: null for null, False for others."""
+    return values.is_null() & pl.Series([None], dtype=pl.Boolean)
+
+
+def is_one_of(values: pl.Series, given: Sequence[Any], column: str) -> pl.Series:
     """Mark the values equal to one of several given ones; null stays null."""
-    out = same_as(values, several[0], column)
-    for value in several[1:]:
+    out = same_as(values, given[0], column)
+    for value in given[1:]:
         out |= same_as(values, value, column)
     return out
 

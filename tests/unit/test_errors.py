@@ -1416,7 +1416,7 @@ LOG_OF_TWO.irm(query="query", baseline="who")
     UnknownNameError: there is no role or option 'baseline'; it is an option of compare(), ab_test(), change() and
         others
 LOG_OF_TWO.irm.ab_test("rr", control="old")
-    UnknownNameError: ab_test() has no option 'control'; did you mean baseline=, the arm of old?
+    UnknownNameError: ab_test() has no option 'control'; did you mean baseline=, the old arm?
 LOG_OF_TWO.irm.ab_test("rr", alpha=0.05)
     UnknownNameError: ab_test() has no option 'alpha'; did you mean ci=, which is 1 - alpha?
 LOG_OF_TWO.irm.ab_test("rr", ratio=0.5)

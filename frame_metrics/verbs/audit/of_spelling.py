@@ -61,7 +61,7 @@ class WithPositive(NamedTuple):
 @check("error", "rows")
 def positive_written_otherwise(sides: WithPositive) -> Seen:
     """{why}"""
-    word = sides.conventions.word
+    word = sides.conventions.positive_text
     lost = unseen(spelled_like(sides.sides, word), word)
     if lost is None:
         return Seen(0, sides.number())
@@ -86,7 +86,9 @@ def _almost(sides: WithPositive) -> Seen:
     """Count the rows with variants of texts that ``positive=`` names, of a single one if any row has it itself."""
     columns = [side for side in sides.sides if side is not None]
     each = {one: variants(columns, one) for one in sides.positive if isinstance(one, str)}
-    if (word := sides.conventions.word) is not None and not any(word in own for own in spelled_like(columns, word)):
+    if (word := sides.conventions.positive_text) is not None and not any(
+        word in own for own in spelled_like(columns, word)
+    ):
         each = {}
     texts = [(text, [one for one in like if one not in sides.positive]) for text, like in each.items()]
     found = [(text, like) for text, like in texts if like]
