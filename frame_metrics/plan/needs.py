@@ -163,7 +163,7 @@ def audited(plan: Plan) -> Needs:
         score=threshold or columns.score is not None,
         predicted=columns.predicted is not None and not threshold,
         extra=tuple(name for name, _ in columns.extra) if columns.query else (),
-        judgments_optional=plan.only_describes_shown_lists,
+        judgments_optional=plan.only_describes_lists,
         verb=AUDIT,
     )
 

@@ -74,8 +74,8 @@ class Plan(Remembers):
         return self.query_is_guessed and not has_role and all(roles.get(role) is None for role in others)
 
     @property
-    def only_describes_shown_lists(self) -> bool:
-        """True if roles describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
+    def only_describes_lists(self) -> bool:
+        """True if roles only describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
         of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
         judges = self.has_separate_judgments or self.columns.label or self.columns.grade or self.columns.predicted
         return of_shown and bool(self.columns.query) and not judges and self.roles.get("threshold") is None

@@ -27,7 +27,7 @@ def default_metrics(plan: Any, depth: int | None) -> Sequence[str]:
     The cutoff of recall is the depth of the rankings, but at least 10 and at most 100; 100 if the depth is unknown.
     """
     columns, roles = plan.columns, plan.roles
-    if plan.only_describes_shown_lists:
+    if plan.only_describes_lists:
         if roles.get("popularity") is None:
             raise ColumnError(
                 "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "

@@ -208,7 +208,7 @@ class Columns:
         if parts.items() <= (vars(self) | vars(self.shape)).items():  # nothing changes
             return self
         fixed = {name: getattr(self, name) for name in SEVERAL}
-        return Columns.describes(**{**fixed, **self.by_role, **vars(self.shape), **parts})
+        return Columns.of(**{**fixed, **self.by_role, **vars(self.shape), **parts})
 
     @cached_property
     def cell_keys(self) -> tuple[str, ...]:
