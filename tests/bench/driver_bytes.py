@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ import frame_metrics
 from frame_metrics.backends import spark
 from frame_metrics.backends.versioned import Sent
 
+ROWS_OF_A_FILE = 10_000_000
 METRICS = ("ndcg@10", "ap", "rr", "precision@5", "recall@5")
 CASES: dict[str, Callable[[Any], Any]] = {
     "means": lambda irm: irm.evaluate(*METRICS),
@@ -28,6 +30,16 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "per_query": lambda irm: irm.per_query(*METRICS).write.format("noop").mode("overwrite").save(),
     "compare": lambda irm: irm.compare(*METRICS, permutations=100),
 }
+
+
+def rows_of_log(begin: int, end: int) -> pl.DataFrame:
+    """Return these rows of the log, from the first to before the second."""
+    row = np.arange(begin, end)
+    query, doc = row // 20, row % 10
+    score = np.random.default_rng(begin).random(end - begin)
+    grade = ((query * 31 + doc * 7) % 4).astype(np.int8)  # judgments are shared by the systems
+    columns = {"query": query, "system": row // 10 % 2, "doc": doc, "score": score, "grade": grade}
+    return pl.DataFrame(columns | {"segment": (query % 5).astype(np.int8)})
 
 
 def main(n: int, workers: int) -> None:
@@ -40,17 +52,15 @@ def main(n: int, workers: int) -> None:
     session = (
         builder.config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.maxResultSize", "4g")
+        .config("spark.driver.maxResultSize", "8g")
+        .config("spark.driver.memory", "8g")
         .getOrCreate()
     )
-    path = Path(f"/tmp/driver_bytes_{n}.parquet")
+    path = Path(tempfile.gettempdir()) / f"driver_bytes_{n}.parquet"
     if not path.exists():
-        draw = np.random.default_rng(0)
-        query = np.arange(n) // 20
-        columns = {"query": query, "system": np.arange(n) // 10 % 2, "doc": np.arange(n) % 10, "score": draw.random(n)}
-        grade = ((query * 31 + columns["doc"] * 7) % 4).astype(np.int8)  # judgments are shared by the systems
-        columns |= {"grade": grade, "segment": (query % 5).astype(np.int8)}
-        pl.DataFrame(columns).write_parquet(path)
+        path.mkdir()
+        for part, begin in enumerate(range(0, n, ROWS_OF_A_FILE)):
+            rows_of_log(begin, min(n, begin + ROWS_OF_A_FILE)).write_parquet(path / f"{part:03}.parquet")
     frame = session.read.parquet(str(path))
     came: list[tuple[int, int]] = []
     sent: list[int] = []
