@@ -64,4 +64,4 @@ def _reworded(frames: Frames, content: Any) -> Any:
     summary = summary.with_columns(sentence=pl.Series(sentences, dtype=pl.String))
     more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
     kind, audit = f"log in {listed(files[:MOST_FILES])}{more}", column_with_flags(content.audit, options)
-    return replace(content, kind=kind, audit=audit, absent=absent, summary=summary)
+    return replace(content, basis=replace(content.basis, kind=kind), audit=audit, absent=absent, summary=summary)

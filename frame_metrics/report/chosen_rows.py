@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from frame_metrics.report.cells import sign_of
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.DataFrame | None)
 
 
 def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines: Sequence[Any]) -> dict[Any, int]:
@@ -32,11 +34,11 @@ def ranked_by(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
     return [*dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])]
 
 
-def sorted_by(frame: pl.DataFrame, results: pl.DataFrame, system: str, metric: str) -> pl.DataFrame:
-    """Return a frame with the rows of the best systems by a metric first; unchanged if it has no systems."""
-    if system not in frame.columns:
+def sorted_by(frame: Frame, system: str, ranked: Sequence[Any]) -> Frame:
+    """Return a frame with the rows of the first systems first; unchanged if it has no systems, or is None."""
+    if frame is None or system not in frame.columns:
         return frame
-    places = {one: place for place, one in enumerate(ranked_by(results, system, metric))}
+    places = {one: place for place, one in enumerate(ranked)}
     return frame[sorted(range(len(frame)), key=[places.get(one, len(places)) for one in frame[system]].__getitem__)]
 
 

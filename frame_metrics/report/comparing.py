@@ -14,8 +14,9 @@ from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, saved_call
 from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
+from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import plain_text, sign_of
-from frame_metrics.report.content import Calls, Content
+from frame_metrics.report.content import Content
 from frame_metrics.report.facing import better_first
 from frame_metrics.report.of_segments import SERIES
 from frame_metrics.report.of_strata import in_segments, with_option
@@ -131,8 +132,13 @@ def with_comparison(content: Content, work: Calls, plan: Any, compare_options: M
     elif best is not None:
         found = _for_all_pairs(content, found)
     there = {*found["metric"]}
-    content = replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
-    return replace(content, comparison=_faced(content, found))
+    content = _added(content, differences=found, metric=next((name for name in names if name in there), None))
+    return _added(content, differences=_faced(content, found))
+
+
+def _added(content: Content, **found: Any) -> Content:
+    """Return the content with more comparisons."""
+    return replace(content, compared=replace(content.compared, **found))
 
 
 def _faced(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
@@ -171,7 +177,7 @@ def with_leaderboard(content: Content, work: Calls, compare_options: Mapping[str
         return content
     options = {"ci": compare_options["ci"], "permutations": CompareOptions.permutations // fewer}
     board = calls.tried("leaderboard", partial(irm.leaderboard, *work.metrics_to_pass(name), **options))
-    return content if board is None else replace(content, leaderboard=content.of_compared(board))
+    return content if board is None else _added(content, leaderboard=content.of_compared(board))
 
 
 def _without_segments(irm: Any, compare_options: Mapping[str, Any]) -> Any:
@@ -227,19 +233,19 @@ def _nothing_compared(baseline: Any) -> str:
 
 def with_differences(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the differences of systems on each query to the content of a report."""
-    if content.comparison is None or not content.query or not work.paired:
+    if content.compared.differences is None or not content.query or not work.paired:
         return content
     irm, name = work.without_notes(work.irm).whole(content), content.first_compared
     call = partial(
         irm.compare, *work.metrics_to_pass(name), baseline=_without_segments(irm, compare_options), per_query=True
     )
     each = work.tried("differences", call)
-    return replace(content, differences=None if each is None else _faced(content, content.of_compared(each)))
+    return _added(content, by_query=None if each is None else _faced(content, content.of_compared(each)))
 
 
 def with_segments_compared(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Content:
     """Add the comparison with a baseline in each segment, by the first metric; all tests are corrected together."""
-    frame = content.comparison
+    frame = content.compared.differences
     if frame is None or not content.has_baseline or not content.by or {*content.by} & {*frame.columns}:
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
@@ -247,4 +253,4 @@ def with_segments_compared(content: Content, work: Calls, compare_options: Mappi
     options = in_segments(_with_margins_of(compare_options, [str(content.first_compared)]), content.by)
     call = partial(work.compare, work.irm, *work.metrics_to_pass(content.first_compared), **options, over="all")
     found = work.tried("comparison in each segment", call)
-    return replace(content, segments_compared=None if found is None else content.of_compared(found))
+    return _added(content, in_segments=None if found is None else content.of_compared(found))

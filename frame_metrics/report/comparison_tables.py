@@ -37,7 +37,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
 
     ``most``: the most rows that are open; more are folded, as the picture has the best.
     """
-    board, system = content.leaderboard, str(content.system)
+    board, system = content.compared.leaderboard, str(content.system)
     if board is None or not len(board):
         return
     names = ["rank", "ranks that it may have", plain_text(system), board["metric"][0], "may be the best"]
@@ -70,7 +70,7 @@ def _ranks(row: Mapping[str, Any]) -> str:
 
 def main_differences(content: Content, most: int) -> Table:
     """Return the differences by the first metric, or by all metrics of one pair, with few columns."""
-    frame = content.comparison
+    frame = content.compared.differences
     if frame is None:
         return Table([], [], [])
     system = [content.system] if content.system in frame.columns else []
@@ -123,9 +123,9 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
         for row, cells in zip(first_rows.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]
-    if content.adjusted:
-        how = "" if content.adjusted_by_strata else " (CUPED)"
-        notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)}{how}; Results are not.")
+    if adjusted := content.compared.adjusted:
+        how = "" if content.compared.adjusted_by_strata else " (CUPED)"
+        notes.append(f"Means and differences are adjusted by {plain_text(adjusted)}{how}; Results are not.")
     notes += [left_out_note(len(frame), content if system else None)] if len(frame) > ROWS else []
     under = f"the {ci_level(content)} of the difference"
     every = table_of(first_rows, caption="All columns", longest=LONGEST_CELL)
@@ -136,7 +136,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
 def rank_moves(content: Content) -> list[Block]:
     """Return the queries on which two systems differ most: a table, or their results rank by rank, for each pair."""
     blocks: list[Block] = []
-    for at, part in enumerate(content.moved()):
+    for at, part in enumerate(content.pairs.moved()):
         if content.has_baseline and at == 0:  # those that lost are in the open part
             part = part.filter(pl.col("difference") * (sign_of(content.first_compared) or 1) > 0)
         if part.is_empty():
@@ -145,7 +145,7 @@ def rank_moves(content: Content) -> list[Block]:
         ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in pair)
         caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
         own = {repr(list(row)) for row in part.select(*content.keys_of(part)).iter_rows()}
-        duels = [duel for duel in content.duels if (duel[0].system, duel[1].system) == pair]
+        duels = [duel for duel in content.queries.duels if (duel[0].system, duel[1].system) == pair]
         duels = [duel for duel in duels if repr([*duel[0].keys.values()]) in own]
         keys = content.keys_of(part)
         only = [*keys, "value", "baseline_value", "difference"]

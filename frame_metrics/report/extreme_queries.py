@@ -10,9 +10,10 @@ import polars as pl
 
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import FullConfusion, FullRanking
+from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import sign_of
 from frame_metrics.report.chosen_rows import foremost
-from frame_metrics.report.content import SYSTEMS, Calls, Content, Ranked
+from frame_metrics.report.content import SYSTEMS, Content, Ranked, SingleQueries
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 RESULTS, MISSED = 10, 5  # the most results of a query that are shown, and the most documents that it did not find
@@ -34,21 +35,19 @@ def queries_added(content: Content, work: Calls, queries: int, call: Any) -> Con
     defined = values.with_columns(pl.when(~pl.col("undefined")).then("value"))
     chosen = _extremes(content, defined, queries)
     undefined = defined["value"].null_count()
-    content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
+    content = replace(content, queries=SingleQueries(values, spread, chosen, undefined=undefined))
     if call is None or not chosen:
         return content
-    duels = [side for pair in _duels(content) for side in pair]
-    content = replace(content, queries=_with_results(content, work, call, chosen))
-    sides = iter(_with_results(content, work, call, duels))
-    return replace(
-        content, duels=[pair for pair in zip(sides, sides, strict=True) if pair[0].explained and pair[1].explained]
-    )
+    sides = iter(_with_results(content, work, call, [side for pair in _duels(content) for side in pair]))
+    duels = [pair for pair in zip(sides, sides, strict=True) if pair[0].explained and pair[1].explained]
+    extremes = _with_results(content, work, call, chosen)
+    return replace(content, queries=replace(content.queries, extremes=extremes, duels=duels))
 
 
 def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
     """Return the queries on which two systems of the frame differ most, each as a pair with one side per system."""
     found = []
-    for pair in content.moved():
+    for pair in content.pairs.moved():
         keys = content.keys_of(pair)
         for row in pair.iter_rows(named=True):
             sides = ((row.get(str(content.system)), row["value"]), (row["baseline"], row["baseline_value"]))
@@ -108,7 +107,7 @@ def _small(content: Content, irm: Any, call: Any, chosen: Sequence[Ranked]) -> A
     names = [*chosen[0].keys]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
     theirs |= {} if judged is None else {name: name for name in judged.by if name in names}
-    types = {} if content.values is None else {name: content.values.schema[name] for name in names}
+    types = {} if content.queries.values is None else {name: content.queries.values.schema[name] for name in names}
     keys = pl.DataFrame([one.keys for one in chosen], schema=types)
 
     def rows_of(backend: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:

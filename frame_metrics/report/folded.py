@@ -28,13 +28,13 @@ def folds_of_segments(content: Content, pictures: Mapping[str, Picture]) -> Iter
     if content.segments is not None:
         frame, title = grouped_rows(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
         yield wide_table(content, frame, segment_and_system_columns(content, frame), title)
-    if content.segments_compared is not None:
-        yield from comparison_tables(content, grouped_rows(content.segments_compared, content.by))
+    if content.compared.in_segments is not None:
+        yield from comparison_tables(content, grouped_rows(content.compared.in_segments, content.by))
 
 
 def all_differences(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield all differences of systems, and the queries on which others differ most."""
-    frame = content.comparison
+    frame = content.compared.differences
     if frame is not None and len(frame):
         yield from [*comparison_tables(content, frame), *drawn_of(pictures, "other differences"), *rank_moves(content)]
 
@@ -52,37 +52,39 @@ def curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
 def queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the values over queries, and the best and the worst queries of some systems."""
     yield from drawn_of(pictures, "queries")
-    if content.quantiles is not None and len(content.quantiles):
-        frame, caption = content.quantiles, f"{content.first} over {content.unit}"
+    frame, extremes = content.queries.quantiles, content.queries.extremes
+    if frame is not None and len(frame):
+        caption = f"{content.first} over {content.unit}"
         yield crossed_table(content, frame, segment_and_system_columns(content, frame), "average", caption)
-    groups = dict.fromkeys((one.system, one.kind) for one in content.queries)
+    groups = dict.fromkeys((one.system, one.kind) for one in extremes)
     opened = open_queries(content) if groups else None
     for system, kind in groups:
         if (system, kind) == opened:
             continue
-        some = [one for one in content.queries if (one.system, one.kind) == (system, kind)]
+        some = [one for one in extremes if (one.system, one.kind) == (system, kind)]
         of = f": {plain_text(system, LONGEST_CELL)}" if content.system else ""
         title = f"{kind.capitalize()} {content.unit} by {content.first}{of}"
         explained = any(one.results is not None for one in some)
         yield Group(
             title, [explained_fold(one) for one in some] if explained else [table_of_rankings(content, some, title)]
         )
-    yield from _not_listed(content) if content.queries else []
+    yield from _not_listed(content) if extremes else []
 
 
 def open_queries(content: Content) -> tuple[Any, str] | None:
     """Return whose queries stand in the open part, and which: none where those are that lost most."""
-    other = lost_across(content) is not None or content.has_losses()
+    other = lost_across(content) is not None or content.pairs.has_losses()
     return None if other else (next(iter(content.places), None), "worst")
 
 
 def _not_listed(content: Content) -> Iterator[str]:
     """Yield notes about queries that are not listed: those with undefined values, and those of other systems."""
-    systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
-    if content.undefined:
+    values, undefined = content.queries.values, content.queries.undefined
+    systems = values[content.system].n_unique() if values is not None and content.system else 0
+    if undefined:
         one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
-        they_are = f"{one} is" if content.undefined == 1 else f"{several} are"
-        yield f"{content.undefined:,} {they_are} undefined and not listed."
+        they_are = f"{one} is" if undefined == 1 else f"{several} are"
+        yield f"{undefined:,} {they_are} undefined and not listed."
     if systems > SYSTEMS:
         yield (
             f"Queries of {SYSTEMS} of {systems:,} systems, the best by {content.first} and the baseline among them; "
@@ -121,11 +123,12 @@ def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Ite
         {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
         for name, metric in content.asked
     ]
+    basis = content.basis
     for caption, rows in (
-        (f"Roles of the columns of a {content.kind}", content.roles),
-        ("Conventions in force", content.conventions),
+        (f"Roles of the columns of a {basis.kind}", basis.roles),
+        ("Conventions in force", basis.conventions),
         ("Metrics", about),
-        ("Versions", [{"library": name, "version": version} for name, version in content.versions.items()]),
+        ("Versions", [{"library": name, "version": version} for name, version in basis.versions.items()]),
     ):
         if rows:
             yield table_of(pl.DataFrame(rows), caption=caption)
@@ -134,7 +137,8 @@ def folded_conventions(content: Content, pictures: Mapping[str, Picture]) -> Ite
 def _definition(content: Content, metric: Metric) -> str:
     """Return the definition of a metric; for rows without a query, words of rankings become words of decisions."""
     definition = metric.doc.partition("\n")[0]
-    predicted, own = f"predicted {content.positive}", content.positive
+    own = content.decisions.positive
+    predicted = f"predicted {own}"
     words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
     words |= {"documents": "rows", "relevant": own}
     for word, other in words.items() if not content.query else ():

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.backends.display import versions
-from frame_metrics.backends.frames import backend_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_choice, class_name
+from frame_metrics.errors import ColumnError, NotComputableError, check_choice
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.metric import Metric
@@ -22,7 +19,9 @@ from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.plan.call import bind
 from frame_metrics.plan.declared import REPORT
 from frame_metrics.plan.needs import Needs, needs_of
-from frame_metrics.report.cells import counted, plain_text
+from frame_metrics.report.basis import basis_of
+from frame_metrics.report.calls import Calls
+from frame_metrics.report.cells import plain_text
 from frame_metrics.report.comparing import (
     against_the_best,
     check_named,
@@ -32,7 +31,7 @@ from frame_metrics.report.comparing import (
     with_margins,
     with_segments_compared,
 )
-from frame_metrics.report.content import NAMES, Calls, Content
+from frame_metrics.report.content import NAMES, Compared, Content, Decisions
 from frame_metrics.report.defaults import curve_cutoffs, default_metrics, depth_of, is_click_log
 from frame_metrics.report.extreme_queries import queries_added
 from frame_metrics.report.of_proxy import with_agreement
@@ -40,20 +39,11 @@ from frame_metrics.report.stated import fill_of
 from frame_metrics.report.summary import summary_of
 from frame_metrics.report.title import title_of
 from frame_metrics.report.units import with_units
-from frame_metrics.roles.columns import ROLES, Columns
-from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.overview import note_of
+from frame_metrics.roles.columns import Columns
 
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
 CLASSES = 50  # the most classes of a confusion matrix
-# Values of conventions, in words, if the caller does not give them.
-DEFAULTS = {
-    "undefined": "as the reference of each metric says",
-    "unjudged": "not relevant",
-    "duplicates": "an error",
-}
-OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that only rankings have
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
 
@@ -100,31 +90,24 @@ def gathered(
     audit = _audited(work, columns, baseline, split)
     content = Content(
         title=title or "",
-        created=datetime.now(UTC).replace(microsecond=0),
-        kind=class_name(irm.frame),
         asked=asked,
         ci=ci,
         system=columns.side,
         weighted=None if irm.roles.get("propensity") is not None else columns.weight,
         clicks=is_click_log(plan),
-        fills=fill_of(irm, asked[0][1]) is not None,
         arms=not work.paired,
         by=columns.segments,
         query=columns.query,
-        roles=_roles(plan, call),
-        conventions=_conventions(call, irm.roles),
         results=results,
         audit=audit,
-        versions=versions(),
+        basis=basis_of(irm, plan, call),
         has_baseline=baseline is not None,
         sort=sort or asked[0][0],
-        positive=_word(irm.roles.get("positive"), columns.query),
-        threshold=_threshold(call),
-        adjusted=", ".join(compare_options.get("strata", ())) or compare_options.get("covariate"),
-        adjusted_by_strata="strata" in compare_options,
+        decisions=Decisions(_threshold(call), _word(irm.roles.get("positive"), columns.query)),
+        compared=_adjusted(compare_options),
     )
     content = _with_segments(content)
-    content = content if title else replace(content, title=title_of(content))
+    content = content if title else replace(content, title=title_of(content, fill_of(irm, asked[0][1]) is not None))
     shares = {} if split is None else {"split": split}  # which only arms have
     content = _with_comparisons(content, work, plan, call, {**compare_options, **shares, "ci": ci or 0.95})
     if queries is None:
@@ -151,6 +134,12 @@ def _with_segments(content: Content) -> Content:
         return content
     segments = content.results.filter(pl.col("total_over").is_null()).drop("total_over")
     return replace(content, results=content.over_all(content.results), segments=segments)
+
+
+def _adjusted(compare_options: Mapping[str, Any]) -> Compared:
+    """Return what is known of comparisons before they are made: by what their means are adjusted."""
+    strata = compare_options.get("strata", ())
+    return Compared(adjusted=", ".join(strata) or compare_options.get("covariate"), adjusted_by_strata=bool(strata))
 
 
 def _audited(work: Calls, columns: Columns, baseline: Any, split: Any) -> pl.DataFrame:
@@ -287,12 +276,12 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
     """
     if call is None or content.query:
         return content
-    columns, irm = call.plan.columns, work.irm(by=None)
+    columns, irm, decisions = call.plan.columns, work.irm(by=None), content.decisions
     if columns.score and not columns.class_scores:
         best = work.without_notes(irm).tried(
             "threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1")
         )
-        content = replace(content, best_threshold=best)
+        decisions = replace(decisions, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or call.conventions.threshold is not None:
         confusion = work.tried("confusion matrix", irm.confusion)
@@ -305,52 +294,4 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
             confusion = None
     names = [name for name, _ in content.asked]
     classes = work.tried("classes", lambda: irm.per_class(*names, layout="wide")) if several else None
-    return replace(content, confusion=confusion, classes=classes)
-
-
-def _roles(plan: Any, call: Any) -> list[dict[str, str]]:
-    """Return a row for each role: its column, and whether the caller named it or it was found by its name."""
-    rows = []
-    for role in ROLES:
-        column = plan.columns.segments if role == "by" else getattr(plan.columns, role)
-        if not column or hasattr(Conventions, role):  # conventions have their own list
-            continue
-        rows.append(
-            {
-                "role": role,
-                "column": _value_text(column),
-                "source": note_of(plan.roles, plan.found, role) or "named",
-            }
-        )
-    if call is not None and call.judgment_columns is not None:
-        for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
-            column = getattr(call.judgment_columns, role)
-            if column:
-                rows.append({"role": f"{role} of the judgments", "column": _value_text(column), "source": "judge()"})
-    return rows
-
-
-def _value_text(value: Any) -> str:
-    """Return as text one or several columns, columns of classes, or values of a convention; of a frame its columns."""
-    if is_frame(value):
-        backend = backend_of(value)
-        known = backend.head_and_height(0)
-        rows = "" if known is None else f" of {counted(known[1], 'rows')}"
-        return f"a {class_name(value)}{rows}: {', '.join(map(str, backend.names()))}"
-    if not isinstance(value, tuple):
-        return str(value)
-    return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)
-
-
-def _conventions(call: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return a row for each convention that the caller gives, and for those on which the field disagrees."""
-    if call is None:
-        return []
-    rows = []
-    for name, value in vars(call.conventions).items():
-        given = roles.get(name) is not None or (name == "several" and value is not None)
-        if not given and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
-            continue
-        text = DEFAULTS.get(name, "") if value is None else _value_text(value)
-        rows.append({"convention": name, "value": text, "source": "given" if given else "default"})
-    return rows
+    return replace(content, decisions=replace(decisions, confusion=confusion, classes=classes))

@@ -17,10 +17,11 @@ from frame_metrics.report.blocks import Block, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import best_and_near, ranked_by, sorted_by
 from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
-from frame_metrics.report.content import MOST_LOSERS, NAMES, Content
+from frame_metrics.report.content import NAMES, Content
 from frame_metrics.report.folded import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
 from frame_metrics.report.of_proxy import agreement_table, proxy_means
+from frame_metrics.report.pairs import MOST_LOSERS
 from frame_metrics.report.result_tables import (
     CALLED,
     EFFECTIVE,
@@ -71,14 +72,21 @@ def best_first(content: Content) -> Content:
     """Return the content with the best systems first in each table and picture."""
     if content.system is None or content.sort == NAMES:
         return content
-    by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
-    names = ["results", "segments", "segments_compared", "comparison", "quantiles", "confusion", "classes"]
-    names += ["best_threshold"]
-    frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
-    if "comparison" in frames:
-        frames["comparison"] = grouped_rows(frames["comparison"], ["metric"])
-    curves = {name: by(curve) for name, curve in content.curves.items()}
-    return replace(content, **frames, curves=curves)
+    ranked = ranked_by(content.results, content.system, content.sort)
+    by = partial(sorted_by, system=content.system, ranked=ranked)
+    compared, decisions, queries = content.compared, content.decisions, content.queries
+    differences = by(compared.differences)
+    differences = None if differences is None else grouped_rows(differences, ["metric"])
+    best, classes = by(decisions.best_threshold), by(decisions.classes)
+    return replace(
+        content,
+        results=by(content.results),
+        segments=by(content.segments),
+        compared=replace(compared, differences=differences, in_segments=by(compared.in_segments)),
+        queries=replace(queries, quantiles=by(queries.quantiles)),
+        decisions=replace(decisions, confusion=by(decisions.confusion), best_threshold=best, classes=classes),
+        curves={name: by(curve) for name, curve in content.curves.items()},
+    )
 
 
 def verdict(content: Content) -> tuple[str, str]:
@@ -122,7 +130,7 @@ def _foremost(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
     if content.n_systems <= OPEN_ROWS:
         return frame
     ranked = ranked_by(content.results, str(content.system), content.first)
-    near = best_and_near(ranked, content.baselines if content.has_baseline else [], OF_MANY)
+    near = best_and_near(ranked, content.compared.baselines if content.has_baseline else [], OF_MANY)
     some = pl.Series(near, dtype=frame.schema[str(content.system)])
     return frame.filter(pl.col(str(content.system)).is_in(some.implode(), nulls_equal=True))
 
@@ -154,9 +162,10 @@ def _differ(rows: Sequence[Sequence[Cell]]) -> int:
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the leaderboard of several systems, else their differences."""
-    if content.leaderboard is not None and len(content.leaderboard):
+    board, differences = content.compared.leaderboard, content.compared.differences
+    if board is not None and len(board):
         yield from [*drawn_of(pictures, "leaderboard"), *leaderboard_tables(content, OPEN_ROWS)]
-    elif content.comparison is not None and len(content.comparison):
+    elif differences is not None and len(differences):
         made = main_differences(content, OPEN_ROWS if content.n_systems <= OPEN_ROWS else OF_MANY)
         yield from [*drawn_of(pictures, "differences"), made if content.n_systems <= OPEN_ROWS else _short(made)]
 
@@ -171,22 +180,22 @@ def _proxy(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the matrix of decisions, or the picture of it for several classes, and the metrics of each class."""
     yield from drawn_of(pictures, "confusion", "thresholds")
-    if content.confusion is not None:
-        matrix = _matrix(content, content.confusion)
+    decisions, at = content.decisions, content.decisions.threshold
+    if decisions.confusion is not None:
+        matrix = _matrix(content, decisions.confusion)
         yield Fold(Cell(matrix.caption), [matrix]) if "confusion" in pictures else matrix
-    if content.best_threshold is not None:
-        at = content.threshold
+    if decisions.best_threshold is not None:
         note = "" if at is None else f"; the decisions above are at {rounded_down(at, 4)}"
-        best = first_rows_table(content.best_threshold, f"The threshold of the best f1{note}")
+        best = first_rows_table(decisions.best_threshold, f"The threshold of the best f1{note}")
         made = replace(best, notes=[*best.notes, CHOSEN])
-        yield Fold(Cell(best.caption), [made]) if content.confusion is not None else made
-    if content.classes is not None and len(content.classes):
-        yield first_rows_table(content.classes, "Metrics of each class")
+        yield Fold(Cell(best.caption), [made]) if decisions.confusion is not None else made
+    if decisions.classes is not None and len(decisions.classes):
+        yield first_rows_table(decisions.classes, "Metrics of each class")
 
 
 def _matrix(content: Content, confusion: pl.DataFrame) -> Table:
     """Return the table of rows by true and predicted class."""
-    frame = content.in_words(confusion)
+    frame = content.decisions.in_words(confusion)
     labels = [*([content.system] if content.system in frame.columns else []), "actual"]
     cells = [cell_of("n", n) for n in frame["n"].to_list()]
     title = f"Rows by true and predicted class{decided_note(content)}"
@@ -202,7 +211,7 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     if across is not None:
         yield across
         return
-    table, folds = _lost(content) if content.has_losses() else _worst(content)
+    table, folds = _lost(content) if content.pairs.has_losses() else _worst(content)
     if table.rows:
         yield table
     if folds:
@@ -211,17 +220,16 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 
 def _lost(content: Content) -> tuple[Table, list[Fold]]:
     """Return the table of the queries that lost most of the first pair, and their results rank by rank."""
-    sides = content.sides(content.foremost_pairs[0])
-    rows = content.worst_changes(*sides, MOST_LOSERS)
+    pairs, duels = content.pairs, content.queries.duels
+    sides = pairs.sides(pairs.each[0])
+    rows = pairs.worst_changes(*sides, MOST_LOSERS)
     keys = content.keys_of(rows)
     only = [*keys, "value", "baseline_value", "difference"]
     ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in sides)
     caption = f"The {content.unit} that lost most: {content.first_compared} of {ours} against {theirs}"
     called = {"value": ours, "baseline_value": theirs}
-    duels = {
-        _key(one.keys, keys): (one, other) for one, other in content.duels if {one.system, other.system} == {*sides}
-    }
-    found = [duels.get(_key(row, keys)) for row in rows.iter_rows(named=True)]
+    known = {_key(one.keys, keys): (one, other) for one, other in duels if {one.system, other.system} == {*sides}}
+    found = [known.get(_key(row, keys)) for row in rows.iter_rows(named=True)]
     folds = [rank_by_rank(pair, f"rank-{at}") for at, pair in enumerate(found, 1) if pair]
     table = table_of(rows, caption=caption, only=only, longest=LONGEST_CELL, called=called)
     return _linked(table, len(keys), [f"rank-{at}" if pair else "" for at, pair in enumerate(found, 1)]), folds
@@ -234,7 +242,7 @@ def _key(row: Mapping[str, Any], keys: Sequence[str]) -> str:
 def _worst(content: Content) -> tuple[Table, list[Fold]]:
     """Return the table of the worst queries of the best or only system, and their results rank by rank."""
     best = next(iter(content.places), None)
-    some = [one for one in content.queries if one.kind == "worst" and one.system == best]
+    some = [one for one in content.queries.extremes if one.kind == "worst" and one.system == best]
     if len({one.value for one in some}) == 1 and len(some) > 1 and content.clicks:
         some = []  # searches without a click are no worse than each other
     of = f" of {plain_text(best, LONGEST_CELL)}" if content.system else ""

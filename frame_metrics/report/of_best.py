@@ -22,7 +22,7 @@ class BestSystemSentences(SentenceWriter):
 
     def best_of(self) -> Iterator[Figures]:
         """Yield which systems may be the best, as ``leaderboard`` returns them."""
-        board = self.content.leaderboard
+        board = self.content.compared.leaderboard
         known = [] if board is None else board.drop_nulls("may_be_best").to_dicts()
         may = [row for row in known if row["may_be_best"]]
         if not may or len(known) < 3:
@@ -35,7 +35,7 @@ class BestSystemSentences(SentenceWriter):
 
     def winner(self) -> Iterator[Figures]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
-        frame, name = self.content.comparison, self.content.first_compared
+        frame, name = self.content.compared.differences, self.content.first_compared
         if frame is None or not self.content.has_baseline or not sign_of(name) or {*self.content.by} & {*frame.columns}:
             return
         baselines = [] if is_frame(self.compare_options["baseline"]) else [*dict.fromkeys(frame["baseline"])]

@@ -29,15 +29,15 @@ def lost_across(content: Content) -> Table | None:
     """
     name, breaks = time_of_segments(content), content.summary.filter(pl.col("kind") == "break")
     sign = sign_of(content.first)
-    if name is None or breaks.is_empty() or content.values is None or not sign:
+    if name is None or breaks.is_empty() or content.queries.values is None or not sign:
         return None
     # The periods from the break on.
-    order = ordered_distinct(content.values[name]) or []
+    order = ordered_distinct(content.queries.values[name]) or []
     texts = [*map(when_text, order)]
     if breaks["of"][0] not in texts:
         return None
     later = order[texts.index(breaks["of"][0]) :]
-    values = content.values.drop_nulls(["value", name])
+    values = content.queries.values.drop_nulls(["value", name])
     if content.system:
         values = values.filter(pl.col(content.system).eq_missing(breaks[content.system][0]))
     # The mean of each query before and after it, those that lost most first.

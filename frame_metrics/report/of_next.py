@@ -111,7 +111,7 @@ class NextStepSentences(SentenceWriter):
 
     def _lost(self, pair: Figures) -> Iterator[Figures]:
         """Yield the queries that lost most against the baseline, or another system."""
-        rows = self.content.worst_changes(pair.system, pair.baseline, MOST_NAMED).to_dicts()
+        rows = self.content.pairs.worst_changes(pair.system, pair.baseline, MOST_NAMED).to_dicts()
         some = ", ".join(f"{self._query(row)} ({signed_text(row['difference'])})" for row in rows)
         against = f" against {name_of(pair.baseline)}" if self.content.n_systems > 2 else ""
         if rows:

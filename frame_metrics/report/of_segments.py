@@ -78,7 +78,7 @@ class SegmentSentences(SentenceWriter):
         other = [one for one in each if one.is_significant and (one.difference or 0) * worse > 0]
         other.sort(key=lambda one: one.p_adjusted or 0)
         better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
-        named = [] if saved or not self.content.has_baseline else self.content.baselines
+        named = [] if saved or not self.content.has_baseline else self.content.compared.baselines
         yield from (one.swapped() if one.system in named else one for one in other[:OPPOSITE])
         if more := len({one.of for one in other[OPPOSITE:]}):
             sentence = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
@@ -127,7 +127,7 @@ class SegmentSentences(SentenceWriter):
 
     def _greatest_change(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
         """Yield the segment in which the difference of two arms is greatest, of those with a significant one."""
-        frame, name = self.content.segments_compared, self.content.first_compared
+        frame, name = self.content.compared.in_segments, self.content.first_compared
         rows = [] if frame is None else self.content.of_compared(frame).to_dicts()
         each = [self._sentence("difference", row, by=name, split_p_value=row.get("split_p_value")) for row in rows]
         sides = [(pair.system, pair.baseline) for pair in pairs[:1]]

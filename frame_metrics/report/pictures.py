@@ -79,21 +79,21 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         yield "thresholds", f"Precision and recall by threshold{of}", _by_threshold(content, some.get("pr"))
         yield "curve scores", f"Curves of the scores: {', '.join(of_best)}{of}", _of_scores(content, some)
     # Of two classes it would show what the table says.
-    confusion = content.confusion
+    confusion = content.decisions.confusion
     if (
         confusion is not None
         and confusion["actual"].n_unique() > 2
         and _is_drawable(confusion, content.system_and_segments, "n")
     ):
         yield "confusion", "Predicted and true classes", [plot.confusion(confusion)]
-    if content.leaderboard is not None:
-        board, of = _foremost_systems(content, content.leaderboard)
+    if content.compared.leaderboard is not None:
+        board, of = _foremost_systems(content, content.compared.leaderboard)
         if board["value"].count():
             yield "leaderboard", f"Systems in order{of}", [plot.leaderboard(board, ci=content.ci)]
     yield from _differences(content, level)
-    if content.values is not None:
+    if content.queries.values is not None:
         # Over all segments, as the table beside it.
-        values, of = _foremost_systems(content, content.values.drop(content.by))
+        values, of = _foremost_systems(content, content.queries.values.drop(content.by))
         if _is_drawable(values, content.system_and_segments):
             yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
 
@@ -108,8 +108,8 @@ def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable
 
 def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the picture of differences: query by query, or for arms and rows without a query those of means."""
-    means = content.comparison
-    if pairs := content.foremost_pairs:
+    means = content.compared.differences
+    if pairs := content.pairs.each:
         charts = [plot.differences(pair, means=means, query=[*content.query]) for pair in pairs]
         title = f"Differences of {content.first_compared} query by query"
         yield "differences", title, charts[:1]
@@ -125,21 +125,20 @@ def _by_threshold(content: Content, curve: pl.DataFrame | None) -> list[Any]:
     """Return the picture of precision and recall by threshold, with the chosen one, if there are scores."""
     if curve is None:
         return []
-    chosen = content.best_threshold if content.threshold is None else content.threshold
     keys = [name for name in content.system_and_segments if name in curve.columns]
-    return [plot.thresholds(curve.select(*keys, "threshold", "precision", "recall"), threshold=chosen)]
+    curve = curve.select(*keys, "threshold", "precision", "recall")
+    return [plot.thresholds(curve, threshold=content.decisions.chosen)]
 
 
 def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator[Any]:
     """Yield the curves of scores, and their distribution with the chosen threshold."""
-    chosen = content.best_threshold if content.threshold is None else content.threshold
     for kind, curve in curves.items():
         if kind == "distribution":
-            yield plot.scores(curve, threshold=chosen, positive=content.positive)
+            yield plot.scores(curve, threshold=content.decisions.chosen, positive=content.decisions.positive)
         else:
             values = content.results.filter(pl.col("metric") == AREAS.get(kind, ""))
             options = {"values": values} if len(values) else {}
-            yield getattr(plot, kind)(curve, positive=content.positive, **options)
+            yield getattr(plot, kind)(curve, positive=content.decisions.positive, **options)
 
 
 def _foremost_systems(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:

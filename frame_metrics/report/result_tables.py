@@ -185,7 +185,8 @@ def grouped_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def decided_note(content: Content) -> str:
     """Return words about the caller's threshold, for the end of a caption; "" if there is none."""
-    return "" if content.threshold is None else f", decided at threshold {content.threshold:.4g}"
+    at = content.decisions.threshold
+    return "" if at is None else f", decided at threshold {at:.4g}"
 
 
 def first_rows_table(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
@@ -198,5 +199,6 @@ def left_out_note(n: int, of_systems: Content | None = None) -> str:
     """Return a note about rows that are not shown; ``of_systems``: the content, if rows are of systems."""
     if of_systems is None:
         return f"The first {ROWS:,} of {n:,} rows; {ALL}"
-    system, against = plain_text(of_systems.system), " and of the baseline" if of_systems.comparison is not None else ""
+    system = plain_text(of_systems.system)
+    against = "" if of_systems.compared.differences is None else " and of the baseline"
     return f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; {ALL}"

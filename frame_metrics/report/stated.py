@@ -18,7 +18,8 @@ from frame_metrics.report.words import units_in_words
 from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
-    from frame_metrics.report.content import Calls, Content
+    from frame_metrics.report.calls import Calls
+    from frame_metrics.report.content import Content
 
 # Fields of a sentence that are no columns.
 NOT_COLUMNS = (
@@ -82,8 +83,8 @@ class SentenceWriter:
         of = self._of(row) or None
         name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
-        at = self.content.threshold if metric.input is FullConfusion else None
-        fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compare_options.get("ci")}
+        at = self.content.decisions.threshold if metric.input is FullConfusion else None
+        fixed |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
         fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
         return Figures(**{**figures, "kind": kind, **fixed, **more})
 

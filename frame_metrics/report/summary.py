@@ -23,7 +23,8 @@ from frame_metrics.stats.exact import wilson_interval
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
-    from frame_metrics.report.content import Calls, Content
+    from frame_metrics.report.calls import Calls
+    from frame_metrics.report.content import Content
 
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
@@ -50,7 +51,7 @@ def summary_of(content: Content, work: Calls, compare_options: Mapping[str, Any]
     places, sentences = [place for place, _ in rows], [one for _, one in rows]
     system = content.system
     dtype = content.results.schema[system] if system else pl.String()
-    other = dtype if content.comparison is None else content.comparison.schema["baseline"]
+    other = dtype if content.compared.differences is None else content.compared.differences.schema["baseline"]
     named = {"system": dtype, "baseline": other}
     names = [one for one in FIGURES if one != "system" or system]
     names = [one for one in names if one not in OF_MARGIN or "margin" in compare_options]
@@ -202,11 +203,11 @@ class SummarySentences(SentenceWriter):
         With baselines there is one sentence for each, about the best system that is no baseline itself. Without
         baselines the others are the next best system, and the first one with a difference that is sure.
         """
-        frame = self.content.comparison
+        frame = self.content.compared.differences
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
         frame, name = self.content.of_compared(frame), self.content.first_compared
-        if self.content.leaderboard is not None and "bonferroni" in frame["correction"]:
+        if self.content.compared.leaderboard is not None and "bonferroni" in frame["correction"]:
             return  # of so many pairs no p-value can be low enough; the leaderboard says who may be the best
         rows = self._differences(frame.to_dicts(), name)
         if not AuditSentences(self.content, self.work, self.compare_options).split_holds_in_segments:
@@ -239,7 +240,7 @@ class SummarySentences(SentenceWriter):
 
     def _losses(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
         """Yield what is known of the loss of each pair with a sentence, in each metric with a margin."""
-        frame, margins = self.content.comparison, self.compare_options.get("margin") or {}
+        frame, margins = self.content.compared.differences, self.compare_options.get("margin") or {}
         rows = [] if frame is None or not margins else frame.to_dicts()
         for pair in pairs:
             for row in rows:
@@ -322,5 +323,5 @@ class SummarySentences(SentenceWriter):
             value = next(row["value"] for row in off.to_dicts() if self._system(row) == self.best)
             figures = {"value": value, "baseline_value": far["predicted"], "share": far["observed"]}
             yield self._sentence(
-                "calibration", far, system=self.best, metric="ece", of=self.content.positive, **figures
+                "calibration", far, system=self.best, metric="ece", of=self.content.decisions.positive, **figures
             )

@@ -17,14 +17,18 @@ from frame_metrics.report.words import MACHINE
 MOST_NAMED_ARMS = 3  # the most arms whose sizes are named one by one
 
 
-def title_of(content: Content) -> str:
-    """Return how many queries or rows were read, of how many systems, and from when to when."""
-    return ", ".join(filter(None, [f"{_sizes(content)}{_judged_by(content)}", _systems(content), *_times(content)]))
+def title_of(content: Content, fills: bool) -> str:
+    """Return how many queries or rows were read, of how many systems, and from when to when.
+
+    ``fills``: whether undefined values of the first metric count as a number.
+    """
+    sizes = f"{_sizes(content, fills)}{_judged_by(content)}"
+    return ", ".join(filter(None, [sizes, _systems(content), *_times(content)]))
 
 
-def _sizes(content: Content) -> str:
+def _sizes(content: Content, fills: bool) -> str:
     rows = content.of_first(content.results)
-    n = (rows["n"] + rows["n_undefined"] * (not content.fills)).to_list() if content.query else rows["n"].to_list()
+    n = (rows["n"] + rows["n_undefined"] * (not fills)).to_list() if content.query else rows["n"].to_list()
     if not content.arms:
         return counted(max(n, default=0), content.unit)
     if len(n) <= MOST_NAMED_ARMS:

@@ -43,10 +43,6 @@ from frame_metrics.roles.columns import Columns
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 MOST_ROWS = 2000  # of a table in JSON
-TABLES = (
-    *("summary", "results", "segments", "segments_compared", "confusion", "classes", "best_threshold", "comparison"),
-    *("quantiles", "leaderboard"),
-)
 LONGEST_IN_JSON = 2000  # letters of a text there
 HERE = Path(__file__).parent
 # How the command line, which calls irm.report() as others do, words a report: with its files and flags.
@@ -162,8 +158,8 @@ def format_of_report(name: str | None, given: str | None, place: str = "") -> st
 
 def _made(content: Content) -> str:
     """Return the line with the time and the kind of the frame."""
-    day = content.created.strftime("%Y-%m-%d %H:%M UTC")
-    return f"{day}, from a {content.kind}."
+    day = content.basis.created.strftime("%Y-%m-%d %H:%M UTC")
+    return f"{day}, from a {content.basis.kind}."
 
 
 def as_html(content: Content, jinja: Any) -> str:
@@ -188,7 +184,7 @@ def as_html(content: Content, jinja: Any) -> str:
             verdict=verdict_text,
             gravest=gravest,
             sections=sections_of(content, drawn(content)),
-            version=content.versions["frame_metrics"],
+            version=content.basis.versions["frame_metrics"],
             style=style,
             script=script,
             in_html=in_html,
@@ -236,21 +232,18 @@ def as_json(content: Content) -> str:
 
 
 def _data(content: Content) -> dict[str, Any]:
-    tables: dict[str, pl.DataFrame | None] = {name: getattr(content, name) for name in TABLES}
-    tables["audit"] = content.audit.drop("unit")  # as the verb returns it
-    tables |= {f"curve_{name}": curve for name, curve in content.curves.items()}
     return {
         "version": VERSION,
         "title": content.title,
-        "created": content.created.isoformat(),
-        "frame": content.kind,
+        "created": content.basis.created.isoformat(),
+        "frame": content.basis.kind,
         "keys": {**_sides(content), "by": [*content.by], "query": [*content.query]},
         "ci": content.ci,
         "metrics": [{"metric": name, "better": BETTER[metric.higher]} for name, metric in content.asked],
-        "roles": content.roles,
-        "conventions": content.conventions,
-        "versions": content.versions,
-        "tables": {name: _rows(table, content) for name, table in tables.items() if table is not None},
+        "roles": content.basis.roles,
+        "conventions": content.basis.conventions,
+        "versions": content.basis.versions,
+        "tables": {name: _rows(table, content) for name, table in _tables(content).items() if table is not None},
         "queries": [
             {
                 "system": _plain(one.system),
@@ -262,10 +255,29 @@ def _data(content: Content) -> dict[str, Any]:
                 "results": None if one.results is None else _rows(one.results, content)["rows"],
                 "more": one.more,
             }
-            for one in content.queries
+            for one in content.queries.extremes
         ],
         "absent": content.absent,
     }
+
+
+def _tables(content: Content) -> dict[str, pl.DataFrame | None]:
+    """Return all tables by their names; None for those that the report does not have."""
+    compared, decisions = content.compared, content.decisions
+    tables = {
+        "summary": content.summary,
+        "results": content.results,
+        "segments": content.segments,
+        "segments_compared": compared.in_segments,
+        "confusion": decisions.confusion,
+        "classes": decisions.classes,
+        "best_threshold": decisions.best_threshold,
+        "comparison": compared.differences,
+        "quantiles": content.queries.quantiles,
+        "leaderboard": compared.leaderboard,
+        "audit": content.audit.drop("unit"),  # as the verb returns it
+    }
+    return tables | {f"curve_{name}": curve for name, curve in content.curves.items()}
 
 
 def _sides(content: Content) -> dict[str, str | None]:

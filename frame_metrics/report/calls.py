@@ -1,0 +1,99 @@
+"""Calls of verbs for a report; those that fail are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.backends.frames import here
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.report.cells import plain_text
+from frame_metrics.report.content import Content
+from frame_metrics.roles.columns import Columns
+
+
+@dataclass
+class Calls:
+    """Calls of verbs for a report; a call that fails is noted with its reason, and left out."""
+
+    irm: Any
+    columns: Columns  # of the irm
+    verb: str = "compare"  # the verb of comparisons
+    has_metrics: bool = True  # False if the caller named no metrics
+    absent: list[dict[str, str]] = field(default_factory=list)
+    # What the caller named and could not be made: the metric, or None for the first, and a sentence without its end.
+    missing: list[tuple[str | None, str]] = field(default_factory=list)
+    nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
+    plan: Any = None  # the plan of the irm
+
+    def metrics_to_pass(self, *names: str) -> Sequence[str]:
+        """Return the metrics to give to a verb; () for all that the frame holds, if it holds values."""
+        return () if self.columns.value and not self.has_metrics else names
+
+    def as_baseline(self, system: Any) -> list[Any]:
+        """Return a system of a result as the value of ``baseline=``: a list, so that null can be a baseline too."""
+        return [self.nested.get(system, system)]
+
+    def compare(self, irm: Any, *metrics: str, **options: Any) -> Any:
+        """Call the verb of comparisons; of periods in segments ``ab_test``, as ``change`` takes these apart."""
+        verb = "ab_test" if self.verb == "change" and irm.roles.get("by") is not None else self.verb
+        return getattr(irm, verb)(*metrics, **options)
+
+    @property
+    def paired(self) -> bool:
+        """True if the values of systems are paired, False for arms."""
+        return self.columns.arm is None
+
+    def here(self, frame: Any) -> pl.DataFrame:
+        """Return a result as polars; systems that are structs or lists become texts, by which rows can be looked up."""
+        result = here(frame)
+        for name in {*result.columns} & {self.columns.side, "baseline"}:
+            if result.schema[name].is_nested():
+                texts = [*map(plain_text, result[name].to_list())]
+                self.nested |= zip(texts, result[name].to_list(), strict=True)
+                result = result.with_columns(pl.Series(name, texts))
+        return result
+
+    def without_notes(self, irm: Any) -> Calls:
+        """Return calls of another irm, whose notes are not part of the report."""
+        return Calls(irm, self.columns, self.verb, plan=self.plan)
+
+    def tried(
+        self, section: str, call: Callable[[], Any], *, sentence: str = "", metric: str | None = None
+    ) -> pl.DataFrame | None:
+        """Return the result of a call; after an error of this package note the reason and return None.
+
+        Parameters
+        ----------
+        sentence : how a sentence begins that says so in the summary, if the caller named what is not there.
+        metric : the metric of that sentence; None for the first one.
+        """
+        try:
+            return self.here(call())
+        except FrameMetricsError as error:
+            self.note(section, str(error), sentence=sentence, metric=metric)
+            return None
+
+    def note(self, section: str, reason: str, *, sentence: str = "", metric: str | None = None) -> None:
+        """Note that a part is not in the report; the parameters are those of ``tried``."""
+        self.absent.append({"section": section, "reason": reason})
+        if sentence:
+            self.missing.append((metric, f"{sentence}: {reason.removeprefix('baseline: ').rstrip('.')}"))
+
+    def whole(self, content: Content) -> Any:
+        """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""
+        several = content.audit.filter(pl.col("check") == "queries in several segments")["n"].sum()
+        if not content.by:
+            return self.irm
+        if several:
+            reason = "some queries are in several segments, each with a ranking of its own"
+            self.absent.append({"section": "comparison over all segments", "reason": reason})
+            return self.irm
+        return self.irm(by=None)
+
+    def all_segments(self, content: Content) -> Any:
+        """Return the irm for values over all segments together; arms stay separate."""
+        return self.without_notes(self.irm).whole(content)
