@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.fast.equal_rows import first_equal_rows
 from frame_metrics.roles.columns import judgment_columns_in
 
-FIRST = "first"  # no rule of a caller: it takes little memory
+ANY_JUDGMENT = "first"  # not offered to callers: a rule that takes little memory, where values are not looked at
 RULES = {
     # In float64, like all computations. Sorted, so that the order of the rows does not change the last digit. Clipped,
     # because sums are rounded, and the mean of equal grades has to be that grade.
@@ -21,17 +21,17 @@ RULES = {
 }
 
 
-def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFrame:
+def combine_judgments(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFrame:
     """Combine the judgments of each document of a query into one; a null grade or label is no judgment.
 
     Parameters
     ----------
     table : checked judgments.
     pair : columns that identify a document of a query (and, with subtopics, a subtopic).
-    rule : "mean", "median", "max" or "majority" (the most frequent value; of several such, the lowest); ``FIRST`` for
-        any of them, where the combination is not looked at.
+    rule : "mean", "median", "max" or "majority" (the most frequent value; of several such, the lowest), or
+        ``ANY_JUDGMENT``.
     """
-    if rule == FIRST:
+    if rule == ANY_JUDGMENT:
         return table.filter(pl.Series(first_equal_rows(table, pair) == np.arange(len(table))))
     values = judgment_columns_in(table)
     rest = [name for name in table.columns if name not in (*pair, *values, "annotator")]

@@ -103,7 +103,7 @@ def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFram
     for name in OF_DOC:
         if name not in rows.columns or (name == "weight" and not columns.weight):
             continue
-        values = rows["each" if name == "weight" and columns.count else name].to_numpy()
+        values = rows["row_weight" if name == "weight" and columns.count else name].to_numpy()
         wrong = values != values[first][code]
         if wrong.any():
             column = columns.label or columns.grade if name == "actual" else columns.by_role.get(name)

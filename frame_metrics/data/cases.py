@@ -20,11 +20,11 @@ from frame_metrics.data.classes import (
     classes_have_order,
     distinct_values,
     is_binary,
+    labels_and_predictions,
     relevant,
-    sides_of,
     too_many,
     two_classes,
-    unlike,
+    unmatched_error,
 )
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import (
@@ -48,7 +48,7 @@ from frame_metrics.roles.series import label_column, reaches, refuse, score_colu
 
 FAR = 1e100  # weights from 1 / FAR to FAR can be summed and multiplied without reaching infinity or 0
 UNNAMED = pl.Series([])  # stands for the classes where their names are not needed
-MOST = 1_000_000_000  # limit of documents that the log does not list, above all those that n_relevant= only counts
+MOST_UNLISTED = 1_000_000_000  # documents that the log does not list, above all those that n_relevant= only counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Cases:
     - "actual", "predicted": the number of the true and of the predicted class, null without a prediction;
     - "score": null if the document was not retrieved; for several classes "score:0", "score:1" ...;
     - "weight": its weight in all sums; with a ``count`` column, count times weight;
-    - "count": how many rows it stands for; "each": the weight of one of these;
+    - "count": how many rows it stands for; "row_weight": the weight of one of these;
     - "cluster": the number of its cluster;
     - "row": its row in the frame, if asked for.
     """
@@ -73,7 +73,7 @@ class Cases:
     classes: pl.Series  # in order, of two classes the relevant one last; ``UNNAMED`` where their names are not needed
     found_clusters: pl.Series | None  # the values of predictions that are found clusters; None where they are classes
     binary: bool  # whether there are two classes, one of which is the relevant one
-    alphabetic: bool = False  # whether several classes are text in alphabetic order, which means nothing
+    unordered_text: bool = False  # whether several classes are text, whose order means nothing: it is alphabetic
     unmatched_error: FrameMetricsError | None = None  # to raise where clusters need match=, which was not given
 
     @property
@@ -102,11 +102,11 @@ class Cases:
         return self.rows["count"].to_numpy() if self.columns.count else ones(len(self.rows))
 
     @cached_property
-    def each(self) -> Array:
+    def row_weight(self) -> Array:
         """The weight of each row, shape (rows,); of a row that stands for several, the weight of one of these."""
         if not self.weighted:
             return ones(len(self.rows))
-        return self.rows["each" if self.columns.count else "weight"].to_numpy()
+        return self.rows["row_weight" if self.columns.count else "weight"].to_numpy()
 
     def number(self, marks: pl.Series | None = None) -> int:
         """Return the number of rows (only the marked ones, if ``marks`` are given), each counted as "count" says."""
@@ -135,7 +135,8 @@ def read_cases(
     only_correctness : returns True if only right and wrong predictions have to be told apart, so that there may be any
         number of classes. If they are too many for a table, one class then stands for that of the row, and one for all
         others.
-    audited : whether ``positive=`` may be written otherwise than all values, which a finding then says.
+    audited : whether a ``positive=`` that is spelled otherwise than all values is no error here: an audit has a finding
+        about it.
 
     Raises
     ------
@@ -150,29 +151,29 @@ def read_cases(
     out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else at))}
     out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if keep_row_numbers else {}
     # The true and the predicted side: two classes become marks of relevant rows, several become codes of classes.
-    label, predicted = sides_of(frame, columns, conventions)
+    label, predicted = labels_and_predictions(frame, columns, conventions)
     if conventions.positive_text is not None and not audited:
         some = frame[columns.count] > 0 if columns.count else None
         sides = [side if side is None or some is None else side.filter(some) for side in (label, predicted)]
         check_positive(spelled_like(sides, conventions.positive_text), conventions.positive_text)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters, mismatch, alphabetic = UNNAMED, None, None, False
+    classes, clusters, unmatched, unordered_text = UNNAMED, None, None, False
     if binary or label is None:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
         classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
-        several, classes, clusters, mismatch = _of_several(label, predicted, columns, conventions, only_correctness)
-        out |= several
-        alphabetic = not classes_have_order(label, predicted if clusters is None else None, conventions)
+        of_classes, classes, clusters, unmatched = _of_several(label, predicted, columns, conventions, only_correctness)
+        out |= of_classes
+        unordered_text = not classes_have_order(label, predicted if clusters is None else None, conventions)
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
             each: Any = role_columns(frame, columns, ("threshold",)).get("threshold", conventions.threshold)
             out["predicted"] = reaches(out["score"], each)
-    # Weights, counts and clusters; then what the conventions say of unjudged rows, and without rows that stand for
-    # none.
+    # Weights, counts and clusters. Then unjudged rows are treated as the conventions say, and rows with a count of 0
+    # are left out.
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
     rows = _judged(pl.DataFrame(out), frame, columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
@@ -183,7 +184,7 @@ def read_cases(
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.cell_keys})
     cells = Cells(columns, values, dict.fromkeys(columns.cell_keys, first), n)
-    return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, mismatch)
+    return Cases(rows, cells, columns, conventions, classes, clusters, binary, unordered_text, unmatched)
 
 
 def _of_several(
@@ -200,12 +201,12 @@ def _of_several(
     The columns "actual" and "predicted"; the values of the classes; those of clusters, None where predictions are
     classes; and the error for predictions of another type than the labels, which only ``match=`` allows.
     """
-    clusters, mismatch = None, None
+    clusters, unmatched = None, None
     if conventions.threshold is not None:
         raise NotComputableError(f"threshold= makes two classes; name the relevant {columns.label} with positive=")
     if predicted is not None and conventions.match is None and conventions.classes is None:
-        mismatch = unlike(label, predicted, columns)
-    if predicted is not None and (conventions.match or mismatch):
+        unmatched = unmatched_error(label, predicted, columns)
+    if predicted is not None and (conventions.match or unmatched):
         clusters = distinct_values(predicted)
     classes = class_values(label, predicted if clusters is None else None, columns, conventions)
     many = are_too_many(classes, conventions)
@@ -217,18 +218,18 @@ def _of_several(
     if many:
         out = {"actual": out["actual"] * 0, "predicted": (out["actual"] != out["predicted"]).cast(pl.Int32)}
         classes = classes[:2]
-    return out, classes, clusters, mismatch
+    return out, classes, clusters, unmatched
 
 
 def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """Return the columns "weight", "count", "each" and "cluster" of the rows, those whose role is named."""
+    """Return the columns "weight", "count", "row_weight" and "cluster" of the rows, those whose role is named."""
     out = role_columns(frame, columns, OF_ROWS)
     if columns.weight:
         far = (out["weight"] > FAR) | ((out["weight"] < 1 / FAR) & (out["weight"] > 0))
         way = "their squares would be infinite or 0: rescale them, or set them to 0"
         refuse(columns.weight, far, "are past 1e100 or below 1e-100", way)
     if columns.count:
-        out |= {"each": out["weight"]} if columns.weight else {}
+        out |= {"row_weight": out["weight"]} if columns.weight else {}
         out["weight"] = out["count"] * out.get("weight", 1.0)
     if columns.cluster:
         out["cluster"] = numbers(out["cluster"])
@@ -351,7 +352,7 @@ def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
         rows = rows.drop_nulls("actual")
     # Documents that are known and that no row lists become rows of their own, without a score.
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
-    if counts.sum() > MOST:
+    if counts.sum() > MOST_UNLISTED:
         raise BadValueError(
             f"{log.columns.n_relevant}: {counts.sum():,} documents that are not listed are too many rows"
         )

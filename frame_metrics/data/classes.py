@@ -64,7 +64,7 @@ def class_type(label: Any, predicted: Any = None) -> Any:
     return pl.concat(both, how="vertical_relaxed")["class"].dtype
 
 
-def sides_of(
+def labels_and_predictions(
     frame: pl.DataFrame, columns: Columns, conventions: Conventions
 ) -> tuple[pl.Series | None, pl.Series | None]:
     """Return the columns of labels and of predictions, None for one that is not named.
@@ -117,8 +117,8 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
         return True
     values = [value for side in sides for value in _plain(side).drop_nulls().unique()[:4].to_list()]
     distinct = list(dict.fromkeys(values))
-    mismatch = predicted is not None and unlike(label, predicted, columns) is not None
-    if len(distinct) > 2 or not distinct or mismatch:
+    unmatched = predicted is not None and unmatched_error(label, predicted, columns) is not None
+    if len(distinct) > 2 or not distinct or unmatched:
         return False
     ordered = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(
@@ -267,7 +267,7 @@ def too_many(classes: pl.Series, label: pl.Series, predicted: pl.Series | None) 
     )
 
 
-def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValueError | None:
+def unmatched_error(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValueError | None:
     """Return an error if predictions, by their type, can never equal a label; None if they can."""
     one, other = label.dtype, predicted.dtype
     if one == pl.Null or predicted.null_count() == len(predicted) or _comparable(one, other):
@@ -355,21 +355,21 @@ def match_clusters(tables: Iterable[Array], has_rows: Array, found: int, convent
     greatest, see ``_informed``. Two rules treat each cluster by itself, so that several may get one class. "majority":
     the class of most of its rows. "payoff": the class with the greatest payoff, see ``_payoffs``. Of equals, the first.
     """
-    of = np.full((len(has_rows), found), NONE)
+    class_of_cluster = np.full((len(has_rows), found), NONE)
     rule, listed = str(conventions.match), conventions.classes is not None
     for i, (every, classes) in enumerate(zip(tables, map(np.flatnonzero, has_rows | listed), strict=True)):
         table = every[classes, :-1]
         some = np.flatnonzero(table.any(axis=0))
         if rule in ("majority", "payoff"):
             worth = table[:, some] if rule == "majority" else _payoffs(table[:, some])
-            of[i, some] = classes[worth.argmax(axis=0)] if len(some) else NONE
+            class_of_cluster[i, some] = classes[worth.argmax(axis=0)] if len(some) else NONE
             continue
         ways = [_assignment(table[:, some], rule)]
         if rule == "informedness":
             ways = [_assignment(_payoffs(table[:, some]), rule), *ways]
         rows, columns = max(ways, key=lambda way: _informed(table[:, some], *way)) if len(ways) > 1 else ways[0]
-        of[i, some[columns]] = classes[rows]
-    return of
+        class_of_cluster[i, some[columns]] = classes[rows]
+    return class_of_cluster
 
 
 def _payoffs(table: Array) -> Array:

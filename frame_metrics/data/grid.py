@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.data.judgments import JudgmentTable
-from frame_metrics.data.ranking_rows import Pools, RankingRows, constant
+from frame_metrics.data.ranking_rows import Pools, RankingRows, shared_value
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.take_rows import rows_at
@@ -71,7 +71,7 @@ class Grid:
             Rows of one ranking, or systems, differ in the value of a query.
         """
         values = self.rankings.values[role]
-        mine = constant(values, self.rankings, column)
+        mine = shared_value(values, self.rankings, column)
         if role in self.rankings.values_of_empty:
             of_empty = self.rankings.values_of_empty[role]
             mine[: len(of_empty)] = np.where(np.isnan(of_empty), mine[: len(of_empty)], of_empty)
@@ -94,7 +94,7 @@ def build_grid(
     *,
     totals: bool = False,
     systems: int | None = None,
-    more: bool = False,
+    other_systems: bool = False,
 ) -> Grid:
     """Number the systems, segments and queries, and add the rankings that systems lack.
 
@@ -107,17 +107,20 @@ def build_grid(
     totals : whether to add judged queries of an unknown segment, which count in totals only.
     systems : the number of systems of the whole log, where ``log`` is a piece of it and some have no row here; these
         get the last numbers. None: all have rows.
-    more : whether to add one system without rows, the last. It stands for systems of other pieces, if there are any.
+    other_systems : whether to add one system without rows, the last. It stands for systems of other pieces, if there
+        are any.
     """
     system, by, query = columns.internal_by_role
     count = len(rankings.first_row)
     if judgments is None and not system and not by:
-        none, each = np.zeros(count, np.int64), np.arange(count)
-        return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first_row, None)
+        none, numbers = np.zeros(count, np.int64), np.arange(count)
+        only = none[:1]  # a row of the only system, and of the only segment
+        return Grid(rankings, none, none, numbers, numbers, only, only, rankings.first_row, None)
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judgments)
-    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each.
+    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each. Positions among these:
+    # ``used``: of the keys that make pairs of segment and query; ``query_at``: one of each query (and so on).
     row, both, used, known = rankings.first_row, names, np.arange(count), None
     if judgments is not None:
         row = np.concatenate([row, len(log) + judgments.row])
@@ -128,23 +131,25 @@ def build_grid(
     segments = segments if known is None else segments.with_columns(known=pl.Series(known))
     segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
     system_code, system_at = codes(names, system)
-    absent = int(more) if systems is None else systems - len(system_at)
-    number = segment_code * len(query_at) + query_code[used]
-    _, first, pair = np.unique(number, return_index=True, return_inverse=True)
-    there = np.zeros((len(system_at) + absent, len(first)), bool)  # pairs that a system has a ranking of
-    there[system_code, pair[:count]] = True
-    lacking = np.flatnonzero(~there)
-    pair = np.concatenate([pair[:count], lacking % max(len(first), 1)])
+    without_rows = int(other_systems) if systems is None else systems - len(system_at)  # number of such systems
+    segment_query = segment_code * len(query_at) + query_code[used]  # a number of each used key's pair
+    # ``first``: a used key of each pair, (pairs,); ``pair``: the pair of each used key, those of the rankings first
+    _, first, pair = np.unique(segment_query, return_index=True, return_inverse=True)
+    has_ranking = np.zeros((len(system_at) + without_rows, len(first)), bool)
+    has_ranking[system_code, pair[:count]] = True
+    lacking_system, lacking_pair = np.divmod(np.flatnonzero(~has_ranking), max(len(first), 1))
+    # From here on ``pair`` is that of each ranking, also of those that systems lack, and ``at`` a used key of it.
+    pair = np.concatenate([pair[:count], lacking_pair])
     at = first[pair]
-    at_rows = (system_at, used[segment_at] if len(used) else segment_at, query_at)
-    system_row, segment_row, query_row = (row[x] if len(row) else x for x in at_rows)
+    positions = (system_at, used[segment_at] if len(used) else segment_at, query_at)
+    system_row, segment_row, query_row = (row[some] if len(row) else some for some in positions)
     grid = Grid(
-        _grown(rankings, len(lacking)),
-        np.concatenate([system_code, lacking // max(len(first), 1)]),
+        _grown(rankings, len(lacking_pair)),
+        np.concatenate([system_code, lacking_system]),
         segment_code[at],
         query_code[used][at],
         pair,
-        np.append(system_row, np.full(absent, NONE)),
+        np.append(system_row, np.full(without_rows, NONE)),
         segment_row,
         query_row,
         None,
@@ -159,9 +164,12 @@ def build_grid(
 def _keys_of_pairs(
     names: pl.DataFrame, judgments: JudgmentTable, by: Sequence[str], *, totals: bool
 ) -> tuple[Array, Array | None]:
-    """Return the keys that make pairs of a segment and a query, and whether the segment of each is known.
+    """Find the keys that make pairs of a segment and a query.
 
-    They are positions among the keys of the rankings, ``names``, then of the judged queries. None: all are known.
+    Returns
+    -------
+    Their positions among the keys of the rankings, ``names``, and then of the judged queries; and whether the segment
+    of each is known, None if all are.
     """
     own = np.arange(len(names))
     if set(by) <= set(judgments.keys):
@@ -180,9 +188,10 @@ def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[
     both = frame_of({key: pl.concat([names[key], judgments.queries[key]]) for key in query})
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
-    none, each = np.zeros(len(at), np.int64), np.arange(len(at))
-    pool = _pool_of(each, judgments, code[len(names) :])
-    return Grid(_grown(rankings, len(at) - len(names)), none, none, each, each, none[:1], none[:1], row, pool)
+    none, numbers = np.zeros(len(at), np.int64), np.arange(len(at))
+    only = none[:1]  # a row of the only system, and of the only segment
+    pool = _pool_of(numbers, judgments, code[len(names) :])
+    return Grid(_grown(rankings, len(at) - len(names)), none, none, numbers, numbers, only, only, row, pool)
 
 
 def _grown(rankings: RankingRows, n: int) -> RankingRows:
@@ -200,9 +209,9 @@ def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools
     judgments : the judgments.
     judged_code : the number of the key of each judged query.
     """
-    place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
-    place[judged_code] = np.arange(len(judged_code))
-    mine, pool = place[code], judgments.pool
+    position = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
+    position[judged_code] = np.arange(len(judged_code))
+    mine, pool = position[code], judgments.pool
     return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=np.append(pool.lengths, 0)[mine])
 
 

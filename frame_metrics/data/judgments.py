@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.annotators import made_one
+from frame_metrics.data.annotators import combine_judgments
 from frame_metrics.data.ranking_rows import Pools, RankingRows, find_duplicates
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.fast.codes import codes, numbers
@@ -53,7 +53,7 @@ class JudgmentTable:
     pool: Pools  # the judged documents of each row of ``queries``
     row: Array  # a row of the judgments' frame for each row of ``queries``
     order: Array | None  # the row of ``pairs`` at each position of ``pool``; None where they are the same
-    each: pl.DataFrame | None = None  # the judgments before those of several annotators were combined; None: no such
+    by_annotator: pl.DataFrame | None = None  # before judgments of several annotators were combined; None: no such
     unjudged: pl.DataFrame | None = None  # the ids of documents without a grade or label; None: there are none
     subtopics: Subtopics | None = None  # the judgments of each document by subtopic; None without subtopics
 
@@ -71,7 +71,7 @@ class JudgmentTable:
     @property
     def judgment_keys(self) -> list[str]:
         """The columns that identify what an annotator judged: query, document and, if there are any, subtopic."""
-        there = () if self.each is None else self.each.columns
+        there = () if self.by_annotator is None else self.by_annotator.columns
         return [*self.keys, "doc", *(name for name in there if name == "subtopic")]
 
 
@@ -99,22 +99,22 @@ def read_judgments(
         A judgment is bad. Not a ``BadRowsError``: its row numbers would be taken for rows of the log.
     """
     names = log_columns.internal_by_role
-    by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
-    with of_the_judgments():
+    by = [internal for internal, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
+    with errors_name_judgments():
         table, unjudged = _judged_rows(frame, columns, log, log_columns, by, conventions)
-    keys, each = [*by, *names[2]], None
+    keys, by_annotator = [*by, *names[2]], None
     pair = [*keys, "doc"]
     single = [*pair, "subtopic"] if columns.subtopic else pair
     if columns.annotator:
         keys_of_annotators = [*single, "annotator"]
         if not all_differ(table, keys_of_annotators):
             _refuse_two_grades(table, keys_of_annotators, columns, ONCE)
-            table = made_one(table, keys_of_annotators, "max")
-        each = table
+            table = combine_judgments(table, keys_of_annotators, "max")
+        by_annotator = table
     if conventions.several:
-        table, each = made_one(table, single, conventions.several), table
-    laid = _with_subtopics if columns.subtopic else laid_out
-    return replace(laid(table, keys, columns, few=few), each=each, unjudged=unjudged)
+        table, by_annotator = combine_judgments(table, single, conventions.several), table
+    lay = _with_subtopics if columns.subtopic else lay_out
+    return replace(lay(table, keys, columns, few=few), by_annotator=by_annotator, unjudged=unjudged)
 
 
 def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> JudgmentTable:
@@ -126,23 +126,23 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     # Sort by document, then subtopic. The order of subtopics is that of their values, so that sums do not depend on
     # rows.
     document, first = codes(table, [*keys, "doc"])
-    place = drawing_ranks(table.select("subtopic"))[0].astype(np.int64)
-    width = int(place.max(initial=0)) + 1
-    order = np.argsort(single := document * width + place, kind="stable")
+    subtopic_rank = drawing_ranks(table.select("subtopic"))[0].astype(np.int64)
+    width = int(subtopic_rank.max(initial=0)) + 1
+    order = np.argsort(single := document * width + subtopic_rank, kind="stable")
     if (np.diff(single[order]) == 0).any():
         of = [*keys, "doc", "subtopic"]
         _refuse_two_grades(table, of, columns, COMBINE)
-        return _with_subtopics(made_one(table, of, "max"), keys, columns, few=few)
+        return _with_subtopics(combine_judgments(table, of, "max"), keys, columns, few=few)
     lengths = np.bincount(document)
     starts = np.cumsum(lengths) - lengths
     values = {name: to_array(table[name])[order] for name in judgment_columns_in(table)}
     # One judgment for each document, for metrics without subtopics: its greatest grade, and relevant if it is for one.
     greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
     kept = rows_at(table, (name for name in table.columns if name != "subtopic"), first)
-    judged = laid_out(kept.with_columns(greatest), keys, columns, few=few)
+    judged = lay_out(kept.with_columns(greatest), keys, columns, few=few)
     # Subtopics are numbered within their query: the numbers of a query are 0, 1, 2 ...
     query = codes(judged.pairs, keys)[0][document]
-    each, at = np.unique(query * width + place, return_inverse=True)
+    each, at = np.unique(query * width + subtopic_rank, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
     ids = judged.pairs["doc"]
     name = drawing_ranks(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
@@ -153,7 +153,7 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
 
 
 @contextmanager
-def of_the_judgments() -> Iterator[None]:
+def errors_name_judgments() -> Iterator[None]:
     """Turn a ``BadRowsError``, which is about rows of the log, into an error that names the judgments."""
     try:
         yield
@@ -174,14 +174,14 @@ def _judged_rows(
     out: dict[str, pl.Series] = {}
     _refuse_chosen(frame, columns)
     # Ids and segments, in the types of the log. A column that only the judgments have keeps its type.
-    for inside, name, log_name in zip(
+    for internal, name, log_name in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):
         refuse_nan(frame[name], name, "drop them")
-        if inside in query:
+        if internal in query:
             refuse_null(name, frame[name], "have no query", "drop them")
-        dtype = frame[name].dtype if log_name in log_columns.shape.from_judgments else log[inside].dtype
-        out[inside] = in_type_of(frame[name], dtype, *_names_for_errors(name, log_name), dtype)
+        dtype = frame[name].dtype if log_name in log_columns.shape.from_judgments else log[internal].dtype
+        out[internal] = in_type_of(frame[name], dtype, *_names_for_errors(name, log_name), dtype)
     doc = str(columns.doc)
     refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
@@ -198,11 +198,11 @@ def _judged_rows(
     table, unjudged = (table, None) if judges is None else (table.filter(judges), table.filter(~judges))
     # What has one value for a query (weight, cluster, a segment that only judgments have) must be the same in its rows.
     only_in_judgments = log_columns.shape.from_judgments
-    alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in only_in_judgments}
+    alone = {internal: name for internal, name in zip(by, columns.by, strict=True) if name in only_in_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
-    for inside, column in {**alone, **{role: columns.by_role.get(role) for role in VALUES_OF_QUERIES}}.items():
-        if column and table.select(*keys, inside).n_unique() > table.select(keys).n_unique():
-            odd = table.filter(pl.col(inside).n_unique().over(keys) > 1).select(query).row(0)
+    for internal, column in {**alone, **{role: columns.by_role.get(role) for role in VALUES_OF_QUERIES}}.items():
+        if column and table.select(*keys, internal).n_unique() > table.select(keys).n_unique():
+            odd = table.filter(pl.col(internal).n_unique().over(keys) > 1).select(query).row(0)
             raise BadValueError(
                 f"{column} (of the judgments): rows of one query differ (of {listed(odd)}); give each query one value"
             )
@@ -251,7 +251,7 @@ def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judg
     return table
 
 
-def laid_out(
+def lay_out(
     table: pl.DataFrame, keys: list[str], columns: Columns, frame_row: Array | None = None, *, few: bool
 ) -> JudgmentTable:
     """Lay checked judgments out by query; equal judgments of one document become one.
@@ -294,7 +294,7 @@ def laid_out(
 def _refuse_two_grades(
     table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str, frame_row: Array | None = None
 ) -> None:
-    """Raise if rows with equal ``keys`` have different judgments; ``frame_row``: as in ``laid_out``."""
+    """Raise if rows with equal ``keys`` have different judgments; ``frame_row``: as in ``lay_out``."""
     values, code = judgment_columns_in(table), codes(table, keys)[0]
     if not any(_vary(to_array(table.get_column(value)), code) for value in values):
         return

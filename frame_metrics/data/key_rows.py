@@ -50,12 +50,12 @@ class KeyRows:
 
     def _judgment_rows(self, name: str, rows: Array) -> Array:
         """Return rows of the judgments with the values of a segment column, counted on from the end of the log."""
-        inside = self.columns.internal_by_role[1][self.columns.by.index(name)]
-        mine = self.keys_at([inside], rows)
+        internal = self.columns.internal_by_role[1][self.columns.by.index(name)]
+        mine = self.keys_at([internal], rows)
         if self.separate_judgments is None or not len(mine):
             return rows
-        theirs = self.separate_judgments.queries.select(inside, at=pl.Series(self.separate_judgments.row)).unique(
-            inside, keep="first"
+        theirs = self.separate_judgments.queries.select(internal, at=pl.Series(self.separate_judgments.row)).unique(
+            internal, keep="first"
         )
-        at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]
+        at = mine.join(theirs, on=internal, how="left", nulls_equal=True, maintain_order="left")["at"]
         return (at + self.n_rows).fill_null(NONE).to_numpy()

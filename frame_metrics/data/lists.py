@@ -28,14 +28,14 @@ class RankedDocuments:
 
     def pairs(self, one: Array, other: Array) -> TwoRankings:
         """Find the documents common to the rankings of each pair; ``one``, ``other``: their numbers, pair by pair."""
-        (own, ours), (their_own, theirs) = self._rows(one), self._rows(other)
-        order = np.argsort(theirs)
-        known = np.append(theirs[order], -1)  # -1 is the key of no document
-        at = np.searchsorted(known[:-1], ours)
-        here = np.flatnonzero(known[at] == ours)
-        query, place, first, last = np.stack([own[:, here], their_own[:, order[at[here]]]], axis=1)
-        ties = None if self.first is None else (own[2], their_own[2])
-        return TwoRankings(np.array([self.lengths[one], self.lengths[other]]), query[0], place, first, last, ties)
+        (rows, keys), (their_rows, their_keys) = self._rows(one), self._rows(other)
+        order = np.argsort(their_keys)
+        known = np.append(their_keys[order], -1)  # -1 is the key of no document
+        at = np.searchsorted(known[:-1], keys)
+        here = np.flatnonzero(known[at] == keys)
+        query, rank, first, last = np.stack([rows[:, here], their_rows[:, order[at[here]]]], axis=1)
+        ties = None if self.first is None else (rows[2], their_rows[2])
+        return TwoRankings(np.array([self.lengths[one], self.lengths[other]]), query[0], rank, first, last, ties)
 
     def are_disjoint(self, n: int) -> bool:
         """Return True if the first ``n`` rankings and the rest both have documents, and none in common."""
@@ -56,12 +56,12 @@ class RankedDocuments:
         lengths = self.lengths[rankings]
         query, at = np.repeat(np.arange(len(rankings)), lengths), spans(self.starts[rankings], lengths)
         key = query * (int(self.doc.max(initial=0)) + 1) + self.doc[at]
-        place = at - np.repeat(self.starts[rankings], lengths) + 1
+        rank = at - np.repeat(self.starts[rankings], lengths) + 1
         if self.first is None:
-            return np.array([query, place, place, place]), key
+            return np.array([query, rank, rank, rank]), key
         first, row = self.first[at], np.arange(len(at))
-        size = np.bincount(row - (place - first), minlength=len(at))  # of the tie that begins in a row
-        return np.array([query, place, first, first + size[row - (place - first)] - 1]), key
+        size = np.bincount(row - (rank - first), minlength=len(at))  # of the tie that begins in a row
+        return np.array([query, rank, first, first + size[row - (rank - first)] - 1]), key
 
 
 def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> RankedDocuments:
@@ -90,13 +90,13 @@ def _fill(listed: Array, n_ret: Array, log: Log, doc: Array) -> bool:
     tied: list[bool] = []
 
     def work(block: Block) -> None:
-        sheet, at = block.rows, rankings.places(block.at)
-        docs, n_ret[block.at] = sheet.ordered(laid[at]), sheet.n_ret
+        view, at = block.rows, rankings.places(block.at)
+        docs, n_ret[block.at] = view.ordered(laid[at]), view.n_ret
         row = np.arange(len(docs))
-        if expected and (equal := sheet.equal_to_next()).any():
+        if expected and (equal := view.equal_to_next()).any():
             tied.append(True)
             row[1:] = np.maximum.accumulate(np.where(equal, 0, row[1:]))
-        listed[:, at] = docs, row - np.repeat(np.cumsum(sheet.lengths) - sheet.lengths, sheet.lengths) + 1
+        listed[:, at] = docs, row - np.repeat(np.cumsum(view.lengths) - view.lengths, view.lengths) + 1
 
     log.for_each_sorted_block(work, order="documents")
     return bool(tied)

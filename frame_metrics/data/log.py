@@ -38,14 +38,14 @@ class Log(Facts):
     # the judgments that are kept beside the rows, each shared by all systems
     separate_judgments: JudgmentTable | None = None
     origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
-    repeated: str | None = None  # the query of the first repeated document that was left out (duplicates="first")
+    first_repeated_query: str | None = None  # of the first repeated document that was left out (duplicates="first")
     # A row for each query without results: its keys and its values of other roles. Its row number is counted on from
     # the end of ``table``.
     empty_queries: pl.DataFrame = field(default_factory=pl.DataFrame)
     # True for rankings whose query is judged even without a judged document, such as one whose list of relevant
     # documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
     relevance_known: Array | None = None
-    # With value=: whether numbers of a ranking are those of an answer, as the column "answered" says, (rankings,).
+    # With value=: whether the system answered, as the column "answered" says, shape (rankings,).
     answered_by_column: Array | None = None
     spelled: Sequence[Sequence[str]] = ()  # texts of labels, and of predictions, that are, or are like, positive=
 
@@ -124,9 +124,9 @@ class Log(Facts):
             return None
         lacking, used, pool = np.isnan(values), values, self.grid.pool
         left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
-        # A query without judgments needs no value, as it is not evaluated; in metrics of lists its weight is 0.
         if left_out and pool is not None:
-            lacking &= pool.lengths > 0
+            lacking &= pool.lengths > 0  # a query without judgments is not evaluated, and needs no value
+            # but metrics of lists count its lists: with the weight 0
             used = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
         if lacking.any():
             n = len(np.unique(self.grid.segment_query[lacking]))
@@ -207,11 +207,10 @@ class Log(Facts):
     def _segment_known(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
-        if not set(self.columns.by) & set(self.columns.shape.from_judgments) or self.separate_judgments is None:
+        if not set(self.columns.by) & set(self.columns.shape.from_judgments) or grid.pool is None:
             return grid.segment_known
         # Only the judgments have some columns of segments: these are unknown for a query without judgments.
-        known = 0 if grid.pool is None else grid.pool.lengths > 0
-        mine = np.bincount(grid.segment, known, minlength=len(grid.segment_row)) > 0
+        mine = np.bincount(grid.segment, grid.pool.lengths > 0, minlength=len(grid.segment_row)) > 0
         return mine if grid.segment_known is None else grid.segment_known & mine
 
     @property
@@ -303,7 +302,7 @@ class WholeLogFacts:
     """Facts about the whole log, where a piece of it is worked on: some queries with all their rows."""
 
     systems: int | None  # number of all systems; None if unknown, if none is named, or if each system is a column
-    more: bool = False  # whether other pieces may have other systems; one system without rows stands for them here
+    other_systems: bool = False  # whether other pieces may have others; one system without rows stands for them here
 
 
 @dataclass(frozen=True, eq=False)

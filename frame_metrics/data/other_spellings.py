@@ -59,10 +59,12 @@ def documents_of(log: Log) -> Pairs:
         return ()
     at = unjudged_rows(log)
     # Most rows are left out first: of the two ids one has leading zeros, and both have the same behind them.
-    (ours, own), (theirs, other) = (_without_any_zeros(ids.cast(pl.String)) for ids in (docs[at], judged.pairs["doc"]))
-    some = ours.is_in(theirs.filter(other).unique().implode())
-    if own.any():
-        some |= own & ours.is_in(theirs.unique().implode())
+    (ours, had_zeros), (theirs, they_had_zeros) = (
+        _without_any_zeros(ids.cast(pl.String)) for ids in (docs[at], judged.pairs["doc"])
+    )
+    some = ours.is_in(theirs.filter(they_had_zeros).unique().implode())
+    if had_zeros.any():
+        some |= had_zeros & ours.is_in(theirs.unique().implode())
     rows, like = like_judged(log, at[some.to_numpy()], without_zeros)
     return [(quoted_values([one])[0], quoted_values([other])[0]) for one, other in zip(docs[rows], like, strict=True)]
 
@@ -74,10 +76,10 @@ def _without_any_zeros(ids: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def unjudged_rows(log: Log) -> Array:
     """Return the rows of retrieved documents that no separate judgment is about."""
-    table, place = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
+    table, ordered_by = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
     matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
     lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
-    return (lost if place is None else lost & table[place].is_not_null()).arg_true().to_numpy()
+    return (lost if ordered_by is None else lost & table[ordered_by].is_not_null()).arg_true().to_numpy()
 
 
 def like_judged(log: Log, at: Array, form: Form) -> tuple[Array, pl.Series]:

@@ -126,7 +126,7 @@ def find_duplicates(rankings: RankingRows, table: pl.DataFrame, keys: Sequence[s
     return np.sort(np.concatenate(again)) if again else np.zeros(0, np.int64)
 
 
-def constant(values: Array, rankings: RankingRows, column: str) -> Array:
+def shared_value(values: Array, rankings: RankingRows, column: str) -> Array:
     """Return the value that all rows of a ranking share, shape (rankings,).
 
     NaN if the ranking has no rows, or if they are all NaN.

@@ -13,7 +13,7 @@ from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judged_rows import align_with_judgments, match
-from frame_metrics.data.judgments import JudgmentTable, laid_out, number_clusters, read_judgments
+from frame_metrics.data.judgments import JudgmentTable, lay_out, number_clusters, read_judgments
 from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.row_map import Origin
@@ -58,8 +58,8 @@ def read_log(
     whole_log : facts about the whole log, if this is a piece of it; None if it is whole.
     """
     no_system = columns.system is None and columns.arm is None
-    label_columns, judged_frame = (columns, frame) if judgments is None else (judgments[1], judgments[0])
-    conventions = conventions.in_types(type_of(frame, columns.score), type_of(judged_frame, label_columns.grade))
+    judgment_columns, judgment_frame = (columns, frame) if judgments is None else (judgments[1], judgments[0])
+    conventions = conventions.in_types(type_of(frame, columns.score), type_of(judgment_frame, judgment_columns.grade))
     drops_duplicates = conventions.duplicates == "first"
     results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
     log = checked_columns(
@@ -77,14 +77,15 @@ def read_log(
     if columns.shape.per_system and not (columns.threshold or drops_duplicates):  # they differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
-    log, row, repeated = _first_places(log, columns) if drops_duplicates else (log, None, None)
+    log, row, first_repeated_query = _first_places(log, columns) if drops_duplicates else (log, None, None)
     systems_in_rows, whole = systems is None, whole_log is None
     # Join the judgments; queries with judgments and no rows are kept beside the log.
     log, empty_queries, judged = _judged(
         log, empty_queries, columns, judgments, conventions, row, systems_in_rows=systems_in_rows, whole=whole
     )
     if columns.relevant:
-        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
+        log = _unlisted_to_zero(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
+    # The rows of queries without results come last, in the frame and behind those of the log.
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
@@ -95,30 +96,32 @@ def read_log(
         _check_repeated(rankings, log, columns, no_system=no_system)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
-    keyed, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
+    all_keys, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
     # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
-    of = whole_log or WholeLogFacts(None)
-    grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    has_judgments = bool(label_columns.label or label_columns.grade or columns.relevant)
+    facts = whole_log or WholeLogFacts(None)
+    grid = build_grid(
+        all_keys, rankings, columns, judged, totals=totals, systems=facts.systems, other_systems=facts.other_systems
+    )
+    has_judgments = bool(judgment_columns.label or judgment_columns.grade or columns.relevant)
     known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
-    name = str(label_columns.grade or label_columns.label)
+    name = str(judgment_columns.grade or judgment_columns.label)
     origin = None if row is None else Origin(row, len(frame))
-    spelled = _spelled(frame, columns, judged_frame, label_columns, conventions.positive_text)
-    more: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
-    return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
+    spelled = _spelled(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
+    fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
+    return Log(log, columns, conventions, name, grid, judged, origin, first_repeated_query, **fields)
 
 
 def _spelled(
-    frame: pl.DataFrame, columns: Columns, label_frame: pl.DataFrame, label_columns: Columns, word: str | None
+    frame: pl.DataFrame, columns: Columns, judgment_frame: pl.DataFrame, judgment_columns: Columns, word: str | None
 ) -> Sequence[Sequence[str]]:
     """Return texts of labels, and of predictions, that are, or are like, a word.
 
-    ``label_frame``: what has the labels, the judgments or ``frame``.
+    ``judgment_frame``: what has the labels, the judgments or ``frame``.
     """
     if word is None:
         return ()
-    label = None if label_columns.shape.made else label_columns.label
-    named = ((label_frame, label), (frame, columns.predicted))
+    label = None if judgment_columns.shape.made else judgment_columns.label
+    named = ((judgment_frame, label), (frame, columns.predicted))
     return spelled_like([table[name] if name and name in table.columns else None for table, name in named], word)
 
 
@@ -142,9 +145,9 @@ def _with_empty_rankings(
     """
     if not len(empty_queries):
         return log, rankings
-    place = frame[ORIGIN].to_numpy()
+    sort_key = frame[ORIGIN].to_numpy()
     both = pl.concat([log.select(columns.internal_keys), empty_queries.select(columns.internal_keys)])
-    return both, rankings.with_empty_rankings(empty_queries, place if row is None else place[row])
+    return both, rankings.with_empty_rankings(empty_queries, sort_key if row is None else sort_key[row])
 
 
 def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, no_system: bool) -> None:
@@ -162,12 +165,9 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
-                several = (
-                    f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
-                )
-                remedy = (
-                    f"ranks repeat too: {several}{columns.asked_again_text}, else drop them, or pass duplicates='first'"
-                )
+                named = f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
+                way = "else drop them, or pass duplicates='first'"
+                remedy = f"ranks repeat too: {named}{columns.asked_again_text}, {way}"
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
@@ -180,9 +180,10 @@ def _are_judged_twice(log: pl.DataFrame, columns: Columns, again: Array) -> bool
 
 
 def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array:
-    """Return the rows of repeated documents but the best-placed one of each, whatever the order of the rows, ascending.
+    """Return the numbers of the rows of repeated documents but the best-placed one of each, ascending.
 
-    ``again``: the rows that repeat a document. Of equal places the row with the better judgment is the best.
+    They do not depend on the order of the rows: of equal places the row with the better judgment is the best.
+    ``again``: the rows that repeat a document.
     """
     rows = log.with_row_index("at").join(log[again].select(keys), on=list(keys), how="semi", nulls_equal=True)
     numbers = [name for name in rows.columns if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
@@ -248,7 +249,7 @@ def _judged(
     if columns.doc and not few:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and systems_in_rows and columns.system and columns.doc and (columns.grade or columns.label):
-        judged = _shared(log, [*by, *query], columns, row, few=few)
+        judged = _judgments_in_rows(log, [*by, *query], columns, row, few=few)
     log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
     if "hash" in log.columns:  # from here on it only finds repeated documents of a query: half of its bits are enough
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
@@ -256,7 +257,7 @@ def _judged(
     return log, empty_queries, judged
 
 
-def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
+def _unlisted_to_zero(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
     """Set the label 0 for results that are not in their query's list of relevant documents.
 
     ``listed``: marks the rows whose query has such a list.
@@ -270,18 +271,20 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, keep_row_numbers: bool) ->
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
-    named = keep_row_numbers or columns.doc is not None or bool(set(named_rows) & set(laid))
-    return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=named))
+    rows_needed = keep_row_numbers or columns.doc is not None or bool(set(named_rows) & set(laid))
+    return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=rows_needed))
 
 
-def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> JudgmentTable:
+def _judgments_in_rows(
+    log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool
+) -> JudgmentTable:
     """Collect the judgments in the rows of all systems; each system gets all of them for its (segment, query)."""
     values = judgment_columns_in(log)
     rows = pl.Series(np.arange(len(log), dtype=INDEX))
     table = frame_of({"row": rows} | {name: log.get_column(name) for name in (*keys, "doc", *values)})
     if all(table.get_column(value).null_count() for value in values):
         table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, few=few)
+    return lay_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, few=few)
 
 
 def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:

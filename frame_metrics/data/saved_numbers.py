@@ -8,7 +8,7 @@ import polars as pl
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log, WholeLogFacts
-from frame_metrics.data.ranking_rows import RankingRows, constant
+from frame_metrics.data.ranking_rows import RankingRows, shared_value
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.inputs import Array
@@ -24,7 +24,7 @@ REPEATED_REMEDY = (
 )
 
 
-def read_values(
+def read_saved_numbers(
     frame: pl.DataFrame,
     columns: Columns,
     conventions: Conventions,
@@ -67,15 +67,15 @@ def read_values(
         marks = undefined_column(frame[columns.was_undefined], columns.was_undefined)
         table = table.with_columns(marks.alias("was_undefined"))
     laid = [name for name in (*QUERY_ROLES, "metric", "answered", "was_undefined", *names) if name in table.columns]
-    rankings, of = (
+    rankings, facts = (
         RankingRows(*group_rows(table, columns.internal_keys, laid, rows=True)),
         whole_log or WholeLogFacts(None),
     )
-    grid = build_grid(table, rankings, columns, None, systems=of.systems, more=of.more)
+    grid = build_grid(table, rankings, columns, None, systems=facts.systems, other_systems=facts.other_systems)
     each = _by_metric(grid.rankings, columns, names, n)  # first, as numbers of several systems are repeated ones
     answers = grid.of_log
     if columns.answered:
-        answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
+        answers = shared_value(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
     log = Log(table, columns, conventions, "", grid, answered_by_column=answers)
     return log, *each
 
@@ -85,21 +85,21 @@ def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int
 
     Each has the shape (metrics, rankings).
     """
-    count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
+    count, places = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)
-    metric = rankings.values["metric"][place].astype(np.int64) if columns.metric else np.zeros(len(place), np.int64)
+    metric = rankings.values["metric"][places].astype(np.int64) if columns.metric else np.zeros(len(places), np.int64)
     cell = ranking * n + metric
     if len(cell) and np.bincount(cell).max() > 1:
         again = ~pl.Series(cell).is_first_distinct().to_numpy()
         what = "repeat a metric of their query" if columns.metric else "repeat a query"
         way = REPEATED_REMEDY.format(query=f"query=[{listed(columns.query)}, ...]")
-        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[again])), len(place), what, way)
+        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(places[again])), len(places), what, way)
     values, absent = np.full((n, count), np.nan), np.ones((n, count), bool)
     if columns.metric:
-        values[metric, ranking], absent[metric, ranking] = rankings.values[names[0]][place], False
+        values[metric, ranking], absent[metric, ranking] = rankings.values[names[0]][places], False
     else:
-        values[:, ranking], absent[:, ranking] = [rankings.values[name][place] for name in names], False
+        values[:, ranking], absent[:, ranking] = [rankings.values[name][places] for name in names], False
     undefined = np.zeros(values.shape, bool)
     if columns.was_undefined:
-        undefined[metric, ranking] = rankings.values["was_undefined"][place] > 0
+        undefined[metric, ranking] = rankings.values["was_undefined"][places] > 0
     return np.where(undefined, np.nan, values), absent, np.where(undefined, values, np.nan)

@@ -35,8 +35,8 @@ class Sorter:
     @cached_property
     def has_nulls(self) -> bool:
         """True if any score or rank is null."""
-        place = next((name for name in ("rank", "score") if name in self.table.columns), None)
-        return place is not None and self.table.get_column(place).null_count() > 0
+        name = next((name for name in ("rank", "score") if name in self.table.columns), None)
+        return name is not None and self.table.get_column(name).null_count() > 0
 
     def sort(self, block: slice | Array, *, order: RankOrder = "judgments") -> SortedView:
         """Sort the rows of some rankings.
@@ -48,73 +48,73 @@ class Sorter:
             ``ties="doc"``, which only metrics of documents need. "none", if no metric looks at the order: nothing is
             sorted, and scores, none of which may be null, are only checked.
         """
-        lengths, at = self.rankings.lengths[block], self.rankings.places(block)
-        cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
+        lengths, places = self.rankings.lengths[block], self.rankings.places(block)
+        cells = {name: in_double(values[places]) for name, values in self.rankings.values.items()}
         score, n_ret = -cells["rank"].astype(np.float64) if "rank" in cells else cells.get("score"), lengths
         if score is None:
-            return SortedView(cells, lengths, n_ret, None, at, None)
+            return SortedView(cells, lengths, n_ret, None, places, None)
         score = score.astype(np.float64, copy=False)
         if self.has_nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        places, equal = (None, False) if order == "none" else rank_order(score, lengths)
-        every = places is not None or order == "none" or len(score) <= threads.SMALL
+        rank_places, equal = (None, False) if order == "none" else rank_order(score, lengths)
+        every = rank_places is not None or order == "none" or len(score) <= threads.SMALL
         # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
         stop = lengths[lengths > 0].cumsum()
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), NULL_IF_NOT_RETRIEVED, infinite=MAKE_FINITE)
-        sheet = SortedView(cells, lengths, n_ret, places, at, score)
+        view = SortedView(cells, lengths, n_ret, rank_places, places, score)
         by_document = order == "documents" and self.conventions.ties == "doc"
-        return self._settled(sheet, all_ties=by_document) if equal else sheet
+        return self._settled(view, all_ties=by_document) if equal else view
 
-    def _settled(self, sheet: SortedView, *, all_ties: bool) -> SortedView:
+    def _settled(self, view: SortedView, *, all_ties: bool) -> SortedView:
         """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``all_ties``."""
-        tied = sheet.equal_to_next()
+        tied = view.equal_to_next()
         if not tied.any():
-            return sheet
-        if "rank" in sheet.values:
-            raise self._repeated(sheet.log_rows(self.rankings, np.flatnonzero(tied) + 1))
-        unjudged, relevant, worth = self._worth(sheet)
-        mixed = (worth[1:] != worth[:-1]) | (unjudged[1:] != unjudged[:-1]) | (relevant[1:] != relevant[:-1])
-        mixed &= tied
-        differing = tied & self._differs_from_next(sheet)
-        if not (mixed.any() or differing.any() or all_ties):
-            return sheet
+            return view
+        if "rank" in view.values:
+            raise self._repeated(view.log_rows(self.rankings, np.flatnonzero(tied) + 1))
+        unjudged, relevant, worth = self._worth(view)
+        judgments_differ = (worth[1:] != worth[:-1]) | (unjudged[1:] != unjudged[:-1]) | (relevant[1:] != relevant[:-1])
+        judgments_differ &= tied
+        extras_differ = tied & self._differs_from_next(view)
+        if not (judgments_differ.any() or extras_differ.any() or all_ties):
+            return view
         # From here on some ties matter: number them, and sort the rows of those alone by the keys of the tie rule.
         tie = np.concatenate([[0], np.cumsum(~tied)])
-        sheet = replace(sheet, tied=bool(mixed.any()), extras_differ=bool(differing.any()))
+        view = replace(view, tied=bool(judgments_differ.any()), extras_differ=bool(extras_differ.any()))
         if self.conventions.ties == "expected":
-            return replace(sheet, tie=tie)
-        mixed |= differing
+            return replace(view, tie=tie)
+        judgments_differ |= extras_differ
         matters = np.zeros(tie[-1] + 1, bool)
-        matters[tie[1:][tied if all_ties else mixed]] = True
+        matters[tie[1:][tied if all_ties else judgments_differ]] = True
         rows = np.flatnonzero(matters[tie])
         # By grade, then relevance, for "worst" the lowest first; of equal ones judged rows come before unjudged ones.
         if self.conventions.ties in ("worst", "best"):
             sign = 1.0 if self.conventions.ties == "worst" else -1.0
             keys = [unjudged[rows], sign * relevant[rows], sign * worth[rows]]
         else:
-            keys = [self._tie_keys(sheet.log_rows(self.rankings, rows))]
+            keys = [self._tie_keys(view.log_rows(self.rankings, rows))]
         new = rows[np.lexsort((*keys, tie[rows]))]
-        order = np.arange(len(tie)) if sheet.order is None else sheet.order
+        order = np.arange(len(tie)) if view.order is None else view.order
         settled = order.copy()
         settled[rows] = order[new]
-        return replace(sheet, order=settled)
+        return replace(view, order=settled)
 
-    def _differs_from_next(self, sheet: SortedView) -> Array:
+    def _differs_from_next(self, view: SortedView) -> Array:
         """Mark each row that differs from the next one in a column that only some metrics read, shape (rows - 1,)."""
-        out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
-        for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.values)):
-            value = sheet.ordered(sheet.values[name])
+        out = np.zeros(max(int(view.lengths.sum()) - 1, 0), bool)
+        for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in view.values)):
+            value = view.ordered(view.values[name])
             out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
         return out
 
-    def _worth(self, sheet: SortedView) -> tuple[Array, Array, Array]:
+    def _worth(self, view: SortedView) -> tuple[Array, Array, Array]:
         """Return what the tie rules compare: whether a row is unjudged, whether relevant, its grade; (rows,) each."""
-        grade, label = sheet.judgments()
+        grade, label = view.judgments()
         unjudged = np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
         return unjudged, (worth >= self.conventions.rel) & ~unjudged if label is None else label == 1, worth
@@ -149,7 +149,7 @@ class SortedView:
     lengths: Array  # number of rows of each ranking, shape (rankings,)
     n_ret: Array  # number of retrieved rows of each ranking, shape (rankings,)
     order: Array | None  # positions of the rows in rank order; None if they already are in rank order
-    at: slice | Array  # places of the rows among those of all rankings, see ``RankingRows``
+    places: slice | Array  # places of the rows among those of all rankings, see ``RankingRows``
     score: Array | None  # the sort key: the score, or minus the rank; None if there is neither
     tied: bool = False  # whether tied rows have different judgments
     # whether tied rows differ in a column that only some metrics read (extra columns, ratio ...)
@@ -182,7 +182,7 @@ class SortedView:
     def log_rows(self, rankings: RankingRows, rows: Array) -> Array:
         """Return rows of the log for rows in rank order."""
         places = rows if self.order is None else self.order[rows]
-        return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
+        return rankings.rows_of(places + self.places.start if isinstance(self.places, slice) else self.places[places])
 
     def logged_ranks(self) -> Array | None:
         """Return the shown ranks, in rank order; None if there are none, or if they have no gaps."""

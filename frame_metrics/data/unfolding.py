@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame, key_values
 from frame_metrics.backends.protocol import Backend, SeparateJudgments
-from frame_metrics.data.judgments import of_the_judgments
+from frame_metrics.data.judgments import errors_name_judgments
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
 from frame_metrics.fast.codes import codes
@@ -390,7 +390,7 @@ def _unfolded_judgments(
     doc = str(judgment_columns.doc)
     lists = [name for name in parts if name and isinstance(read.schema.get(name), pl.List | pl.Array)]
     read = _as_lists(read, lists)
-    with of_the_judgments():
+    with errors_name_judgments():
         _length(read, lists)
         table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
         _refuse_missing(table, doc, len(read))

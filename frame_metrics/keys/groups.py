@@ -64,7 +64,7 @@ class Cells:
         return Segments(self, keys, some[first], place, n)
 
     def by_system(self, system: str | None) -> tuple[Segments, Segments]:
-        """Return the groups of one system each, and the groups of one segment each; ``system``: the key column."""
+        """Return two groupings of the cells: by system, and by segment; ``system``: the key column of systems."""
         order, by = self.sort_ranks(), [name for name in self.columns.by if name != system]
         return self.segments_by([system] if system else [], order), self.segments_by(by, order)
 
@@ -160,13 +160,13 @@ def named_as_text(keys: pl.DataFrame, row: int) -> str:
 def drawing_ranks(values: pl.DataFrame) -> list[Array]:
     """Return the sort rank of each value in its column, the order in which random draws are assigned.
 
-    Null comes first; numbers are sorted by value, all else as text, byte by byte.
+    Null comes first (in results it is last); numbers are sorted by value, all else as text, byte by byte.
     """
-    columns = (column if column.dtype.is_numeric() else _as_text(column) for column in values.iter_columns())
+    columns = (column if column.dtype.is_numeric() else _column_as_text(column) for column in values.iter_columns())
     return [np.nan_to_num(column.rank("dense").to_numpy()) for column in columns]
 
 
-def _as_text(values: pl.Series) -> pl.Series:
+def _column_as_text(values: pl.Series) -> pl.Series:
     if values.dtype == pl.Duration:
         return values.to_physical()
     if type(values.dtype).__name__ == "Extension":  # as pandas' periods are

@@ -7,8 +7,7 @@ from unicodedata import normalize
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, StrangeIdsError
-from frame_metrics.errors import type_name as told
+from frame_metrics.errors import BadValueError, StrangeIdsError, type_name
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.roles.series import TEXTS
 
@@ -86,10 +85,10 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, other_t
         kinds = kind_of_ids(ids.dtype), kind_of_ids(other_type)
         zeros = "text" in kinds and "integer" in kinds
         way = "give both one type" + ", integers if the texts have leading zeros" * zeros
-        raise BadValueError(f"{name} is {told(ids.dtype)}, and {other} is {told(other_type)}; {way}")
+        raise BadValueError(f"{name} is {type_name(ids.dtype)}, and {other} is {type_name(other_type)}; {way}")
     as_kind = ids if kind in (pl.Null, ids.dtype) else cast_exactly(ids, kind)
     if as_kind is None:
-        raise BadValueError(f"{name} has ids that {other} ({told(other_type)}) cannot hold; give both one type")
+        raise BadValueError(f"{name} has ids that {other} ({type_name(other_type)}) cannot hold; give both one type")
     return as_kind
 
 
@@ -115,7 +114,9 @@ def check_castable(docs: pl.Series, kind: Any, column: str, what: str) -> None:
     ``what``: a word for these documents, for the error.
     """
     if len(docs) and (kind == pl.Null or cast_exactly(docs, kind) is None):
-        raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {told(kind)}; give both one type")
+        raise BadValueError(
+            f"{column}: {what} of the judgments do not fit its type, {type_name(kind)}; give both one type"
+        )
 
 
 def check_id_overlap(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:

@@ -148,8 +148,8 @@ class Index:
     def rankings_of_systems(self) -> Array:
         """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
         own, n = self.of_log, len(self.systems)
-        several = np.bincount(self.segment_query[own], minlength=self.n_pairs) > 1
-        shared = own & several[self.segment_query]
+        in_several_systems = np.bincount(self.segment_query[own], minlength=self.n_pairs) > 1
+        shared = own & in_several_systems[self.segment_query]
         return np.array([np.bincount(self.system[some], minlength=n) for some in (own, shared)])
 
     @cached_property
@@ -247,7 +247,7 @@ class Index:
         return replace(self.some(at), system=np.zeros(len(at), np.int64), systems=one)
 
     def with_another(self) -> Index:
-        """Return the index with one more system, the last, of every pair; its numbers come from another frame."""
+        """Return the index with one more system, the last, of every pair; its values come from another frame."""
         first = self.first_of_pairs
         added = np.zeros(len(first), bool)
         return replace(

@@ -61,7 +61,7 @@ def queries_with_other_zeros(unjudged: pl.DataFrame, judged: pl.DataFrame) -> tu
 
 
 def queries_of_index(index: Index, judged: Array, every: pl.DataFrame | None = None) -> Pairs:
-    """Return the same of rankings whose rows need not be here.
+    """Return the queries of an index that are judged with other leading zeros, see ``queries_of``; no row is needed.
 
     Parameters
     ----------

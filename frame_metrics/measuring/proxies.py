@@ -217,7 +217,7 @@ def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Valu
     call = source.call.without_frames()
     nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
     log = source_of(call, nothing, source.judgments, piece=True).log(
-        whole_log=WholeLogFacts(None, more=call.columns.systems_have_rows)
+        whole_log=WholeLogFacts(None, other_systems=call.columns.systems_have_rows)
     )
     return values_of_source(source, asked, totals=totals), _judged(log)
 

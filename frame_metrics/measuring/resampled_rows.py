@@ -222,7 +222,7 @@ class RowDraws:
         actual, *columns = columns_read(cases, kind)
         each = [[column[at] for column in columns] for at in np.split(np.arange(len(actual)), n)]
         first, k = slice(len(actual) // n), len(columns)
-        units = self._units(first, [actual[first], *chain(*each), cases.each[first]])
+        units = self._units(first, [actual[first], *chain(*each), cases.row_weight[first]])
         if units is not None:
             actual, *held, weight = units.columns
             of = [[actual, *held[i * k : (i + 1) * k], weight] for i in range(n)]
@@ -242,7 +242,7 @@ class RowDraws:
         place = self.inputs.segments.of(cases.rows)
         group = place if self.group is None else np.append(self.group, -1)[place]
         order = np.argsort(group, kind="stable")
-        columns = [place, *columns_read(cases, kind), cases.each]
+        columns = [place, *columns_read(cases, kind), cases.row_weight]
         for rows in np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]:
             units = self._units(rows, [column[rows] for column in columns])
             if units is not None:
@@ -263,8 +263,8 @@ def effective_counts(cases: Cases, group: Array, n: int) -> Array:
     ``group``: of each row, -1 for none, shape (rows,). A cluster counts in each group in which it has rows.
     """
     here = group >= 0
-    group, mass = group[here], (cases.each * cases.times)[here]
-    squares = mass * cases.each[here]
+    group, mass = group[here], (cases.row_weight * cases.times)[here]
+    squares = mass * cases.row_weight[here]
     if cases.columns.cluster:
         _, cluster = np.unique(cases.rows["cluster"].to_numpy()[here], return_inverse=True)
         pairs, of = np.unique(np.stack([group, cluster]), axis=1, return_inverse=True)

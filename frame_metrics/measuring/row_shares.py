@@ -98,8 +98,8 @@ def _of_marks(inputs: Inputs, place: Array, row_marks: Array, level: float) -> A
     ``place``: the segment of each row, and ``row_marks``: 1 if it counts, 0 if not, NaN for no part, shape (rows,).
     """
     cases, size = inputs.cases, len(inputs.segments)
-    some = np.flatnonzero((place >= 0) & ~np.isnan(row_marks) & (cases.each > 0) & (cases.times > 0))
-    place, row_marks, each, times = place[some], row_marks[some], cases.each[some], cases.times[some]
+    some = np.flatnonzero((place >= 0) & ~np.isnan(row_marks) & (cases.row_weight > 0) & (cases.times > 0))
+    place, row_marks, each, times = place[some], row_marks[some], cases.row_weight[some], cases.times[some]
     total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)
     share = ratio(np.bincount(place, times * each * row_marks, size), total)
     # The variance of the share by its residuals; then the number of equal rows without weights that would have as much,
@@ -138,7 +138,7 @@ def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
     place = inputs.segments.of(cases.rows)
     some = np.flatnonzero(place >= 0)
     at, of = _clusters(inputs, place[some], some)
-    mass, rests = (cases.times * cases.each)[some], []
+    mass, rests = (cases.times * cases.row_weight)[some], []
     for marks, share in zip(made.marks, shares, strict=True):
         row_marks = _marks_of_share(inputs, place, marks, c)[some]
         rests.append(np.bincount(of, mass * np.nan_to_num(row_marks - share[place[some]]), len(at)))

@@ -252,7 +252,7 @@ def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Average
         raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
     if wrong := [option for option in metric.params if form is not None and option not in form.options]:
         raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
-    if averages and metric.params.get("weights") and cases.alphabetic:
+    if averages and metric.params.get("weights") and cases.unordered_text:
         raise _without_order(name, cases)
     if "probability" in metric.reads:
         _check_probabilities(name, cases)
@@ -319,8 +319,8 @@ def effective_rows(inputs: Inputs) -> Array:
     cases, n = inputs.cases, len(inputs.segments)
     place = inputs.segments.of(cases.rows)
     some = place >= 0
-    mass = (cases.times * cases.each)[some]
-    return kish_within(place[some], mass, mass * cases.each[some], n)
+    mass = (cases.times * cases.row_weight)[some]
+    return kish_within(place[some], mass, mass * cases.row_weight[some], n)
 
 
 def two_by_two(inputs: Inputs, c: int) -> FullConfusion:

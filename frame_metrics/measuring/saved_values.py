@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log, WholeLogFacts
-from frame_metrics.data.saved_numbers import read_values
+from frame_metrics.data.saved_numbers import read_saved_numbers
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
 from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
@@ -179,7 +179,7 @@ def _read(
     columns, code = source.call.columns, None
     if metric_of_text is not None:
         code = _texts(source.table, columns).replace_strict(metric_of_text, return_dtype=pl.Int64).to_numpy()
-    log, values, absent, fills = read_values(source.table, columns, source.call.conventions, code, n, whole_log)
+    log, values, absent, fills = read_saved_numbers(source.table, columns, source.call.conventions, code, n, whole_log)
     every = np.ones(values.shape[1], bool)
     marks: Any = {"without_number": absent, "fills": fills}
     return log, Values(log.index, [], values, every, ~log.answered, **marks, **role_values(log))

@@ -87,10 +87,10 @@ def units_of_queries(index: Index, cluster: Array | None) -> pl.DataFrame:
 
     The unit of a query without a cluster is null.
     """
-    inside = index.columns.internal_by_role[1]
+    internal = index.columns.internal_by_role[1]
     unit = pl.Series("unit", index.query if cluster is None else cluster, nan_to_null=True)
-    named = {inside[0]: "arm"} | {name: f"by:{i}" for i, name in enumerate(inside[1:])}
-    table = index.keys_of(inside).rename(named).select(*[*named.values()][1:], "arm")
+    named = {internal[0]: "arm"} | {name: f"by:{i}" for i, name in enumerate(internal[1:])}
+    table = index.keys_of(internal).rename(named).select(*[*named.values()][1:], "arm")
     return table.with_columns(unit, times=pl.lit(1, pl.Int64))
 
 

@@ -95,7 +95,7 @@ class PieceWork(ABC):
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else self.call.columns.shape.per_system
-        whole_log = WholeLogFacts(len(every) or None, more=self.systems_unknown)
+        whole_log = WholeLogFacts(len(every) or None, other_systems=self.systems_unknown)
         answer = self.answer(source, whole_log, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.call.columns.relevant:
             return answer

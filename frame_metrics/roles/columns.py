@@ -402,11 +402,11 @@ def _refuse_rows_that_say_nothing(
     out: dict[str, pl.Series], columns: Columns, scale: Scale | None, positive: Sequence[Any] | None
 ) -> None:
     """Raise for rows without a score (or rank) and without a judgment: they say nothing."""
-    place, judgment = out.get("rank", out.get("score")), out.get("label", out.get("grade"))
-    if place is not None and judgment is not None and place.null_count() and judgment.null_count():
+    order, judgment = out.get("rank", out.get("score")), out.get("label", out.get("grade"))
+    if order is not None and judgment is not None and order.null_count() and judgment.null_count():
         names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
         what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
-        bad = place.is_null() & judgment.is_null()
+        bad = order.is_null() & judgment.is_null()
         if columns.shape.per_system:  # a row of the frame is bad only if it is bad for every system
             systems = len(columns.shape.per_system)
             bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.annotators import FIRST
+from frame_metrics.data.annotators import ANY_JUDGMENT
 from frame_metrics.data.log import Log
 from frame_metrics.errors import (
     BadValueError,
@@ -246,12 +246,12 @@ def _annotated(plan: Plan) -> Call:
     if call.judgment_columns is None or not call.judgment_columns.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
     # Differing judgments are no error, and their combination is not looked at.
-    return replace(call, conventions=replace(call.conventions, several=FIRST))
+    return replace(call, conventions=replace(call.conventions, several=ANY_JUDGMENT))
 
 
 def _each(log: Log) -> tuple[pl.DataFrame, str]:
     """Return the single judgments that are not null, and the name of their column: "grade", else "label"."""
-    each: Any = log.separate_judgments and log.separate_judgments.each
+    each: Any = log.separate_judgments and log.separate_judgments.by_annotator
     value = judgment_columns_in(each)[0]
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 

@@ -30,7 +30,7 @@ def repeated_documents(log: Log) -> Seen:
         return Seen(0, log.n_rows)
     of = log.origin.n or 0
     lost = np.setdiff1d(np.arange(of), log.rows(np.arange(log.n_rows)))
-    return Seen(len(lost), of, log.repeated, at=int(lost[0]))
+    return Seen(len(lost), of, log.first_repeated_query, at=int(lost[0]))
 
 
 class SetAside(NamedTuple):

@@ -108,9 +108,9 @@ def about_annotators(log: Log | None, rule: str | None) -> Iterator[About]:
     log : a log with all judgments; None if none are beside it.
     rule : ``several=`` as the caller gave it; the log may have another value, without which it could not be read.
     """
-    if log is None or log.separate_judgments is None or log.separate_judgments.each is None:
+    if log is None or log.separate_judgments is None or log.separate_judgments.by_annotator is None:
         return
-    each, keys = log.separate_judgments.each, log.separate_judgments.judgment_keys
+    each, keys = log.separate_judgments.by_annotator, log.separate_judgments.judgment_keys
     so = "" if rule is None else f"; several={rule!r} combines them"
     yield About(_documents(each, keys, rule), {"so": so})
     if "annotator" in each.columns:

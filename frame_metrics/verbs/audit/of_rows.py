@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases, n_marked, read_cases
-from frame_metrics.data.classes import UNKNOWN, distinct_values, unlike
+from frame_metrics.data.classes import UNKNOWN, distinct_values, unmatched_error
 from frame_metrics.errors import closest, listed
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array, FullConfusion, ratio
@@ -400,7 +400,7 @@ def about_sides(
     if len(sides) < 2 or not (several or positive is not None) or conventions.match is not None:
         return
     label, predicted = sides
-    if any(side.dtype.is_nested() for side in sides) or unlike(label, predicted, columns) is not None:
+    if any(side.dtype.is_nested() for side in sides) or unmatched_error(label, predicted, columns) is not None:
         return
     so = "without true rows its precision is 0, also in macro averages" if several else "it counts as not positive"
     words = {"said": columns.predicted, "true": columns.label, "so": so}

@@ -220,15 +220,15 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
     return lower, upper, seen
 
 
-def check_open_ties(sheet: SortedView, log: Log) -> None:
+def check_open_ties(view: SortedView, log: Log) -> None:
     """Raise if the rank of an unjudged row depends on the judgment that it will get: a tie that judgments order."""
-    if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.values:
+    if log.conventions.ties not in ("worst", "best", "expected") or view.score is None or "rank" in view.values:
         return
-    grade, label = sheet.judgments()
+    grade, label = view.judgments()
     unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
-    equal = sheet.equal_to_next() & (unjudged[1:] | unjudged[:-1])
+    equal = view.equal_to_next() & (unjudged[1:] | unjudged[:-1])
     if equal.any():
-        rows = sheet.log_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
+        rows = view.log_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
         raise bad_rows(
             str(log.columns.score),
             rows,
@@ -237,7 +237,7 @@ def check_open_ties(sheet: SortedView, log: Log) -> None:
             f"ties={log.conventions.ties!r} orders by judgment",
             "name doc= to order equal scores by document, or pass ties='order'",
         )
-    if sheet.tie is not None:
+    if view.tie is not None:
         raise NotComputableError(
             "ties='expected' is a mean over orders, and bounds of unjudged rows are those of one; name doc= to order "
             "equal scores by document, or pass ties='worst'"

@@ -101,7 +101,7 @@ def _opposed(cases: Cases, rows: pl.DataFrame, asked: Asked, options: CompareOpt
     if options.against == "chance":
         return _stacked(cases, [rows], asked)
     mine = replace(cases, rows=rows)
-    most = int(np.bincount(rows["actual"], mine.each * mine.times, minlength=max(cases.k, 1)).argmax())
+    most = int(np.bincount(rows["actual"], mine.row_weight * mine.times, minlength=max(cases.k, 1)).argmax())
     constant = rows.with_columns(predicted=pl.lit(most, rows.schema.get("predicted", pl.Int64)))
     return _stacked(cases, [rows, constant], asked)
 
@@ -234,7 +234,7 @@ class RowComparison:
         Rows are those of equal marks, unless they have weights. Shape (rows,) each.
         """
         actual, predicted = self._seen(Classes)
-        times, each = self._once(self.cases.times), self._once(self.cases.each)
+        times, each = self._once(self.cases.times), self._once(self.cases.row_weight)
         if self.cases.weighted:
             mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
             return mine, other, each, times
