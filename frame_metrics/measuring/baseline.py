@@ -195,9 +195,9 @@ def paired_with(here: Values, call: Call) -> Pairing:
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
 
     pairs = zip(here.value, there.value, strict=True)
-    absent = np.zeros(here.value.shape, bool) if here.without_number is None else here.without_number
+    absent = np.zeros(here.value.shape, bool) if here.without_value is None else here.without_value
     lacking = zip(
-        absent, np.zeros(there.value.shape, bool) if there.without_number is None else there.without_number, strict=True
+        absent, np.zeros(there.value.shape, bool) if there.without_value is None else there.without_value, strict=True
     )
     both = replace(
         here,
@@ -207,7 +207,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
         weight=of_pairs(here.weight),
         cluster=of_pairs(here.cluster),
         fills=None,  # ``filled`` below has them already
-        without_number=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
+        without_value=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
         unanswered=on_pairs(here.unanswered, there.unanswered, True),
     )
     with prefix_errors("baseline"):
@@ -271,7 +271,7 @@ class Match:
         """
         columns, index = self.here.columns, self.here
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
-            raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
+            raise no_common_id(self.ours, self.theirs, "segment and query" if columns.by else "query")
         self._check_zeros()
         by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
@@ -378,7 +378,7 @@ def same_query(here: Index, there: Index) -> Array:
     return at.cast(pl.Int64).fill_null(-1).to_numpy()
 
 
-def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
+def no_common_id(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
     """Return the error for a frame and a baseline without a common id; ``what``: the kind of ids."""
     more = "; change() compares a period with saved numbers of other queries" if what == "query" else ""
     one, other, way = unlike_in_form(ours, theirs) or (as_text(ours), as_text(theirs), SAME_WAY)

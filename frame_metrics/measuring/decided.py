@@ -25,7 +25,7 @@ from frame_metrics.measuring.pieces import (
     check_relevant_of_pieces,
     check_shared_of_pieces,
     counts_of_systems,
-    facts,
+    fact_columns,
     gather,
     key_rows,
     system_numbers,
@@ -74,7 +74,7 @@ class Counting(PieceWork):
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
         which = {SYSTEM: system_numbers(log.index, self.systems)[system], SEGMENT_KNOWN: log.index.known_at(segment)}
         out = {name: pl.Series(values) for name, values in which.items()} | counts_of_systems(log, system)
-        return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows), self))
+        return Answer(keys, out | rows.drop("cell").to_dict() | fact_columns(log, len(rows), self))
 
 
 def cases_read(

@@ -9,7 +9,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.misread import found_query, has_single_rows, n_rows, single_rows
 from frame_metrics.errors import MistakenColumnError
 from frame_metrics.inputs import FullRanking, FullScores
-from frame_metrics.measuring.queries import each_ranking
+from frame_metrics.measuring.queries import measure_rankings
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -42,5 +42,5 @@ def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None
 
 def _of_one_class(log: Log) -> int:
     """Return the number of queries whose rows are all of one class."""
-    found = each_ranking(log, (("roc_auc", REGISTRY["roc_auc"]),))
+    found = measure_rankings(log, (("roc_auc", REGISTRY["roc_auc"]),))
     return len(np.unique(log.grid.query[found.evaluated & np.isnan(found.value[0])]))

@@ -17,7 +17,7 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import row_weights
-from frame_metrics.measuring.pieces import check_relevant_of_pieces, facts, gather, work_of
+from frame_metrics.measuring.pieces import check_relevant_of_pieces, fact_columns, gather, work_of
 from frame_metrics.measuring.work import PieceWork
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source
@@ -180,7 +180,7 @@ class ClickCounts(PieceWork):
         each = rows.agg(pl.sum(*summed), pl.min(ROW))
         at = log.rows(each[ROW].to_numpy().astype(np.int64))
         keys = dict.fromkeys((*self.named, ORDER) if ordered else self.named, at)
-        return Answer(keys, each.select(RANK, *summed).to_dict() | facts(log, len(each), self))
+        return Answer(keys, each.select(RANK, *summed).to_dict() | fact_columns(log, len(each), self))
 
 
 def rows_of_pieces(source: InPieces) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from frame_metrics.backends.protocol import Backend, Pieces, Request
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.measuring.baseline import saved_call
 from frame_metrics.measuring.pairs import bases_of, number_of_system, pair_systems
-from frame_metrics.measuring.saved_values import LISTED, named_in
+from frame_metrics.measuring.saved_values import MOST_LISTED, named_in
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.saved_names import is_known, metric_of
@@ -67,7 +67,7 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
     names, wanted = _saved(plan, baseline), {_plain(metric) for _, metric in asked}
     names = [name for name in names if is_known(metric_of(name)) or _plain(metric_of(name)) in wanted]
     saved = {_plain(metric_of(name)) for name in names}
-    names_text = f"{listed(names[:LISTED])}{', ...' if len(names) > LISTED else ''}"
+    names_text = f"{listed(names[:MOST_LISTED])}{', ...' if len(names) > MOST_LISTED else ''}"
     why = {
         name: f"the baseline has no numbers of {name!r}; it has {names_text}"
         for name, metric in asked

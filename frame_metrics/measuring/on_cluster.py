@@ -105,4 +105,4 @@ def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl
     """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
     systems = known[SYSTEM_NAME] if work.systems_unknown else None
     table, work = with_systems_numbered(table, work, systems)
-    return PolarsFrame(None).to_native(finish(work.combined(*indexed(table, work))))
+    return PolarsFrame(None).to_native(finish(work.from_table(*indexed(table, work))))

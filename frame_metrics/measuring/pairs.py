@@ -52,9 +52,9 @@ class QueryValues:
     query: Array  # the number of each query, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
-    has_number: Array  # whether the system has a row of a query, and a number, shape (metrics, queries, systems)
+    answered_with_value: Array  # whether the system has a row and a value of a query, (metrics, queries, systems)
     unanswered: Array  # whether a judged query has no row of the system, shape (queries, systems)
-    without_number: Array  # whether a system has no number for a query, which is then not compared, as ``has_number``
+    without_value: Array  # whether it has no saved value of a query, which is then not compared, of the same shape
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
     n_only_in_baseline: int  # number of queries that only the saved baseline has
@@ -80,14 +80,14 @@ class QueryValues:
 
     def unpaired(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that only one of two systems answered."""
-        return self.has_number[metric, :, pair[0]] != self.has_number[metric, :, pair[1]]
+        return self.answered_with_value[metric, :, pair[0]] != self.answered_with_value[metric, :, pair[1]]
 
     def not_compared(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that are not compared because a system has no number.
 
         That is a saved number, or any number if ``unanswered="drop"``; else a metric has its value without results.
         """
-        return self.without_number[metric][:, pair].any(axis=1)
+        return self.without_value[metric][:, pair].any(axis=1)
 
     def compared(self, metric: int, pairs: Sequence[tuple[int, int]]) -> list[Array]:
         """Mark the queries on which each pair of systems is compared; ``metric``: the position of the metric."""
@@ -160,7 +160,7 @@ class Pairing:
         cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
         values = np.array([cells(of_metric, np.nan)[some] for of_metric in self.values])
         without = (
-            np.zeros(all_values.value.shape, bool) if all_values.without_number is None else all_values.without_number
+            np.zeros(all_values.value.shape, bool) if all_values.without_value is None else all_values.without_value
         )
         absent = np.array([cells(of_metric, True)[some] for of_metric in without])
         undefined = np.array([cells(of_metric, False)[some] for of_metric in np.isnan(all_values.value) & ~without])
@@ -201,7 +201,7 @@ class Pairing:
         )
 
 
-def paired_systems(values: Values, baseline: Any, one: str = "system") -> Pairing:
+def pairing_of_systems(values: Values, baseline: Any, one: str = "system") -> Pairing:
     """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
 
     ``one``: the word for a system, for errors.

@@ -62,7 +62,7 @@ from frame_metrics.keys.leading_zeros import check_zeros_of_parts, other_zeros
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists
-from frame_metrics.measuring.queries import check_grades, check_ideal, each_ranking, lacks_scale
+from frame_metrics.measuring.queries import check_grades, check_ideal, lacks_scale, measure_rankings
 from frame_metrics.measuring.values import Values
 from frame_metrics.measuring.work import TEXT_LISTS, PieceWork, in_first
 from frame_metrics.metrics.names import Asked
@@ -71,15 +71,15 @@ from frame_metrics.roles.columns import checked_columns, judgment_columns_in
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
-OF_SAVED = {"without_number": ABSENT, "fills": FILLS}  # fields of ``Values`` that saved numbers have for each metric
+OF_SAVED = {"without_value": ABSENT, "fills": FILLS}  # fields of ``Values`` that saved numbers have for each metric
 
 
-def gathered_of(work: Measuring, source: InPieces) -> Values:
+def measure_in_pieces(work: Measuring, source: InPieces) -> Values:
     """Measure every ranking of all pieces, as if they had been one frame in memory."""
     check_max_grade(work, source)
     table, work = gather(work, source)
     index, rankings = indexed(table, work)
-    values = work.combined(index, rankings)
+    values = work.from_table(index, rankings)
     _check_parts(index, rankings, work, source)
     facts = check_whole_frame(table, work)
     check_found(source.call, facts, work.asked, work.averages)
@@ -119,9 +119,9 @@ class Measuring(PieceWork):
     def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         log = source.log(keep_row_numbers=self.keep_row_numbers, totals=self.totals, whole_log=whole_log)
         check_ideal(self.asked, log)
-        return self.kept(log, self.measure(log), ordered=ordered)
+        return self.to_table(log, self.measure(log), ordered=ordered)
 
-    def kept(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
+    def to_table(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
         """Return a row for each ranking of a piece, with all that averages, intervals and tests need."""
         columns: dict[str, Any] = {EVALUATED: all_values.evaluated}
         columns |= {UNANSWERED: np.zeros(len(all_values.evaluated), np.int64) + all_values.unanswered}
@@ -133,12 +133,12 @@ class Measuring(PieceWork):
         columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in all_values.weights.items() for j, row in enumerate(sums)}
         if all_values.list_results is not None:
             columns |= all_values.list_results.in_lists(log.table["doc"], len(all_values.evaluated))
-        columns |= {f"{ROWS}{i}": rows for i, rows in all_values.rows.items()}
+        columns |= {f"{ROWS}{i}": rows for i, rows in all_values.n_rows.items()}
         of_queries = {name: getattr(all_values, role) for role, name in QUERY_VALUES.items()}
         columns |= {name: values for name, values in of_queries.items() if values is not None}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
-    def combined(self, index: Index, table: pl.DataFrame) -> Values:
+    def from_table(self, index: Index, table: pl.DataFrame) -> Values:
         """Return the values of all pieces, as if measured at once; the parameters are what ``indexed`` returns."""
         value = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
@@ -161,7 +161,7 @@ class Measuring(PieceWork):
 
     def measure(self, log: Log) -> Values:
         """Measure every ranking of a piece."""
-        return each_ranking(log, self.asked, self.averages)
+        return measure_rankings(log, self.asked, self.averages)
 
 
 def work_of(kind: type[Any], source: InPieces, *fields: Any, totals: bool = False, **named: bool) -> Any:
@@ -260,9 +260,9 @@ def facts_of_pieces(table: pl.DataFrame, work: PieceWork) -> Facts:
     """Return the facts about all pieces; ``table``: the tables of these."""
     label_columns, grades = work.call.judgment_columns or work.columns, {GRADE: "grade"}
     grades |= {LABELLED: "label"} if table[LABELLED].any() else {}
-    facts = table.select(*(pl.col(name).alias(own) for name, own in grades.items()), *FACTS)
+    fact_columns = table.select(*(pl.col(name).alias(own) for name, own in grades.items()), *FACTS)
     name = str(label_columns.grade or label_columns.label)
-    return FactsOfPieces(facts, work.columns, conventions_of(work, table), name)
+    return FactsOfPieces(fact_columns, work.columns, conventions_of(work, table), name)
 
 
 def check_flags(table: pl.DataFrame, work: PieceWork) -> None:
@@ -295,7 +295,7 @@ def of_rankings(log: Log, work: PieceWork, columns: dict[str, Any], *, ordered: 
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}
     out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in arrays.items()} | lists
-    return Answer(keys, out | facts(log, len(grid.segment_query), work), aliases)
+    return Answer(keys, out | fact_columns(log, len(grid.segment_query), work), aliases)
 
 
 def key_rows(index: Index, segment: Array, query: Array | None) -> dict[str, Any]:
@@ -305,7 +305,7 @@ def key_rows(index: Index, segment: Array, query: Array | None) -> dict[str, Any
     return keys | {name: np.where(known, keys[name], NONE) for name in index.unknown_keys if not known.all()}
 
 
-def facts(log: Log, n: int, work: PieceWork) -> dict[str, pl.Series]:
+def fact_columns(log: Log, n: int, work: PieceWork) -> dict[str, pl.Series]:
     """Return the facts about a piece as columns of ``n`` rows, with values in the first row only."""
     table, names = log.judgments, judgment_columns_in(log.judgments)
     top = table["grade"].max() if "grade" in names else None

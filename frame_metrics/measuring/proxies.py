@@ -20,7 +20,7 @@ from frame_metrics.measuring.pairs import ByPeople, all_filled
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.results import (
     ENDS,
-    PROXIES,
+    PPI_COLUMNS,
     Averaged,
     EvaluateOptions,
     counts_answers,
@@ -62,7 +62,7 @@ def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> Non
 def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
     """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
     check_proxies(asked, call, options.averages)
-    check_key_names(call.columns.cell_keys, PROXIES)
+    check_key_names(call.columns.cell_keys, PPI_COLUMNS)
     if options.ci is not None and options.method != "normal":
         students_t()
 
@@ -74,7 +74,7 @@ class Both:
     all_values: Values  # the values by the machine
     proxy: Array  # these values with undefined ones replaced, shape (metrics, rankings)
     people: ByPeople
-    fewer: Array  # whether people judged some, but not all, of the documents that the machine judged, (rankings,)
+    partly_judged: Array  # whether people judged some, not all, of the documents that the machine judged, (rankings,)
     lost: tuple[int, str | None]  # queries that only people judged: their number, and the first
 
 
@@ -119,55 +119,55 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     """Compute metrics for every ranking by both judgments, and match the rankings of both."""
     m, depths = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
     every = [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)]
-    human, documents = _with_judgments(source, every, totals=totals)
+    by_people, documents = _with_judgments(source, every, totals=totals)
     with prefix_errors("proxy"):
-        there, others = _with_judgments(source.proxy or source, asked, totals=totals)
-    theirs, ours = _keys(there.index), _keys(human.index)
+        by_machine, others = _with_judgments(source.proxy or source, asked, totals=totals)
+    theirs, ours = _keys(by_machine.index), _keys(by_people.index)
     if theirs.schema != ours.schema:
         raise BadValueError("proxy: columns of its queries have other types than those of people; give both one type")
     # For each ranking of the machine the one of people, -1 for none.
     rows = ours.with_row_index("at")
     found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     at = found.cast(pl.Int64).fill_null(-1).to_numpy()
-    of_none = (at < 0) | ~there.evaluated
-    _check_query_values(human, there, at, ~of_none & np.append(human.evaluated, False)[at])
-    lost = human.evaluated.copy()
+    of_none = (at < 0) | ~by_machine.evaluated
+    _check_query_values(by_people, by_machine, at, ~of_none & np.append(by_people.evaluated, False)[at])
+    lost = by_people.evaluated.copy()
     lost[at[~of_none]] = False
 
     def on_theirs(values: Array, nothing: float) -> Array:
         return np.where(of_none, nothing, np.append(values, np.full((len(values), 1), nothing), axis=1)[:, at])
 
     # A query counts as judged by people only if they judged all that a metric reads.
-    shares = human.value[[m + depths.index(metric.k) for _, metric in asked]]
-    whole = human.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
-    fewer, fill = _fewer(source, human.index, documents, others), human.conventions.fill
-    whole &= ~(fewer & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
-    chance = human.sampling
+    shares = by_people.value[[m + depths.index(metric.k) for _, metric in asked]]
+    whole = by_people.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
+    partly_judged, fill = _partly_judged(source, by_people.index, documents, others), by_people.conventions.fill
+    whole &= ~(partly_judged & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
+    chance = by_people.sampling
     return Both(
-        there,
-        np.array(all_filled(there)),
+        by_machine,
+        np.array(all_filled(by_machine)),
         ByPeople(
-            on_theirs(np.where(whole, all_filled(human)[:m], np.nan), np.nan),
-            on_theirs(np.isnan(human.value[:m]) & whole, 0) > 0,
-            on_theirs(human.evaluated[None], 0)[0] > 0,
+            on_theirs(np.where(whole, all_filled(by_people)[:m], np.nan), np.nan),
+            on_theirs(np.isnan(by_people.value[:m]) & whole, 0) > 0,
+            on_theirs(by_people.evaluated[None], 0)[0] > 0,
             None if chance is None else on_theirs(chance[None], np.nan)[0],
         ),
-        on_theirs(fewer[None], 0)[0] > 0,
-        (len(np.unique(human.index.query[lost])), as_text(ours.drop("segment_known").filter(lost)) or None),
+        on_theirs(partly_judged[None], 0)[0] > 0,
+        (len(np.unique(by_people.index.query[lost])), as_text(ours.drop("segment_known").filter(lost)) or None),
     )
 
 
-def _check_query_values(human: Values, there: Values, at: Array, some: Array) -> None:
+def _check_query_values(by_people: Values, by_machine: Values, at: Array, some: Array) -> None:
     """Raise if the two judgments differ in the weight of a query, or in which queries are one cluster.
 
     Parameters
     ----------
-    human, there : the values by people, and by the machine.
-    at : the ranking of ``human`` that matches each ranking of ``there``.
+    by_people, by_machine : the values by people, and by the machine.
+    at : the ranking of ``by_people`` that matches each ranking of ``by_machine``.
     some : whether both evaluate it.
     """
     for role in ("weight", "cluster"):
-        ours, theirs = getattr(human, role), getattr(there, role)
+        ours, theirs = getattr(by_people, role), getattr(by_machine, role)
         if ours is None or not some.any():
             continue
         pairs = np.unique(np.stack([ours[at[some]], theirs[some]]), axis=1)
@@ -175,7 +175,7 @@ def _check_query_values(human: Values, there: Values, at: Array, some: Array) ->
         if role == "cluster":  # each side numbers them for itself
             differ = any(len(np.unique(side)) < pairs.shape[1] for side in pairs)
         if differ:
-            column = human.columns.by_role.get(role)
+            column = by_people.columns.by_role.get(role)
             raise BadValueError(
                 f"{column}: people's judgments and proxy differ in the value of a query; give each query one"
             )
@@ -186,12 +186,12 @@ def _keys(index: Index) -> pl.DataFrame:
     return index.keys_of(index.columns.internal_keys).with_columns(segment_known=pl.Series(index.known))
 
 
-def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
+def _partly_judged(source: Source, by_people: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:
     """Mark the rankings whose query people judged, but not all documents that the machine judged.
 
     Parameters
     ----------
-    human : the index of the rankings that people judged.
+    by_people : the index of the rankings that people judged.
     ours, theirs : the segment, query and document of each judgment by people, and by the machine.
     """
     sources = zip((source, source.proxy or source), ("people's judgments", "proxy="), strict=True)
@@ -202,7 +202,8 @@ def _fewer(source: Source, human: Index, ours: pl.DataFrame, theirs: pl.DataFram
     shared = [key for key in queries.columns if key in theirs.columns]
     known = theirs.join(queries, on=shared, nulls_equal=True)
     lacking = known.join(ours, on=ours.columns, how="anti", nulls_equal=True).drop("doc").unique()
-    return human.joined(lacking.with_columns(fewer=True), lacking.columns)["fewer"].fill_null(False).to_numpy()
+    marked = by_people.joined(lacking.with_columns(marked=True), lacking.columns)["marked"]
+    return marked.fill_null(False).to_numpy()
 
 
 def _with_judgments(source: Source, asked: Asked, *, totals: bool) -> tuple[Values, pl.DataFrame]:
@@ -262,7 +263,7 @@ def ppi_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     """Return the answer of ``evaluate`` with a proxy: a row for each group, metric and average."""
     both = both_of(source, asked, totals=options.margins)
     values, groups = both.all_values, groups_of(both.all_values.index.cells, options.margins)
-    names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
+    names = ("value", "n", "n_undefined", *PPI_COLUMNS, *(() if options.ci is None else ENDS))
     counted = ["n_unanswered"] if counts_answers(source.call) else []
     weighted = values.weight is not None
     each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)

@@ -121,10 +121,10 @@ def check_known(run: FullRanking, rel: float, log: Log) -> None:
 def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
     """Check that the grades determine the metrics, and compute them for every ranking of a log.
 
-    ``sums``: as for ``each_ranking``.
+    ``sums``: as for ``measure_rankings``.
     """
     check_grades(asked, log)
-    found = each_ranking(log, asked, averages, sums=sums)
+    found = measure_rankings(log, asked, averages, sums=sums)
     if found.list_results is None:
         return found
     # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
@@ -143,7 +143,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
     )
 
 
-def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
+def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
     """Compute metrics for every ranking of a log or of a piece of one, block by block.
 
     ``sums``: whether of each block only the sums over the rankings of each cell are kept, see ``Summed``.
@@ -179,8 +179,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,), *, sums: 
         unanswered[block.at] &= whole.evaluated
         into, at = values, block.at
         if sums:
-            into, at = values.for_block(at), slice(None)
-            into = replace(into, **_arrays_of(asked, averages, conventions, len(into.evaluated)))
+            own = _arrays_of(asked, averages, conventions, len(block.ranking_numbers))
+            into, at = values.for_rankings(at, own), slice(None)
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             if columns.n_relevant:
@@ -238,7 +238,7 @@ def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: in
         first = first_of_same_counts(asked, conventions)
         sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
         arrays["counts"] = {i: np.empty((many, n)) for i, many in sums.items()}
-        arrays["rows"] = {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)}
+        arrays["n_rows"] = {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)}
     return arrays
 
 
@@ -260,11 +260,12 @@ def _fill(values: Values, wanted: Sequence[int], whole: FullRanking, block: Bloc
         if i in values.weights:
             expected = run = metric.weighted(whole)
             values.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
+        # Tied rows with equal judgments may differ in columns that a metric reads; pools count judgments only.
         values.value[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
         if i in values.counts:
             values.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
-        if i in values.rows:
-            values.rows[i][at] = run.n_rows
+        if i in values.n_rows:
+            values.n_rows[i][at] = run.n_rows
 
 
 def _orders(metric: Metric, log: Log) -> bool:

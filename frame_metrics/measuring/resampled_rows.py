@@ -31,7 +31,7 @@ from frame_metrics.stats.shares import effective, kish_within, wilson_on_range
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
 Drawn = Classes | DrawnRows | ClassScores  # the input of metrics, in which each resample is one group
-Averaged = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
+MetricAndAverage = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
 # From the number of times that each unit is in each resample, shape (resamples, units), to the input of metrics.
 Made = Callable[[Array], Drawn]
 
@@ -41,7 +41,7 @@ class DrawnGroup:
     """Rows that are resampled together, of one segment or of several."""
 
     units: Units
-    of: dict[int, tuple[slice, list[Array]]]  # for each segment its units, and their columns, the weight last
+    by_segment: dict[int, tuple[slice, list[Array]]]  # for each segment its units, and their columns, the weight last
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class RowDraws:
     for_ends: bool = False  # whether few rows, or clusters, have the more resamples that ends of intervals take
     paired: bool = False  # whether all segments have the same rows in the same order, and each draw is for all of them
 
-    def values(self, wanted: Mapping[int, Averaged]) -> dict[tuple[int, int], Array]:
+    def values(self, wanted: Mapping[int, MetricAndAverage]) -> dict[tuple[int, int], Array]:
         """Compute metrics in all resamples.
 
         Parameters
@@ -80,7 +80,7 @@ class RowDraws:
                     blocks.setdefault((i, segment), []).append(one_metric(inputs, name, metric, average).value)
         return {at: np.concatenate(values) for at, values in blocks.items()}
 
-    def ends(self, wanted: Mapping[int, Averaged], value: Array, level: float) -> dict[tuple[int, int], Array]:
+    def ends(self, wanted: Mapping[int, MetricAndAverage], value: Array, level: float) -> dict[tuple[int, int], Array]:
         """Return the ends of percentile intervals at the expanded level of so many rows, or clusters.
 
         Measures of the order of two classes' scores depend on the rows of the rarer class most, so these are their
@@ -175,16 +175,17 @@ class RowDraws:
         for rows in self._merged_rows(kind):
             made = {
                 segment: INPUT_OF_RESAMPLES[kind](self.inputs, segment, *columns)
-                for segment, (_, columns) in rows.of.items()
+                for segment, (_, columns) in rows.by_segment.items()
             }
             resamples = enough_resamples(self.resamples, rows.units.number) if self.for_ends else self.resamples
             with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, resamples, self.seed):
                     tick(len(often))
                     if self.group is not None:
-                        often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
+                        each = [often[:, own].any(axis=1) for own, _ in rows.by_segment.values()]
+                        often = often[np.all(each, axis=0)]
                     for part in np.split(often, range(step, len(often), step)):
-                        for segment, (own, _) in rows.of.items():
+                        for segment, (own, _) in rows.by_segment.items():
                             yield segment, made[segment](part[:, own])
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:

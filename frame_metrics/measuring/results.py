@@ -25,22 +25,26 @@ from frame_metrics.stats.intervals import intervals
 
 # The columns of per_query() besides the keys.
 PER_QUERY_COLUMNS = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
-ANSWERED = {"answered": pl.Boolean}  # the last column of per_query()
-UNANSWERED = {"n_unanswered": pl.Int64}  # the column that counts queries without a row of the system
-PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
-UNPAIRED = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
+ANSWERED_COLUMN = {"answered": pl.Boolean}  # the last column of per_query()
+UNANSWERED_COLUMN = {"n_unanswered": pl.Int64}  # the column that counts queries without a row of the system
+PPI_COLUMNS = {
+    "n_proxy": pl.Int64,
+    "lambda": pl.Float64,
+    "proxy_value": pl.Float64,
+}  # columns of prediction-powered means
+UNPAIRED_COLUMN = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
 CALIBRATED = "if_calibrated"  # the column of the value that calibrated scores would have
-COUNTS = ("n", "n_undefined", "n_unanswered", "n_proxy", "n_unpaired")
+COUNT_COLUMNS = ("n", "n_undefined", "n_unanswered", "n_proxy", "n_unpaired")
 # Suffixes of the columns of a metric in a wide result.
-WIDE = {
+WIDE_SUFFIXES = {
     "value": "",
     "n": "_n",
     "n_undefined": "_undefined",
     "n_effective": "_n_effective",
     CALIBRATED: f"_{CALIBRATED}",
 }
-WIDE |= dict(zip(ENDS, ("_low", "_high"), strict=True))
+WIDE_SUFFIXES |= dict(zip(ENDS, ("_low", "_high"), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +100,7 @@ class Wide:
     average: bool  # whether there is a column "average": only if it is the same for all metrics
     weighted: bool  # whether each metric has a column of its effective sample size
     counted: Sequence[bool]  # whether a metric has its own column of n, because it may leave queries out
-    systems: bool  # whether there is a column "n_unanswered"
+    counts_unanswered: bool  # whether there is a column "n_unanswered"
     calibrated: bool = False  # whether metrics that chance makes greater have a column ``CALIBRATED``
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
@@ -113,7 +117,7 @@ class Wide:
     def columns(self, asked: Asked, ci: float | None) -> dict[str, Any]:
         """Return the columns that are not keys, and their types."""
         average = {"average": pl.String} if self.average else {}
-        counts = {"n": pl.Int64} | (UNANSWERED if self.systems else {})
+        counts = {"n": pl.Int64} | (UNANSWERED_COLUMN if self.counts_unanswered else {})
         return average | counts | dict(self.of_metrics(asked, ci))
 
 
@@ -130,11 +134,11 @@ class Averaged:
 
 
 def averaged(
-    values: Values, options: EvaluateOptions | None = None, wide: Wide | None = None, *, systems: bool = False
+    values: Values, options: EvaluateOptions | None = None, wide: Wide | None = None, *, counts_unanswered: bool = False
 ) -> Answer:
     """Average metrics in segments and totals: a row for each group and metric; with ``wide`` a row for each group.
 
-    ``systems``: whether to count the queries that each system did not answer.
+    ``counts_unanswered``: whether to count the queries that each system did not answer.
     """
     options = options or EvaluateOptions()
     index, some = values.index, values.evaluated
@@ -148,14 +152,14 @@ def averaged(
         count = len(segments)
         # None where all rankings are in the one group: then nothing is counted by group, which a small call would
         # notice.
-        several = count > 1 or index.segment_known is not None or values.many is not None
+        several = count > 1 or index.segment_known is not None or values.n_rankings is not None
         member = segments.place[cell] if several else None
-        tables.append(_within(values, metric_of_tally, tallies, segments, member, systems=systems))
+        tables.append(_within(values, metric_of_tally, tallies, segments, member, counts_unanswered=counts_unanswered))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
             ends = intervals(tallies, member, count, *given, cluster, order, formulas=formulas)
-            tables[-1] |= holding(ends, tables[-1]["value"])
-        n = np.array([len(cell)]) if member is None else np.bincount(member + 1, values.many, count + 1)[1:]
+            tables[-1] |= ends_around_value(ends, tables[-1]["value"])
+        n = np.array([len(cell)]) if member is None else np.bincount(member + 1, values.n_rankings, count + 1)[1:]
         evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in tallies]
     if values.list_results is not None:
@@ -165,7 +169,7 @@ def averaged(
     return tidied(Averaged(values.asked, metric_of_tally, averages, tables, evaluated), options, groups, wide)
 
 
-def holding(ends: Array, value: Array) -> dict[str, Array]:
+def ends_around_value(ends: Array, value: Array) -> dict[str, Array]:
     """Return intervals as columns, by name; they hold their values, which the middle of skewed draws may not.
 
     ``ends``: shape (2, values, groups).
@@ -191,7 +195,7 @@ def _within(
     segments: Segments,
     member: Array | None,
     *,
-    systems: bool,
+    counts_unanswered: bool,
 ) -> dict[str, Array]:
     """Return the columns of numbers for some groups, by name: "value", "n", "n_undefined" ...
 
@@ -199,7 +203,7 @@ def _within(
     ----------
     metric_of_tally, tallies : as ``tallies_of`` returns them.
     member : the group of each evaluated ranking; None for one group of all.
-    systems : as for ``averaged``.
+    counts_unanswered : as for ``averaged``.
     """
     count = len(segments)
     counted = averages_within(tallies, member, count) if tallies else np.zeros((4, 0, count))
@@ -209,7 +213,7 @@ def _within(
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     value, n, undefined, effective = counted
     table = {"value": value, "n": n, "n_undefined": undefined}
-    if systems:
+    if counts_unanswered:
         table["n_unanswered"] = np.tile(n_unanswered(values, segments), (len(effective), 1))
     if values.weights:
         table["n_effective"] = effective_sizes(values, metric_of_tally, tallies, member, count)
@@ -237,14 +241,14 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         group = np.repeat(np.arange(count), len(lines))
         columns = _side_by_side(each, table, lines, several=options.lists_averages)
         columns["n"] = integer_column(groups.laid(each.evaluated)[group])
-        if wide.systems:
+        if wide.counts_unanswered:
             columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])
         columns = {name: columns[name] for name in wide.columns(each.asked, options.ci)}
     else:
         group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
         columns = labels([each.asked[i] for i in each.of], at, average=each.averages)
         for name, values in table.items():
-            columns[name] = (integer_column if name in COUNTS else float_column)(values.T.ravel(), name)
+            columns[name] = (integer_column if name in COUNT_COLUMNS else float_column)(values.T.ravel(), name)
     if options.margins:
         columns = {"total_over": groups.total_over()[group]} | columns
     return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.key_table)
@@ -265,12 +269,12 @@ def _side_by_side(
     at = [lines.index(average) if several else 0 for average in each.averages]
     count = table["value"].shape[1]
     columns = {"average": pl.Series([*lines] * count, dtype=pl.String)}
-    for name in (name for name in table if name in WIDE):
+    for name in (name for name in table if name in WIDE_SUFFIXES):
         laid = np.full((len(each.asked), count, len(lines)), np.nan)
         laid[each.of, :, at] = table[name]
         for (metric, _), columns_of_metric in zip(each.asked, laid, strict=True):
-            columns[metric + WIDE[name]] = float_column(columns_of_metric.ravel()).cast(
-                pl.Int64 if name in COUNTS else pl.Float64
+            columns[metric + WIDE_SUFFIXES[name]] = float_column(columns_of_metric.ravel()).cast(
+                pl.Int64 if name in COUNT_COLUMNS else pl.Float64
             )
     return columns
 
@@ -354,12 +358,12 @@ def schema(
         return total | wide.columns(asked, options.ci)
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    value |= UNANSWERED if call is not None and counts_answers(call) else {}
+    value |= UNANSWERED_COLUMN if call is not None and counts_answers(call) else {}
     value |= {"n_effective": pl.Float64} if weighted or (call is not None and weighs(call)) else {}
     if call is not None and not call.columns.query and any(metric.biased for _, metric in asked):
         value[CALIBRATED] = pl.Float64
-    value |= PROXIES if call is not None and call.proxy is not None else {}
-    value |= UNPAIRED if paired else {}
+    value |= PPI_COLUMNS if call is not None and call.proxy is not None else {}
+    value |= UNPAIRED_COLUMN if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})
 
 

@@ -17,10 +17,10 @@ from frame_metrics.hidden import TIMES
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.leading_zeros import check_zeros_of_parts
 from frame_metrics.measuring.on_cluster import Finish, distributed_answer
-from frame_metrics.measuring.pieces import OF_SAVED, Measuring, gathered_of, work_of
+from frame_metrics.measuring.pieces import OF_SAVED, Measuring, measure_in_pieces, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.sums import need_sums_alone, summed_rows, with_sums_of
-from frame_metrics.measuring.values import Values, without
+from frame_metrics.measuring.values import Values, without_values_at
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
@@ -30,7 +30,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import TEXTS, refuse
 from frame_metrics.stats.averages import Averages
 
-LISTED = 20  # names that an error lists
+MOST_LISTED = 20  # names that an error lists
 
 
 def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
@@ -74,8 +74,10 @@ def positions_of_metrics(asked: Asked, available: Asked, where: str) -> list[int
         at = known.get(str(metric), known.get(str(replace(metric, average=None))))
         if at is None:
             names = [text for text, _ in available]
-            more = ", ..." if len(names) > LISTED else ""
-            raise UnknownNameError(f"{where} has no numbers of {quote(name)}; it has {listed(names[:LISTED])}{more}")
+            more = ", ..." if len(names) > MOST_LISTED else ""
+            raise UnknownNameError(
+                f"{where} has no numbers of {quote(name)}; it has {listed(names[:MOST_LISTED])}{more}"
+            )
         found.append(at)
     return found
 
@@ -128,12 +130,12 @@ def saved_values_of(
     if isinstance(source, InPieces):
         wanted = metrics if asked is None else asked
         sums = not queries and need_sums_alone(source.call.conventions, wanted, averages)
-        return gathered_of(_work(source, metrics, metric_of_text, asked, averages, sums=sums), source)
+        return measure_in_pieces(_work(source, metrics, metric_of_text, asked, averages, sums=sums), source)
     found = _read(source, len(metrics), metric_of_text)[1]
     if not audited:
         check_zeros_of_parts(found.index, None)
         check_shared(found.index)
-    return _of(found, metrics, asked)
+    return _choose_metrics(found, metrics, asked)
 
 
 def per_query_of(source: InPieces, asked: Asked | None, finish: Finish) -> Answer:
@@ -152,7 +154,7 @@ def _metrics_in(source: Source) -> tuple[Asked, dict[str, int] | None]:
     return _of_texts(source, columns) if columns.metric else (_of_columns(columns.value), None)
 
 
-def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
+def _choose_metrics(found: Values, available: Asked, asked: Asked | None) -> Values:
     """Return the values of the metrics that are asked for, of those of all that there are, ``available``."""
     wanted = available if asked is None else asked
     at = positions_of_metrics(wanted, available, _where(found.columns))
@@ -160,7 +162,7 @@ def _of(found: Values, available: Asked, asked: Asked | None) -> Values:
     found = replace(found, asked=wanted, value=found.value[at], **saved)
     if found.conventions.unanswered == "drop":
         answered = found.index.answered
-        return replace(without(found, ~answered), evaluated=answered)
+        return replace(without_values_at(found, ~answered), evaluated=answered)
     return found
 
 
@@ -181,7 +183,7 @@ def _read(
         code = _texts(source.table, columns).replace_strict(metric_of_text, return_dtype=pl.Int64).to_numpy()
     log, values, absent, fills = read_saved_numbers(source.table, columns, source.call.conventions, code, n, whole_log)
     every = np.ones(values.shape[1], bool)
-    marks: Any = {"without_number": absent, "fills": fills}
+    marks: Any = {"without_value": absent, "fills": fills}
     return log, Values(log.index, [], values, every, ~log.answered, **marks, **role_values(log))
 
 
@@ -190,23 +192,23 @@ class Saved(Measuring):
     """The numbers of each ranking of a piece. Metrics are sent as texts, as some are a name and no more."""
 
     available: Sequence[str]  # all metrics of the frame
-    number: dict[str, int] | None  # see ``_read``
+    metric_of_text: dict[str, int] | None  # see ``_read``
     wanted: Sequence[str] | None  # those that are asked for; None for all
     sums: bool  # whether sums over rankings are enough
 
     def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
-        log, found = _read(source, len(self.available), self.number, whole_log)
+        log, found = _read(source, len(self.available), self.metric_of_text, whole_log)
         if not self.sums:
-            return self.kept(log, found, ordered=ordered)
-        found = _of(found, _named(self.available), self._asked)
-        return summed_rows(self.kept(log, found, ordered=ordered), found, self.averages)
+            return self.to_table(log, found, ordered=ordered)
+        found = _choose_metrics(found, _named(self.available), self._asked)
+        return summed_rows(self.to_table(log, found, ordered=ordered), found, self.averages)
 
-    def combined(self, index: Index, table: pl.DataFrame) -> Values:
+    def from_table(self, index: Index, table: pl.DataFrame) -> Values:
         held = _named(self.available)
         if not self.sums:
-            return _of(Measuring.combined(replace(self, asked=held), index, table), held, self._asked)
+            return _choose_metrics(Measuring.from_table(replace(self, asked=held), index, table), held, self._asked)
         asked = held if self._asked is None else self._asked
-        return with_sums_of(Measuring.combined(replace(self, asked=asked), index, table), table, self.averages)
+        return with_sums_of(Measuring.from_table(replace(self, asked=asked), index, table), table, self.averages)
 
     @property
     def _asked(self) -> Asked | None:

@@ -14,9 +14,9 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, prefix_errors, quote
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, match_saved, strangers
+from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, match_saved, no_common_id
 from frame_metrics.measuring.pairs import bases_of, number_if_any
-from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
+from frame_metrics.measuring.pieces import Measuring, measure_in_pieces, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
@@ -28,9 +28,9 @@ from frame_metrics.plan.plan import plan_of
 from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import missing_text
 
-LISTED = Needs(query=True, order=True, judgments_optional=True, verb=SIMILARITY)
-OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
-OF_LISTS = ("query", "doc", "score", "rank", "by")  # roles that a baseline in another frame shares with the frame
+NEEDS_OF_LISTS = Needs(query=True, order=True, judgments_optional=True, verb=SIMILARITY)
+ROLES_SET_ASIDE = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
+SHARED_ROLES = ("query", "doc", "score", "rank", "by")  # roles that a baseline in another frame shares with the frame
 
 
 def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> tuple[Values, list[Any]]:
@@ -63,7 +63,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
         column = str(work.columns.system)
         work = replace(work, systems=source.pieces.counted([column])[column].sort(nulls_last=True))
     bases = work.system_names.to_list() if baseline is None else bases_of(baseline, work.system_names)
-    return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
+    return measure_in_pieces(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         docs = in_common_types(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
         if lists.are_disjoint(len(compared)):
-            raise strangers(*docs, "document")
+            raise no_common_id(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
         turn = None if names is not None else np.argsort(index.systems.by_value)  # of each system by its name
@@ -146,7 +146,7 @@ def baseline_call(baseline: Any, call: Call) -> Call:
                         f"by={quote(column)}: there is no such column among {listed(available)}; where it has another "
                         f"name, pass baseline=other.irm(by=pl.col(...).alias({quote(column)})){backend.hint(column)}"
                     )
-            roles: Any = {role: getattr(columns, role) for role in OF_LISTS if getattr(columns, role)}
+            roles: Any = {role: getattr(columns, role) for role in SHARED_ROLES if getattr(columns, role)}
             roles |= {role: list(roles[role]) for role in ("query", "by") if role in roles}
             roles |= {name: convention for name in ("ties", "duplicates") if (convention := call.roles.get(name))}
             roles |= {"system": columns.system} if columns.system in available else {}
@@ -158,8 +158,8 @@ def baseline_call(baseline: Any, call: Call) -> Call:
 
 def listed_call(given: Given) -> Call:
     """Return the call that reads rankings without judgments; raise without documents."""
-    roles: Any = {**given.roles, **dict.fromkeys(OF_JUDGMENTS)}
-    call = bind(plan_of(given.without_judgments(roles)), LISTED)
+    roles: Any = {**given.roles, **dict.fromkeys(ROLES_SET_ASIDE)}
+    call = bind(plan_of(given.without_judgments(roles)), NEEDS_OF_LISTS)
     if call.columns.doc is None:
         raise ColumnError(missing_text(("doc",), call.roles, call.plan.available, call.plan.backend.hint))
     return replace(call, conventions=replace(call.conventions, unanswered=None))  # lists without rows are left out

@@ -39,8 +39,8 @@ def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) 
 def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of some queries in a piece, and some facts about the whole piece as further rows.
 
-    These are rows with nothing but a grade (see ``_ends``), and rows with nothing but a system: all systems of the
-    piece. The column ``MINE`` tells which rows are which.
+    These are rows with nothing but a grade (see ``_extreme_grades``), and rows with nothing but a system: all systems
+    of the piece. The column ``MINE`` tells which rows are which.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataF
     mine = reduce(or_, (is_query(keys, values, query) for values in queries))
     parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
     if (grade := columns.grade) in piece.columns:
-        parts.append(_ends(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
+        parts.append(_extreme_grades(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
     if (system := columns.system) in piece.columns:
         parts.append(piece.select(pl.col(system).unique()))
     return pl.concat(parts, how="diagonal")
 
 
-def _ends(values: pl.Series) -> pl.Series:
+def _extreme_grades(values: pl.Series) -> pl.Series:
     """Return the grades of a piece that checks need: the least positive one and the greatest; of words all.
 
     Grades in lists are returned in lists again.
@@ -81,7 +81,7 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
 
     Parameters
     ----------
-    work : the work, which has a field ``grades`` for the grades of the whole frame, see ``_ends``.
+    work : the work, which has a field ``grades`` for the grades of the whole frame, see ``_extreme_grades``.
     source : the frame in pieces.
     queries : the queries, each as a value for each query column.
     """

@@ -67,15 +67,15 @@ def with_sums_of(values: Values, table: pl.DataFrame, averages: Averages) -> Val
     group[alone] = np.arange(len(alone))
     single = summed_within(values, averages, group, len(alone), alone)
     numbers = table[SUMS].drop_nulls().explode().to_numpy().reshape(-1, len(single.sums)).T
-    return with_sums(values, [single, replace(single, at=np.flatnonzero(summed), sums=numbers)])
+    return with_sums(values, [single, replace(single, representative=np.flatnonzero(summed), sums=numbers)])
 
 
 @dataclass(frozen=True, eq=False)
 class Summing(Measuring):
     """Sums over the rankings of each system and segment of a piece."""
 
-    def kept(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
-        return summed_rows(super().kept(log, all_values, ordered=ordered), all_values, self.averages)
+    def to_table(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
+        return summed_rows(super().to_table(log, all_values, ordered=ordered), all_values, self.averages)
 
-    def combined(self, index: Index, table: pl.DataFrame) -> Values:
-        return with_sums_of(super().combined(index, table), table, self.averages)
+    def from_table(self, index: Index, table: pl.DataFrame) -> Values:
+        return with_sums_of(super().from_table(index, table), table, self.averages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,7 +45,7 @@ class Values:
     # Keyed by the first of the metrics that sum the same counts (its position in ``asked``), see
     # ``first_of_same_counts``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
-    rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
+    n_rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
     # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings), by metric.
     weights: dict[int, Array] = field(default_factory=dict)
     # Of each ranking's query, shape (rankings,); None if the role is not named.
@@ -53,24 +53,24 @@ class Values:
     cluster: Array | None = None  # its number, NaN for a query that has none, and is not evaluated
     covariate: Array | None = None
     sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
-    # With value=, shape (metrics, rankings) each: whether a ranking has no number, and the substitute of an undefined
-    # value, else NaN. None without value=.
-    without_number: Array | None = None
+    # With value=, shape (metrics, rankings) each: whether a ranking has no saved value, and the substitute of an
+    # undefined value, else NaN. None without value=.
+    without_value: Array | None = None
     fills: Array | None = None
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
     unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
     # Where a row stands for the summed rankings of a piece: what ``tallies_of`` returns, and the number of evaluated
     # rankings that each evaluated row stands for.
-    sums: tuple[list[int], list[Tally]] | None = None
-    many: Array | None = None
+    tallies_of_groups: tuple[list[int], list[Tally]] | None = None
+    n_rankings: Array | None = None
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
     has_nonpositive: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
 
-    def for_block(self, at: slice | Array) -> Values:
-        """Return what is known of some rankings. Values of metrics are still those of all: the caller replaces them."""
+    def for_rankings(self, at: slice | Array, arrays: Mapping[str, Any]) -> Values:
+        """Return what is known of some rankings, with the fields ``arrays`` for their values."""
         each: Any = {name: held[at] for name in RANKING_FIELDS if (held := getattr(self, name)) is not None}
-        return replace(self, index=self.index.some(at), **each)
+        return replace(self, index=self.index.some(at), **each, **arrays)
 
     @property
     def columns(self) -> Columns:
@@ -105,7 +105,7 @@ def first_of_same_counts(asked: Asked, conventions: Conventions) -> list[int]:
 def filled(values: Values, i: int) -> Array:
     """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
     name, metric = values.asked[i]
-    there = values.evaluated if values.without_number is None else values.evaluated & ~values.without_number[i]
+    there = values.evaluated if values.without_value is None else values.evaluated & ~values.without_value[i]
     found = values.conventions.filled(name, metric, values.value[i], there, "queries")
     if values.fills is None or values.conventions.undefined is not None:
         return found
@@ -119,16 +119,16 @@ def as_saved(values: Values) -> Values:
     return replace(values, value=np.where(np.isnan(values.value), values.fills, values.value))
 
 
-def without(all_values: Values, without_number: Array) -> Values:
-    """Take away the values of rankings, as if they had no number; ``without_number``: marks of these, (rankings,)."""
-    values = np.where(without_number, np.nan, all_values.value)
-    every = np.ones(len(without_number), bool)  # rankings without a value are no longer left out as unevaluated
+def without_values_at(all_values: Values, without_value: Array) -> Values:
+    """Take away the values of rankings, as if they had none; ``without_value``: marks of these, (rankings,)."""
+    values = np.where(without_value, np.nan, all_values.value)
+    every = np.ones(len(without_value), bool)  # rankings without a value are no longer left out as unevaluated
     none = (
-        np.broadcast_to(without_number, values.shape)
-        if all_values.without_number is None
-        else all_values.without_number | without_number
+        np.broadcast_to(without_value, values.shape)
+        if all_values.without_value is None
+        else all_values.without_value | without_value
     )
-    return replace(all_values, value=values, evaluated=every, without_number=none)
+    return replace(all_values, value=values, evaluated=every, without_value=none)
 
 
 def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
@@ -137,8 +137,8 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
     For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names
     of one average give one tally.
     """
-    if all_values.sums is not None:
-        return all_values.sums
+    if all_values.tallies_of_groups is not None:
+        return all_values.tallies_of_groups
     some = slice(None) if all_values.evaluated.all() else all_values.evaluated
     weight = None if all_values.weight is None else all_values.weight[some]
     metric_of_tally: list[int] = []
@@ -150,7 +150,7 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
         with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
             squared = weight * weight
     first = (
-        first_of_same_counts(all_values.asked, all_values.conventions) if all_values.counts or all_values.rows else ()
+        first_of_same_counts(all_values.asked, all_values.conventions) if all_values.counts or all_values.n_rows else ()
     )
     for i, (_, metric) in enumerate(all_values.asked):
         if metric.input is Lists:
@@ -168,7 +168,7 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
                     pooled(metric, all_values.counts[first[i]][:, some], all_values.conventions.fill(metric), raw)
                 )
             else:
-                each = all_values.rows[first[i]][some] if average == "rows" else weight
+                each = all_values.n_rows[first[i]][some] if average == "rows" else weight
                 square = squared if each is weight else None
                 tallies.append(tally(undefined, values, average, each, shared, ends, square))
     return metric_of_tally, tallies
@@ -178,19 +178,19 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
 class Summed:
     """Sums over rankings, from which averages can be computed as from the rankings, to the last bit."""
 
-    at: Array  # a ranking that stands for each group, shape (groups,)
+    representative: Array  # a ranking that stands for each group, shape (groups,)
     sums: Array  # the number of evaluated rankings, then what ``partial_sums_within`` returns, shape (sums, groups)
-    of: list[int]  # the metric of each tally, see ``tallies_of``
+    metric_of_tally: list[int]  # see ``tallies_of``
     tallies: list[Tally]  # of the sums
 
 
-def summed_within(values: Values, averages: Averages, group: Array, n: int, at: Array) -> Summed:
-    """Sum rankings within groups; ``group``: of each ranking, -1 for none; ``at``: as ``Summed`` has it."""
-    of, each = tallies_of(values, averages)
+def summed_within(values: Values, averages: Averages, group: Array, n: int, representative: Array) -> Summed:
+    """Sum rankings within groups; ``group``: of each ranking, -1 for none; ``representative``: see ``Summed``."""
+    metric_of_tally, each = tallies_of(values, averages)
     group = group[values.evaluated]
     many = np.bincount(group + 1, minlength=n + 1)[1:]
     sums = partial_sums_within(each, group, n)
-    return Summed(at, np.concatenate([many[None], sums]), of, tallies_of_sums(each, sums))
+    return Summed(representative, np.concatenate([many[None], sums]), metric_of_tally, tallies_of_sums(each, sums))
 
 
 def summed_in_cells(values: Values, averages: Averages, ranking: Array) -> Summed:
@@ -204,12 +204,12 @@ def summed_in_cells(values: Values, averages: Averages, ranking: Array) -> Summe
 
 def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     """Return values in which one ranking of each group stays evaluated, and stands for the sums of its group."""
-    at, of_parts = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("at", "sums"))
+    at, of_parts = np.concatenate([part.representative for part in parts]), np.hstack([part.sums for part in parts])
     order, stands = np.argsort(at), np.zeros(len(values.evaluated), bool)
     stands[at] = True
     many, *rest = of_parts[:, order]
-    sums = parts[0].of, tallies_of_sums(parts[0].tallies, np.array(rest))
-    return replace(values, evaluated=stands, sums=sums, many=many)
+    sums = parts[0].metric_of_tally, tallies_of_sums(parts[0].tallies, np.array(rest))
+    return replace(values, evaluated=stands, tallies_of_groups=sums, n_rankings=many)
 
 
 def effective_sizes(

@@ -69,7 +69,7 @@ def values_of_source(
         check_found(source.call, log, asked, averages)
         return measure(log, asked, averages, sums=sums and _take_less_room(log, len(asked)))
     kind = Summing if sums else pieces.Measuring
-    return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
+    return pieces.measure_in_pieces(pieces.work_of(kind, source, asked, averages, totals=totals), source)
 
 
 def _take_less_room(log: Log, n_metrics: int) -> bool:

@@ -21,14 +21,14 @@ from frame_metrics.measuring.on_cluster import distributed_answer
 from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.proxies import check_means, ppi_means
 from frame_metrics.measuring.results import (
-    ANSWERED,
+    ANSWERED_COLUMN,
     PER_QUERY_COLUMNS,
     Averaged,
     EvaluateOptions,
     Wide,
     averaged,
     counts_answers,
-    holding,
+    ends_around_value,
     query_rows,
     schema,
     tidied,
@@ -68,7 +68,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
         measured = values_of_source(
             source, asked, options.averages, queries=options.ci is not None, totals=options.margins
         )
-        return averaged(measured, options, wide, systems=counts_answers(call))
+        return averaged(measured, options, wide, counts_unanswered=counts_answers(call))
 
     return answer_of(
         call, compute, lambda types: schema(asked, options, wide, call), keys=call.columns.cell_keys, in_pieces=True
@@ -113,7 +113,7 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
     def compute(source: Source) -> Answer:
         measured = values_of_source(source, named, options.averages, queries=options.ci is not None)
         wanted = wide if named else wide_of(measured.asked)
-        return averaged(measured, options, wanted, systems=counts_answers(call))
+        return averaged(measured, options, wanted, counts_unanswered=counts_answers(call))
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         saved_values.check_layout(named, options.layout)
@@ -142,7 +142,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
                 [pooled_rows.if_calibrated(inputs, metric) for _, metric, _ in wanted]
             )
         if options.ci is not None:
-            tables[-1] |= holding(ends_of_rows(inputs, wanted, value, areas, options), value)
+            tables[-1] |= ends_around_value(ends_of_rows(inputs, wanted, value, areas, options), value)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
 
@@ -175,7 +175,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     averages = options.averages
     if not call.columns.query:
         alike = options.lists_averages or pooled_rows.one_average(asked, averages[0], call)
-        return Wide(alike, weighs(call), [False] * len(asked), systems=False, calibrated=True)
+        return Wide(alike, weighs(call), [False] * len(asked), counts_unanswered=False, calibrated=True)
     weighted, conventions = call.columns.weight is not None, call.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
     averages_shown = {None} if len(over) < len(asked) else set[str | None]()
@@ -192,9 +192,9 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     check_choice("layout", layout, get_args(Layout))
     call, asked = planned(plan, metrics, Needs(verb=PER_QUERY))
     if layout == "long":
-        check_key_names(call.columns.keys, (*PER_QUERY_COLUMNS, *ANSWERED))
+        check_key_names(call.columns.keys, (*PER_QUERY_COLUMNS, *ANSWERED_COLUMN))
     elif not call.of_values:
-        check_wide([*(name for name, _ in asked or ()), *ANSWERED], call.columns)
+        check_wide([*(name for name, _ in asked or ()), *ANSWERED_COLUMN], call.columns)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.distributes:
@@ -204,12 +204,12 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
             return distributed_answer(work_of(Measuring, source, asked or (), (None,)), source, finish)
         measured = values_of_source(source, asked)
         if layout == "wide" and call.of_values:
-            check_wide([*(name for name, _ in measured.asked), *ANSWERED], call.columns, ())
+            check_wide([*(name for name, _ in measured.asked), *ANSWERED_COLUMN], call.columns, ())
         return query_rows(measured, layout, answers=True)
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         saved_values.check_layout(asked, layout)
         columns = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else PER_QUERY_COLUMNS
-        return columns | ANSWERED
+        return columns | ANSWERED_COLUMN
 
     return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=True)

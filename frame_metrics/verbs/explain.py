@@ -17,7 +17,7 @@ from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import check_castable
-from frame_metrics.measuring.pieces import facts, system_numbers, work_of
+from frame_metrics.measuring.pieces import fact_columns, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
 from frame_metrics.measuring.work import PieceWork
@@ -92,7 +92,7 @@ class Explaining(PieceWork):
         if system:  # named by value, because the rows here may have no row of a system
             numbers = system_numbers(log.index, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
             named[system] = self.system_names.gather(numbers)
-        return Answer({**answer.keys} | named, answer.columns | facts(log, len(table), self))
+        return Answer({**answer.keys} | named, answer.columns | fact_columns(log, len(table), self))
 
 
 def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any, ...]]:

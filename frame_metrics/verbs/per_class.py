@@ -19,11 +19,11 @@ from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.results import (
     ENDS,
-    WIDE,
+    WIDE_SUFFIXES,
     EvaluateOptions,
     IntervalOptions,
+    ends_around_value,
     float_column,
-    holding,
     integer_column,
     labels,
 )
@@ -71,7 +71,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
     columns |= {} if ci is None else dict.fromkeys(ENDS, pl.Float64)
     if layout == "wide":
         columns = {"support": amount, "n": pl.Int64}
-        ends = ("",) if ci is None else ("", *(WIDE[end] for end in ENDS))
+        ends = ("",) if ci is None else ("", *(WIDE_SUFFIXES[end] for end in ENDS))
         wide = [name + end for name, _ in asked for end in ends]
         check_wide(wide, call.columns, ("class", *average, *columns))
         columns |= dict.fromkeys(wide, pl.Float64)
@@ -147,7 +147,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
         lines = [cases.k + ordered.index(one[2]) for one in wanted]
         for i, line, found in zip(of, lines, _over_classes(several, wanted, value[of, lines], over), strict=True):
             ends[:, i, line] = found
-    both = {} if options.ci is None else holding(ends, value)
+    both = {} if options.ci is None else ends_around_value(ends, value)
     return Lines(cases, inputs.segments, ordered, value, undefined, there, np.concatenate([support, every]), both)
 
 
@@ -206,7 +206,7 @@ def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answ
         for name, each in {"value": lines.value, **lines.ends}.items():
             values = np.where(lines.in_result, each, np.nan)
             columns |= {
-                f"{one}{WIDE[name]}": float_column(own[line, segment])
+                f"{one}{WIDE_SUFFIXES[name]}": float_column(own[line, segment])
                 for (one, _), own in zip(asked, values, strict=True)
             }
     return Answer(

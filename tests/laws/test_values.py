@@ -80,7 +80,7 @@ def _table(values: Values) -> pl.DataFrame:
     columns: dict[str, Any] = {"known": index.known, "own": index.of_log, "answered": index.answered}
     columns |= {"evaluated": values.evaluated, "unanswered": values.unanswered.astype(int)}
     columns |= {f"value {i}": one for i, one in enumerate(values.value)}
-    columns |= {f"rows {i}": one for i, one in values.rows.items()}
+    columns |= {f"rows {i}": one for i, one in values.n_rows.items()}
     for name, held in (("count", values.counts), ("weight", values.weights)):
         columns |= {f"{name} {i} {j}": one for i, each in held.items() for j, one in enumerate(each)}
     columns |= {} if values.weight is None else {"weight": values.weight}

@@ -72,7 +72,7 @@ def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
     the ideal, such as recall and ndcg, these count as queries that only the machine judged. Let people judge the same
     documents, or pass the machine's judgments of these documents only, for all queries alike
     """
-    return seen_of(sides.both.all_values.index, "queries", sides.both.fewer, sides.both.people.judged)
+    return seen_of(sides.both.all_values.index, "queries", sides.both.partly_judged, sides.both.people.judged)
 
 
 @check("warning", "segments")

@@ -75,8 +75,8 @@ def _unanswered(numbers: Values, least: float, most: float) -> Seen | None:
     """Count the systems with numbers of queries that they did not answer, as ``lacking`` does."""
     none = (
         np.zeros(len(numbers.evaluated), bool)
-        if numbers.without_number is None
-        else np.all(numbers.without_number, axis=0)
+        if numbers.without_value is None
+        else np.all(numbers.without_value, axis=0)
     )
     seen = lacking(numbers.index, numbers.unanswered & ~none, ~none, least, most)
     if seen is None or not seen.n:
@@ -105,16 +105,16 @@ def unanswered_numbers(numbers: Values) -> Seen | None:
 @check("warning", "numbers")
 def numbers_that_are_undefined(numbers: Values) -> Seen:
     """null or NaN: left out of means, and counted in n_undefined; undefined= sets what they count as"""
-    there = np.ones(numbers.value.shape, bool) & (True if numbers.without_number is None else ~numbers.without_number)
+    there = np.ones(numbers.value.shape, bool) & (True if numbers.without_value is None else ~numbers.without_value)
     return _seen(numbers, np.isnan(numbers.value) & there, there)
 
 
 @check("warning", "queries")
 def queries_without_a_number(numbers: Values) -> Seen | None:
     """they have no number for a metric that other queries have, so its mean leaves them out"""
-    if numbers.without_number is None:
+    if numbers.without_value is None:
         return None
-    absent = np.any(numbers.without_number, axis=0)
+    absent = np.any(numbers.without_value, axis=0)
     return seen_of(numbers.index, "queries", np.asarray(absent), np.ones(len(absent)))
 
 

@@ -14,8 +14,8 @@ from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import RankOrder, SortedView
 from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check_choice, check_key_names
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
-from frame_metrics.measuring.queries import check_grades, each_ranking, lacks_scale
+from frame_metrics.measuring.pieces import Measuring, measure_in_pieces, work_of
+from frame_metrics.measuring.queries import check_grades, lacks_scale, measure_rankings
 from frame_metrics.measuring.results import averaged, query_rows
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -67,7 +67,9 @@ def bounds(
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade, baseline), source)
+            every = measure_in_pieces(
+                work_of(Bounding, source, asked * STACKED, (None,), of, max_grade, baseline), source
+            )
         else:
             log = source.log(keep_row_numbers=of == "unjudged")
             check_grades(asked, log)
@@ -110,7 +112,7 @@ def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, base
         raise NotComputableError(
             "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
         )
-    values = each_ranking(log, asked)
+    values = measure_rankings(log, asked)
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
     each = [values.value, *ends] if baseline is None else of_differences(log, values, max_grade, baseline, ends[:2])
     if baseline is not None:
@@ -135,7 +137,7 @@ def _ordered(log: Log, asked: Asked) -> Array:
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
-            values[at] = each_ranking(one, [asked[i] for i in at]).value
+            values[at] = measure_rankings(one, [asked[i] for i in at]).value
     return values
 
 

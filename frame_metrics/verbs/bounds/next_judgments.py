@@ -24,8 +24,8 @@ from frame_metrics.fast.take_rows import to_array
 from frame_metrics.hidden import ORDER, SYSTEM, THERE
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE, spans
-from frame_metrics.measuring.pieces import facts, gather, work_of
-from frame_metrics.measuring.queries import check_grades, each_ranking
+from frame_metrics.measuring.pieces import fact_columns, gather, work_of
+from frame_metrics.measuring.queries import check_grades, measure_rankings
 from frame_metrics.measuring.work import PieceWork
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
@@ -131,7 +131,7 @@ class Unjudged(PieceWork):
         table = _first(_unjudged(log, []), "depth", self.n)
         keys = _keys(table, log, self.named)
         keys |= {ORDER: keys[self.named[-1]]} if ordered else {}
-        fact, size = facts(log, max(len(table), 1), self), len(table)
+        fact, size = fact_columns(log, max(len(table), 1), self), len(table)
         there = pl.Series(THERE, np.arange(max(size, 1)) < size)
         rows = {name: np.append(at, np.full(max(1 - size, 0), NONE)) for name, at in keys.items()}
         found = {name: table[name].cast(kind).extend_constant(None, max(1 - size, 0)) for name, kind in FOUND.items()}
@@ -240,7 +240,7 @@ def _with_narrowing(
 
 def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
     """Raise if no judgment moves a metric only because queries without a judgment are not evaluated."""
-    grid, evaluated = log.grid, each_ranking(log, []).evaluated
+    grid, evaluated = log.grid, measure_rankings(log, []).evaluated
     left_out = ~evaluated
     if not left_out[unjudged["ranking"].to_numpy()].any():
         return
@@ -280,7 +280,7 @@ def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> 
 
 def _shares(log: Log, base: int | None) -> Array:
     """Return the share of each ranking in the mean over queries and systems; the baseline does not count."""
-    grid, measured = log.grid, each_ranking(log, [])
+    grid, measured = log.grid, measure_rankings(log, [])
     if len(log.table) and not measured.evaluated.any():
         raise NotComputableError(f"no query has a judgment, and bounds are those of queries that have one; {BEGIN}")
     weight = measured.evaluated * (1.0 if measured.weight is None else measured.weight)

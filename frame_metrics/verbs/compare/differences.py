@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.pairs import pair_systems
-from frame_metrics.measuring.results import UNANSWERED, float_column, integer_column, labels
+from frame_metrics.measuring.results import UNANSWERED_COLUMN, float_column, integer_column, labels
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -42,7 +42,7 @@ _FIGURES: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Floa
 _PAIRED = _FIGURES | dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
 _OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in _PAIRED.items()}
 PAIR_COLUMNS = _PAIRED | TESTED
-QUERY_PAIR_COLUMNS = _PAIRED | UNANSWERED | TESTED
+QUERY_PAIR_COLUMNS = _PAIRED | UNANSWERED_COLUMN | TESTED
 TEAM_COLUMNS = (
     {name: kind for name, kind in _OF_TEAMS.items() if name not in RELATIVE} | {"n_unjudged": pl.Int64} | TESTED
 )
@@ -52,7 +52,7 @@ SPLIT: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float6
 NOTE: dict[str, Any] = {"split_note": pl.String}
 PROXY_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *INFERENCE[:-1]), pl.Float64)
 PROXY_COLUMNS |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
-PROXY_COLUMNS |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
+PROXY_COLUMNS |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED_COLUMN | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
 
 

@@ -100,7 +100,7 @@ def _of_values(all_values: Values, at: int, system: Any) -> tuple[Array, Array, 
     """Return the values of a system, with the numbers of their segments and clusters; undefined ones are left out."""
     segment, values = all_values.index.segment, filled(all_values, at)
     some = all_values.evaluated & np.isfinite(values) & _is_of(system, all_values.index)
-    some &= True if all_values.without_number is None else ~all_values.without_number[at]
+    some &= True if all_values.without_value is None else ~all_values.without_value[at]
     return values[some], segment[some], None if all_values.cluster is None else all_values.cluster[some]
 
 

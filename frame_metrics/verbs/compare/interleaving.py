@@ -11,9 +11,9 @@ import numpy as np
 from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.pairs import Pairing, paired_systems
+from frame_metrics.measuring.pairs import Pairing, pairing_of_systems
 from frame_metrics.measuring.results import integer_column
-from frame_metrics.measuring.values import without
+from frame_metrics.measuring.values import without_values_at
 from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.compared import INTERLEAVING
@@ -69,8 +69,8 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
         measured = values_of_source(source, asked)
         # A list with rows of only one team compares nothing.
         unjudged = without_judgment(measured)
-        measured = without(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
-        pairing = paired_systems(measured, options.baseline, options.noun)
+        measured = without_values_at(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
+        pairing = pairing_of_systems(measured, options.baseline, options.noun)
         if options.per_query:
             return query_differences(pairing)
         return _with_unjudged(pairs_tested(pairing, options), pairing, unjudged)

@@ -97,7 +97,7 @@ class Standing:
 def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
     """Return the answer: a row for each segment, metric and system, the best system first."""
     given = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
-    answer = averaged(values, given, systems=True)
+    answer = averaged(values, given, counts_unanswered=True)
     index, asked = values.index, values.asked
     groups, m = groups_of(index.cells, margins=False).each[0], len(asked)
     segment, system = np.zeros((2, len(groups)), np.int64)
@@ -198,5 +198,5 @@ def _reliability(here: QueryValues, metric: int) -> float:
     """Return the reliability of a metric's means in a segment, NaN if it is not known."""
     if here.weight is not None or here.cluster is not None:
         return np.nan
-    values = np.where(here.without_number[metric], np.nan, here.values[metric])
+    values = np.where(here.without_value[metric], np.nan, here.values[metric])
     return reliability(values[~np.isnan(values).all(axis=1)])

@@ -13,9 +13,9 @@ from frame_metrics.backends.progress import progress
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.baseline import paired_with, saved_call
-from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
+from frame_metrics.measuring.pairs import Pairing, QueryValues, pairing_of_systems
 from frame_metrics.measuring.results import float_column
-from frame_metrics.measuring.values import Values, without
+from frame_metrics.measuring.values import Values, without_values_at
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -45,10 +45,10 @@ def pairing_function(call: Call, asked: Asked | None, options: CompareOptions) -
             judged = values.evaluated | (values.unanswered > 0)
             check_shared(values.index, paired=not options.saved)
             # Judged queries that a system did not answer stay, without a number, so that n_unanswered counts them.
-            values = replace(without(values, ~values.evaluated), evaluated=judged)
+            values = replace(without_values_at(values, ~values.evaluated), evaluated=judged)
         if options.saved:
             return paired_with(values, baseline_call or saved_call(options.baseline, call, values.asked))
-        return paired_systems(values, options.baseline)
+        return pairing_of_systems(values, options.baseline)
 
     return paired
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.pairs import ByPeople, Pairing, QueryValues, paired_systems
+from frame_metrics.measuring.pairs import ByPeople, Pairing, QueryValues, pairing_of_systems
 from frame_metrics.measuring.proxies import both_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -26,7 +26,7 @@ from frame_metrics.verbs.compare.options import CompareOptions
 def paired_both(source: Source, asked: Asked, options: CompareOptions) -> Pairing:
     """Pair systems query by query, with values by the machine and by people."""
     both = both_of(source, asked)
-    return replace(paired_systems(both.all_values, options.baseline), people=both.people)
+    return replace(pairing_of_systems(both.all_values, options.baseline), people=both.people)
 
 
 def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
