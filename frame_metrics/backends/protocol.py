@@ -264,3 +264,6 @@ class SeparateJudgments:
         """Return a key column of the judgments; ``name`` is its name in the log."""
         own = self.columns[name]
         return self.read([own])[own]
+
+
+NO_JUDGMENTS = SeparateJudgments(None, {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -21,6 +20,7 @@ from frame_metrics.data.sorting import RankOrder, SortedView, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
@@ -49,7 +49,7 @@ class Log(Facts):
     answered_by_column: Array | None = None
     spelled: Sequence[Sequence[str]] = ()  # texts of labels, and of predictions, that are, or are like, positive=
 
-    @cached_property
+    @computed_once
     def answered(self) -> Array:
         """True for rankings with a row, even if it is one without results, shape (rankings,).
 
@@ -66,7 +66,7 @@ class Log(Facts):
         place = rankings.values.get("rank", rankings.values.get("score"))
         return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0
 
-    @cached_property
+    @computed_once
     def judgments(self) -> pl.DataFrame:
         """The table with grades and labels: the separate judgments, else the rows of the log.
 
@@ -103,7 +103,7 @@ class Log(Facts):
         """Number of rows, with those of queries without results."""
         return self.key_source.n_rows
 
-    @cached_property
+    @computed_once
     def known_relevant(self) -> Array | None:
         """Number of relevant documents of each ranking's query, by ``n_relevant=``; None where it is not named."""
         values = self.grid.rankings.values
@@ -167,7 +167,7 @@ class Log(Facts):
             return np.full(len(self.grid.segment_query[block]), self.conventions.collection_size_number)
         return None if self._sizes is None else self._sizes[block]
 
-    @cached_property
+    @computed_once
     def _sizes(self) -> Array | None:
         """The collection size of each ranking's query, by a column, or the number of rows if the frame lists all.
 
@@ -180,12 +180,12 @@ class Log(Facts):
         np.maximum.at(most, grid.segment_query, grid.rankings.lengths)
         return most[grid.segment_query]
 
-    @cached_property
+    @computed_once
     def key_source(self) -> KeyRows:
         """The rows that hold keys."""
         return KeyRows(self.columns, self.table, self.empty_queries, self.separate_judgments, self.origin)
 
-    @cached_property
+    @computed_once
     def index(self) -> Index:
         """The system, the segment and the query of each ranking."""
         grid, columns, key_source = self.grid, self.columns, self.key_source
@@ -207,7 +207,7 @@ class Log(Facts):
     def _segment_known(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
-        if not set(self.columns.by) & set(self.columns.shape.from_judgments) or grid.pool is None:
+        if grid.pool is None or not set(self.columns.by) & set(self.columns.shape.from_judgments):
             return grid.segment_known
         # Only the judgments have some columns of segments: these are unknown for a query without judgments.
         mine = np.bincount(grid.segment, grid.pool.lengths > 0, minlength=len(grid.segment_row)) > 0
@@ -226,7 +226,7 @@ class Log(Facts):
             if key not in theirs or name in self.columns.shape.from_judgments
         ]
 
-    @cached_property
+    @computed_once
     def sorter(self) -> Sorter:
         """The sorter of the log's rows."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
@@ -303,6 +303,9 @@ class WholeLogFacts:
 
     systems: int | None  # number of all systems; None if unknown, if none is named, or if each system is a column
     other_systems: bool = False  # whether other pieces may have others; one system without rows stands for them here
+
+
+NO_PIECE = WholeLogFacts(None)  # where nothing is known beside the rows
 
 
 @dataclass(frozen=True, eq=False)

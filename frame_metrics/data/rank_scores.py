@@ -13,6 +13,7 @@ from frame_metrics.errors import ColumnError, quote
 from frame_metrics.hidden import POSITIONS, SCORES
 from frame_metrics.roles.columns import ROLES, Columns
 
+CALLED_RANK = {"rank", *ROLES["rank"].names}
 SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
 
 
@@ -21,7 +22,7 @@ def called_positions(columns: Columns) -> list[str]:
     if columns.rank or not columns.score or not columns.query:
         return []
     names = columns.shape.per_system if columns.score == columns.shape.stacked_column else (columns.score,)
-    return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
+    return [name for name in names if name.strip().lower() in CALLED_RANK]
 
 
 def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.Series]) -> tuple[set[str], set[str]]:

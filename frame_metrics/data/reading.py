@@ -14,7 +14,7 @@ from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judged_rows import align_with_judgments, match
 from frame_metrics.data.judgments import JudgmentTable, lay_out, number_clusters, read_judgments
-from frame_metrics.data.log import Log, WholeLogFacts
+from frame_metrics.data.log import NO_PIECE, Log, WholeLogFacts
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.systems_as_columns import systems_of
@@ -96,9 +96,11 @@ def read_log(
         _check_repeated(rankings, log, columns, no_system=no_system)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
-    all_keys, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
+    all_keys = log
+    if len(empty_queries):
+        all_keys, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
     # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
-    facts = whole_log or WholeLogFacts(None)
+    facts = whole_log or NO_PIECE
     grid = build_grid(
         all_keys, rankings, columns, judged, totals=totals, systems=facts.systems, other_systems=facts.other_systems
     )
@@ -143,8 +145,6 @@ def _with_empty_rankings(
 
     Returns the keys of all rows, and the rankings.
     """
-    if not len(empty_queries):
-        return log, rankings
     sort_key = frame[ORIGIN].to_numpy()
     both = pl.concat([log.select(columns.internal_keys), empty_queries.select(columns.internal_keys)])
     return both, rankings.with_empty_rankings(empty_queries, sort_key if row is None else sort_key[row])

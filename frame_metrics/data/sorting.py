@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.fast.rank_order import rank_order
 from frame_metrics.fast.take_rows import in_double
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -32,7 +32,7 @@ class Sorter:
     columns: Columns
     conventions: Conventions
 
-    @cached_property
+    @computed_once
     def has_nulls(self) -> bool:
         """True if any score or rank is null."""
         name = next((name for name in ("rank", "score") if name in self.table.columns), None)
@@ -61,8 +61,7 @@ class Sorter:
         rank_places, equal = (None, False) if order == "none" else rank_order(score, lengths)
         every = rank_places is not None or order == "none" or len(score) <= threads.SMALL
         # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
-        stop = lengths[lengths > 0].cumsum()
-        looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
+        looked_at = score if every else score[_ends(lengths)]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), NULL_IF_NOT_RETRIEVED, infinite=MAKE_FINITE)
@@ -139,6 +138,12 @@ class Sorter:
                 f"documents of type {doc.dtype} have no text to order equal scores by; pass ties='worst' or 'order'"
             ) from None
         return -text.rank("dense").to_numpy().astype(np.int64)
+
+
+def _ends(lengths: Array) -> Array:
+    """Return the positions of the first and the last row of each ranking that has rows."""
+    stop = lengths[lengths > 0].cumsum()
+    return np.concatenate([[0], stop[:-1], stop - 1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,15 +11,18 @@ import numpy as np
 T = TypeVar("T")
 
 
-class cached_array(cached_property[T]):
-    """A property that is computed once; if it is an array, it is read-only."""
+class computed_once(cached_property[T]):
+    """A property that is computed once; if it is an array, it is read-only.
+
+    It has no lock, as that of Python has before 3.12: threads that ask for it at once may each compute it.
+    """
 
     if not TYPE_CHECKING:  # for type checkers it is a cached_property
 
         def __get__(self, owner: Any, kind: type | None = None) -> Any:
             if owner is None:
                 return self
-            value = self.func(owner)  # without the lock of cached_property (before 3.12): one thread has a block
+            value = self.func(owner)
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             owner.__dict__[self.attrname] = value
@@ -27,7 +30,7 @@ class cached_array(cached_property[T]):
 
 
 class Remembers:
-    """An object that remembers computed values by a key; ``cached_array`` is for a value without a key."""
+    """An object that remembers computed values by a key; ``computed_once`` is for a value without a key."""
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Return the value that ``make`` returned at the first call with this key; an array becomes read-only."""

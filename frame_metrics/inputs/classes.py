@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs.cached_arrays import cached_array, make_read_only
+from frame_metrics.inputs.cached_arrays import computed_once, make_read_only
 from frame_metrics.inputs.rows import Array, others
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -82,7 +82,7 @@ class Classes:
         seen = np.repeat(self.seen[g][None], n, axis=0)
         return Classes(none, true, found, amount, (n, self.k, self.f), seen, taken, self.cluster_error)
 
-    @cached_array
+    @computed_once
     def predicted_class(self) -> Array:
         """The class that each cell's prediction stands for, K for none, shape (cells,)."""
         if self.cluster_error is not None:
@@ -120,12 +120,12 @@ class Classes:
         """
         return of_table[:, of] if len(self.amount) != 1 else of_table[self.table, of][None]
 
-    @cached_array
+    @computed_once
     def decided(self) -> Array:
         """The cells with a prediction, or a cluster, shape (cells,)."""
         return self.found < self.f
 
-    @cached_array
+    @computed_once
     def shares(self) -> tuple[Array, Array, Array]:
         """The shares of the rows with a prediction: of each cell, of its class, and of its prediction, 0 without any.
 
@@ -145,37 +145,37 @@ class Classes:
         same_found = _pairs(self.by(self.found, self.f + 1, rows)).sum(axis=1)
         return _pairs(self.total(rows)), same_class, same_found, self.total(_pairs(rows))
 
-    @cached_array
+    @computed_once
     def actual(self) -> Array:
         """Rows of each class, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.predicted_class >= 0)
 
-    @cached_array
+    @computed_once
     def predicted(self) -> Array:
         """Rows predicted to be of each class, shape (n, K)."""
         return self.by(self.predicted_class, self.k, self.amount, self.predicted_class < self.k)
 
-    @cached_array
+    @computed_once
     def hits(self) -> Array:
         """Rows of each class that were predicted rightly, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.predicted_class == self.true)
 
-    @cached_array
+    @computed_once
     def undecided(self) -> Array:
         """Rows of each class without a prediction, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.predicted_class == self.k)
 
-    @cached_array
+    @computed_once
     def answered(self) -> Array:
         """Rows of each class with a prediction, shape (n, K)."""
         return self.by(self.true, self.k, self.amount, self.predicted_class < self.k)
 
-    @cached_array
+    @computed_once
     def size(self) -> Array:
         """All rows, shape (n,)."""
         return self.actual.sum(axis=1)
 
-    @cached_array
+    @computed_once
     def is_whole(self) -> bool:
         """True if all counts are whole, so that differences of their sums are exact."""
         return bool((self.amount == np.floor(self.amount)).all())
@@ -184,7 +184,7 @@ class Classes:
         """Return the 2x2 tables of one class against the rest."""
         return self.against_rest.part(slice(c * self.n, (c + 1) * self.n))
 
-    @cached_array
+    @computed_once
     def against_rest(self) -> FullConfusion:
         """The 2x2 tables of each class against the rest, those of the first class first, shape (K * n,)."""
         hits, up = self.hits, self.undecided

@@ -9,7 +9,7 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, FullRanking, Gain, Rows, gain_of
-from frame_metrics.inputs.cached_arrays import cached_array
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import sums_between
 
 
@@ -42,12 +42,12 @@ class Expected(FullRanking):
     def listed_relevant(self) -> Array:
         return self.run.listed_relevant
 
-    @cached_array
+    @computed_once
     def _rows_in(self) -> Array:
         """Number of rows of each tie."""
         return np.bincount(self.tie_number)
 
-    @cached_array
+    @computed_once
     def _relevant_in(self) -> Array:
         """Number of relevant rows of each tie."""
         return np.bincount(self.tie_number, self.good)
@@ -58,14 +58,14 @@ class Expected(FullRanking):
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
 
-    @cached_array
+    @computed_once
     def relevant(self) -> Rows:
         """Rows that may hold a relevant document, with the share of the orders in which they do."""
         rows = self.rows_with(self.good)
         # Added up in order, shares whose sum is 1 give exactly 1.
         return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, one_by_one=True)
 
-    @cached_array
+    @computed_once
     def _tie_of(self) -> tuple[Array, Array, Array]:
         """For each row where a relevant document may stand: the row, its tie, and the first such row of that tie."""
         row = np.flatnonzero(self._relevant_in[self.tie_number])
@@ -116,7 +116,7 @@ class Expected(FullRanking):
         seen = self.rows_with(rows)
         return seen.total_within(k, seen.value * seen.by_rank(weight))
 
-    @cached_array
+    @computed_once
     def precision(self) -> Array:
         """The mean over all orders of the precision at each rank, counted as 0 if no relevant document stands there.
 
@@ -129,7 +129,7 @@ class Expected(FullRanking):
         above = higher + place * (self._relevant_in[tie] - 1) / others
         return self.relevant.value * (above + 1) / self.relevant.rank
 
-    @cached_array
+    @computed_once
     def is_first(self) -> Array:
         """The share of the orders in which the first relevant document stands at a row, shape (relevant rows,).
 

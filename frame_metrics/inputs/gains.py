@@ -46,7 +46,7 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
             lacking = listed(missing[:3].tolist())
             raise BadValueError(f"gain: there is none for the grades {lacking}; add them")
         return np.where(mapped, values[place], 0.0)
-    grade = np.where(grade > 0, grade, 0).astype(np.float64)
+    grade = np.where(grade > 0, grade, 0).astype(np.float64, copy=False)
     if gain != "exp":
         return grade
     with np.errstate(over="ignore"):

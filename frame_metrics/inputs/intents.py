@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, spans
 
 MASKED = 63  # up to so many subtopics, a set of them is one integer; with more, each document is a group
@@ -73,7 +73,7 @@ class Intents(Remembers):
         self._seen_cell = found.query * self._width + found.value.astype(np.int64)
         self._relevant = np.bincount(self._cell, minlength=found.n_queries * self._width)
 
-    @cached_array
+    @computed_once
     def seen(self) -> Rows:
         """The rows of retrieved documents; the value counts the documents above, relevant to the same subtopic."""
         order = np.argsort(self._seen_cell, kind="stable")
@@ -82,12 +82,12 @@ class Intents(Remembers):
         above[order] = np.arange(len(order)) - np.searchsorted(cell, cell)
         return self._found.with_values(above)
 
-    @cached_array
+    @computed_once
     def relevant(self) -> Array:
         """Number of documents, retrieved or not, relevant to the subtopic of each row of ``seen``, shape (rows,)."""
         return self._relevant[self._seen_cell]
 
-    @cached_array
+    @computed_once
     def count(self) -> Array:
         """Number of subtopics of each query that have a relevant document, shape (queries,)."""
         return np.count_nonzero(self._relevant.reshape(-1, self._width), axis=1)

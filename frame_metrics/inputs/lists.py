@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import cached_array
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import EXACT, Array, Segmented
 
 ROOM = 1 << 20  # size of a table of counts that is allowed however few results there are
@@ -36,7 +36,7 @@ class Lists(Segmented):
         self._weight, self._shape, self.n_queries, self.catalogue = weight, shape, shape[0], catalogue
         self._different = different
 
-    @cached_array
+    @computed_once
     def count(self) -> Array:
         """Number of documents that are shown in each segment, shape (segments,)."""
         return super().count if self._different is None else self._different
@@ -51,17 +51,17 @@ class Lists(Segmented):
         some = np.flatnonzero(times > 0)  # the list of a query of weight 0 shows nothing
         return some if there is None else there[some], times[some]
 
-    @cached_array
+    @computed_once
     def query(self) -> Array:
         """The segment of each document that is shown there, ascending, shape (documents,)."""
         return self._counted[0] // max(self._shape[1], 1)
 
-    @cached_array
+    @computed_once
     def n_lists(self) -> Array:
         """The number of lists of its segment that show each document, weighted by their queries, (documents,)."""
         return self._counted[1].astype(np.float64)
 
-    @cached_array
+    @computed_once
     def sorted_shares(self) -> Array:
         """The share of each document in all showings of its segment, sorted ascending in each, shape (documents,)."""
         most = self.n_lists.max(initial=0) + 1

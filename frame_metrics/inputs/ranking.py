@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only, read_only_view
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only, read_only_view
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
@@ -92,17 +92,17 @@ class FullRanking(Remembers):
         """Number of queries, those without rows included."""
         return len(self.lengths)
 
-    @cached_array
+    @computed_once
     def starts(self) -> Array:
         """Start of each query's rows, shape (queries,)."""
         return self.lengths.cumsum() - self.lengths
 
-    @cached_array
+    @computed_once
     def everything_retrieved(self) -> bool:
         """True if every row was retrieved."""
         return np.count_nonzero(self.n_ret == self.lengths) == self.n_queries
 
-    @cached_array
+    @computed_once
     def _even(self) -> bool:
         """True if all queries have the same number of rows, above 0."""
         return bool(self.n_queries and self.lengths[0] and (self.lengths == self.lengths[0]).all())
@@ -134,7 +134,7 @@ class FullRanking(Remembers):
         begin = self.starts.repeat(self.lengths)
         return np.arange(1, len(begin) + 1) - begin
 
-    @cached_array
+    @computed_once
     def _row_rank(self) -> Array:
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
         place = self._place
@@ -226,13 +226,13 @@ class FullRanking(Remembers):
             **rows,
         )
 
-    @cached_array
+    @computed_once
     def judged(self) -> Array:
         """True for the rows that have a judgment, bool, shape (rows,)."""
         judgment = self.grade if self.label is None else self.label
         return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
-    @cached_array
+    @computed_once
     def n_judged(self) -> Array:
         """Judged documents of each query, retrieved or not, shape (queries,)."""
         if self.pool is not None:
@@ -241,25 +241,25 @@ class FullRanking(Remembers):
             return self.lengths
         return self.count_of(self.judged, None, retrieved=False)
 
-    @cached_array
+    @computed_once
     def evaluated(self) -> Array:
         """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
         judged = self.n_judged > 0
         return judged if self.relevance_known is None else judged | self.relevance_known
 
-    @cached_array
+    @computed_once
     def fully_judged(self) -> bool:
         """True where every row is judged relevant or not relevant, and all were retrieved."""
         known = (self.grade if self.label is None else self.label) >= min(self.rel, 0)
         return self.everything_retrieved and bool(known.all())
 
-    @cached_array
+    @computed_once
     def _positive(self) -> tuple[Array, Array]:
         """Rows with a positive grade, and the grades."""
         row = np.flatnonzero(self.grade > 0)
         return row, self.grade[row]
 
-    @cached_array
+    @computed_once
     def _relevant_row(self) -> Array:
         if self.label is not None:
             return np.flatnonzero(self.label == 1)
@@ -269,14 +269,14 @@ class FullRanking(Remembers):
         enough = grade >= self.rel
         return row if np.count_nonzero(enough) == len(row) else row[enough]
 
-    @cached_array
+    @computed_once
     def good(self) -> Array:
         """True for the relevant rows, bool, shape (rows,)."""
         good = np.zeros(len(self.grade), bool)
         good[self._relevant_row] = True
         return good
 
-    @cached_array
+    @computed_once
     def n_relevant(self) -> Array:
         """R: relevant documents of each query, retrieved or not, shape (queries,)."""
         if self.known_relevant is not None:
@@ -285,19 +285,19 @@ class FullRanking(Remembers):
             return self.pool.count(self.pool.relevant(self.rel), self.n_queries)
         return self.listed_relevant
 
-    @cached_array
+    @computed_once
     def listed_relevant(self) -> Array:
         """Relevant documents among the rows, retrieved or not, shape (queries,)."""
         if self.everything_retrieved:
             return self.relevant.count
         return np.bincount(self.query_of(self._relevant_row), minlength=self.n_queries)
 
-    @cached_array
+    @computed_once
     def nonrelevant(self) -> Array:
         """True for the rows that are judged not relevant, bool, shape (rows,); a negative grade is no judgment."""
         return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
 
-    @cached_array
+    @computed_once
     def n_nonrelevant(self) -> Array:
         """N: documents judged not relevant, retrieved or not, shape (queries,)."""
         if self.pool is not None:
@@ -306,14 +306,14 @@ class FullRanking(Remembers):
             return self.lengths - self.listed_relevant
         return self.count_of(self.nonrelevant, None, retrieved=False)
 
-    @cached_array
+    @computed_once
     def n_rows(self) -> Array:
         """Documents that are listed or judged, shape (queries,)."""
         if self.pool is None:
             return self.lengths
         return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
 
-    @cached_array
+    @computed_once
     def n_known(self) -> Array:
         """Documents that are listed, judged, or counted as relevant, shape (queries,)."""
         relevant = self.listed_relevant
@@ -330,7 +330,7 @@ class FullRanking(Remembers):
             else (self.size, self.n_known)
         )
 
-    @cached_array
+    @computed_once
     def relevant(self) -> Rows:
         """The relevant documents that were retrieved."""
         row = self._relevant_row
@@ -351,38 +351,38 @@ class FullRanking(Remembers):
         """1 for the first relevant document of a query, 2 for the second ..., shape (relevant rows,)."""
         return self.relevant.position
 
-    @cached_array
+    @computed_once
     def precision(self) -> Array:
         """Precision at the rank of each relevant document, shape (relevant rows,)."""
         return self.position / self.rank
 
-    @cached_array
+    @computed_once
     def is_first(self) -> Array:
         """True where a relevant document is the first of its query, shape (relevant rows,)."""
         return self.position == 1
 
-    @cached_array
+    @computed_once
     def precisions(self) -> Sums:
         """The sums of the precisions at the ranks of relevant documents."""
         return Sums(self.relevant, self.precision)
 
-    @cached_array
+    @computed_once
     def firsts(self) -> Sums:
         """The sums that count the first relevant document."""
         return Sums(self.relevant, self.is_first)
 
-    @cached_array
+    @computed_once
     def first_reciprocals(self) -> Sums:
         """The sums of the reciprocal rank of the first relevant document."""
         return Sums(self.relevant, self.is_first / self.rank)
 
-    @cached_array
+    @computed_once
     def interpolated(self) -> Array:
         """The greatest precision at this relevant document or a later one, shape (relevant rows,)."""
         backwards = np.maximum.accumulate(self.relevant.grid(self.precision)[:, ::-1], axis=1)
         return backwards[:, ::-1][self.relevant.inside]
 
-    @cached_array
+    @computed_once
     def nonrelevant_above(self) -> Array:
         """Documents judged not relevant that stand above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
@@ -451,7 +451,7 @@ class FullRanking(Remembers):
         rank, value = whole.position, falling(whole)
         return Rows(whole.query, rank, value, self.n_queries, cutoffs=self.cutoffs, in_turn=True, same=whole)
 
-    @cached_array
+    @computed_once
     def intents(self) -> Intents:
         """Relevance to the subtopics of each query; without subtopics each query has one."""
         of, pool = self.subtopics, self.pool
@@ -525,7 +525,7 @@ class FullRanking(Remembers):
         falls[last[:-1]] = True
         return bool(falls.all() and (score[last] > -np.inf).all())
 
-    @cached_array
+    @computed_once
     def scores(self) -> FullScores:
         """The distinct scores of each query; documents without a score stand below all others."""
         lacking = np.maximum(self.n_known - self.lengths, 0)

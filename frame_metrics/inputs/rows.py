@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only, read_only_view
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only, read_only_view
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
@@ -119,24 +119,24 @@ class Segmented(Remembers):
         self.query, self.n_queries = query, n_queries
         make_read_only(self)
 
-    @cached_array
+    @computed_once
     def count(self) -> Array:
         """Elements of each query, shape (queries,)."""
         if self.n_queries == 1:
             return np.array([len(self.query)])
         return np.bincount(self.query, minlength=self.n_queries)
 
-    @cached_array
+    @computed_once
     def starts(self) -> Array:
         """Start of each query's elements, shape (queries,)."""
         return self.count.cumsum() - self.count
 
-    @cached_array
+    @computed_once
     def filled(self) -> Array | None:
         """The queries that have elements, ascending; None where all have some."""
         return None if np.count_nonzero(self.count) == self.n_queries else np.flatnonzero(self.count)
 
-    @cached_array
+    @computed_once
     def begins(self) -> Array:
         """Start of the elements of each query that has any, shape (filled queries,)."""
         return self.starts if self.filled is None else self.starts[self.filled]
@@ -168,7 +168,7 @@ class Segmented(Remembers):
         """Repeat the value of each query for all of its elements, shape (elements,)."""
         return of_query[self.query]
 
-    @cached_array
+    @computed_once
     def position(self) -> Array:
         """The position of each element in its query, from 1, shape (elements,)."""
         return np.arange(1, len(self.query) + 1) - self.starts[self.query]
@@ -233,12 +233,12 @@ class Rows(Segmented):
             return self._counts_within[k]
         return self.cached(k, lambda: np.bincount(self.query[self.up_to(k)], minlength=self.n_queries))
 
-    @cached_array
+    @computed_once
     def deepest(self) -> int:
         """The greatest rank."""
         return int(self.rank.max(initial=0))
 
-    @cached_array
+    @computed_once
     def counts_all_cutoffs(self) -> bool:
         """True if it pays to compute counts and sums at all cutoffs together, which takes the time of five of them.
 
@@ -251,7 +251,7 @@ class Rows(Segmented):
         """The last cutoff, or the last rank if it is smaller."""
         return min([*self.cutoffs[-1:], self.deepest])
 
-    @cached_array
+    @computed_once
     def _counts_within(self) -> Array:
         """The number of rows of each query at ranks up to 0, 1, 2 ..., shape (last cutoff + 1, queries)."""
         n, deep = self.n_queries, self.last_cutoff
@@ -279,16 +279,16 @@ class Rows(Segmented):
         """Return the positions of the rows at ranks up to ``k``."""
         return self.cached(("up to", k), lambda: np.flatnonzero(self.rank <= k))
 
-    @cached_array
+    @computed_once
     def position(self) -> Array:
         return self.rank if self.in_turn else super().position
 
-    @cached_array
+    @computed_once
     def sums(self) -> Sums:
         """The sums of the values of the rows."""
         return Sums(self, self.value)
 
-    @cached_array
+    @computed_once
     def inside(self) -> Array:
         """Marks of the cells of a (queries x longest query) grid that have a row."""
         return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
@@ -347,7 +347,7 @@ class Sums:
         reached, (running, total) = rows.count_within(k), self._running
         return np.where(reached == rows.count, total, running[reached, np.arange(rows.n_queries)])
 
-    @cached_array
+    @computed_once
     def _running(self) -> tuple[Array, Array]:
         """The sums of the first 0, 1, 2 ... values of each query, (most values + 1, queries), and of all of them."""
         rows, at = self.rows, self.rows.up_to(self.rows.last_cutoff)

@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, Segmented, first_of, ratio
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -53,32 +53,32 @@ class FullScores(Segmented):
             found += part.total(values(part))
         return found
 
-    @cached_array
+    @computed_once
     def above(self) -> Array:
         """Relevant rows with a greater score, shape (levels,)."""
         return self.before(self.tp)
 
-    @cached_array
+    @computed_once
     def retrieved(self) -> Array:
         """True for levels of real scores, False for the level of documents without a score, bool, shape (levels,)."""
         return self.score > -np.inf
 
-    @cached_array
+    @computed_once
     def pos(self) -> Array:
         """Relevant rows with exactly this score, shape (levels,)."""
         return self.tp - self.above
 
-    @cached_array
+    @computed_once
     def neg(self) -> Array:
         """Other rows with exactly this score, shape (levels,)."""
         return self.fp - self.before(self.fp)
 
-    @cached_array
+    @computed_once
     def positives(self) -> Array:
         """Relevant rows of each query, shape (queries,)."""
         return self.last(self.tp)
 
-    @cached_array
+    @computed_once
     def negatives(self) -> Array:
         """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
@@ -109,19 +109,19 @@ class FullScores(Segmented):
         none = np.zeros(self.n_queries)
         return FullConfusion(tp, fp, self.positives - tp, none, rest=self.negatives - fp)
 
-    @cached_array
+    @computed_once
     def area(self) -> Array:
         """The area under the ROC curve, NaN where no row is relevant or every row is, shape (queries,)."""
         pairs = self.total_of(lambda some: some.neg * (some.above + some.pos / 2))
         return ratio(pairs, self.positives * self.negatives)
 
-    @cached_array
+    @computed_once
     def steps(self) -> Array:
         """Precision at each score, times the number of relevant rows with it; 0 for no score, shape (levels,)."""
         precision = ratio(self.tp, self.tp + self.fp)
         return np.where((self.pos > 0) & self.retrieved, self.pos * precision, 0)
 
-    @cached_array
+    @computed_once
     def probability(self) -> Array:
         """The scores; raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
@@ -143,28 +143,28 @@ class DistinctScores(FullScores):
         self.score, self.count, self.relevant, self.n_queries = score, lengths, relevant, len(lengths)
         make_read_only(self)
 
-    @cached_array
+    @computed_once
     def query(self) -> Array:
         """The query of each row, shape (rows,)."""
         return np.repeat(np.arange(self.n_queries), self.count)
 
-    @cached_array
+    @computed_once
     def tp(self) -> Array:
         """Number of relevant rows of the query down to each row, shape (rows,)."""
         at = np.zeros(len(self.score))
         at[self._row] = 1
         return np.cumsum(at) - np.repeat(self.relevant.starts, self.count)
 
-    @cached_array
+    @computed_once
     def fp(self) -> Array:
         """Number of other rows of the query down to each row, shape (rows,)."""
         return self.position - self.tp
 
-    @cached_array
+    @computed_once
     def positives(self) -> Array:
         return self.relevant.count.astype(np.float64)
 
-    @cached_array
+    @computed_once
     def negatives(self) -> Array:
         return self.count - self.positives
 
@@ -173,13 +173,13 @@ class DistinctScores(FullScores):
         """The position of each relevant row among all rows, shape (relevant rows,)."""
         return self.relevant.each(self.starts) + self.relevant.rank - 1
 
-    @cached_array
+    @computed_once
     def area(self) -> Array:
         few = self.relevant
         pairs = few.total(few.each(self.negatives) + few.position - few.rank)  # others below each relevant row
         return ratio(pairs, self.positives * self.negatives)
 
-    @cached_array
+    @computed_once
     def steps(self) -> Array:
         out = np.zeros(len(self.score))
         out[self._row] = self.relevant.position / self.relevant.rank
@@ -216,12 +216,12 @@ class ClassScores(Remembers):
         self.seen = self._summed(None) > 0 if seen is None else seen
         make_read_only(self)
 
-    @cached_array
+    @computed_once
     def support(self) -> Array:
         """Weight of the rows of each class, shape (queries, K)."""
         return self._summed(self.weight)
 
-    @cached_array
+    @computed_once
     def has_rows(self) -> Array:
         """True for the classes that have rows, shape (queries, K)."""
         return self._summed(None) > 0
@@ -243,19 +243,19 @@ class ClassScores(Remembers):
         weight, good = self.weight[some], self.actual[some] == c
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
 
-    @cached_array
+    @computed_once
     def before(self) -> Array:
         """Number of classes before the true one of each row: of higher scores, and later ones of its own, (rows,)."""
         true, later = self.score[np.arange(len(self.score)), self.actual][:, None], self.actual[:, None]
         equal = (self.score == true) & (np.arange(self.score.shape[1]) > later)
         return ((self.score > true) | equal).sum(axis=1)
 
-    @cached_array
+    @computed_once
     def falling(self) -> Array:
         """The order of the rows by falling score of each class, if there is one segment, shape (K, rows)."""
         return np.argsort(-self.score, axis=0, kind="stable").T
 
-    @cached_array
+    @computed_once
     def probability(self) -> Array:
         """The scores, shape (rows, K); raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
@@ -382,12 +382,12 @@ class DrawnRows:
     def __init__(self, rows: FallingRows, merged: FallingRows, weight: Array) -> None:
         self.rows, self.merged, self.weight, self.n_queries = rows, merged, weight, len(weight)
 
-    @cached_array
+    @computed_once
     def scores(self) -> FullScores:
         """Counts at each score."""
         return self.rows.drawn(self.weight)
 
-    @cached_array
+    @computed_once
     def order_scores(self) -> FullScores:
         """Counts for measures of the order alone: successive scores that no relevant row has are one."""
         return self.merged.drawn(self.weight)

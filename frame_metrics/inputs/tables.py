@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs.cached_arrays import cached_array, make_read_only, read_only_view
+from frame_metrics.inputs.cached_arrays import computed_once, make_read_only, read_only_view
 from frame_metrics.inputs.rows import Array
 
 
@@ -57,7 +57,7 @@ class FullConfusion:
         """Undecided negatives: other documents without a decision, shape (n,)."""
         return self.undecided[1]
 
-    @cached_array
+    @computed_once
     def tn(self) -> Array:
         """True negatives: the rest of the collection, shape (n,)."""
         if self.rest is not None:
@@ -74,22 +74,22 @@ class FullConfusion:
             )
         return rest
 
-    @cached_array
+    @computed_once
     def predicted(self) -> Array:
         """Documents that were retrieved, with the places that were not filled, shape (n,)."""
         return self.tp + self.fp + self.empty
 
-    @cached_array
+    @computed_once
     def actual(self) -> Array:
         """Relevant documents, shape (n,)."""
         return self.tp + self.fn + self.up if self.totals is None else self.totals[0]
 
-    @cached_array
+    @computed_once
     def negative(self) -> Array:
         """Documents that are not relevant, shape (n,)."""
         return self.fp + self.tn + self.un if self.totals is None else self.totals[1]
 
-    @cached_array
+    @computed_once
     def population(self) -> Array:
         """All documents, N, shape (n,): the sum of the six cells."""
         return self.actual + self.negative if self.totals is None else self.totals[2]
@@ -104,7 +104,7 @@ class FullConfusion:
         """N² times (observed agreement - agreement by chance), the numerator of kappa, shape (n,)."""
         return self.negative * (self.tp - self.fn) + self.actual * (self.tn - self.fp)
 
-    @cached_array
+    @computed_once
     def inverse(self) -> FullConfusion:
         """The table with the two classes exchanged: relevant documents become negatives."""
         nothing = np.zeros(len(self.tp))

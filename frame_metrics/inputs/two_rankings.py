@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, cached_array, make_read_only
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, Segmented
 
 
@@ -48,17 +48,17 @@ class TwoRankings(Remembers):
         place, first, last = (values[:, there] for values in (self.place, self.first, self.last))
         return TwoRankings(np.minimum(self.lengths, k), self.query[there], place, first, last, self.ties)
 
-    @cached_array
+    @computed_once
     def common(self) -> Array:
         """Documents that both rankings have, shape (queries,)."""
         return np.bincount(self.query, minlength=self.n_queries)
 
-    @cached_array
+    @computed_once
     def one_empty(self) -> Array:
         """True where one of two rankings has no document, and the other has some, shape (queries,)."""
         return (self.lengths == 0).any(axis=0) & (self.lengths > 0).any(axis=0)
 
-    @cached_array
+    @computed_once
     def depths(self) -> Rows:
         """Every depth from 1 to the end of the longer ranking, query after query."""
         longer = self.lengths.max(axis=0)
@@ -66,7 +66,7 @@ class TwoRankings(Remembers):
         depth = Segmented(query, self.n_queries).position
         return Rows(query, depth, depth, self.n_queries)
 
-    @cached_array
+    @computed_once
     def overlap(self) -> Array:
         """Number of common documents down to each depth, shape (depths,); with ties the mean over all orders.
 
@@ -93,7 +93,7 @@ class TwoRankings(Remembers):
         at = self.depths.starts[self.query[there]] + depth[there] - 1
         return self.depths.running(np.bincount(at, value[there], minlength=len(self.depths.query)))
 
-    @cached_array
+    @computed_once
     def agreement(self) -> Array:
         """The share of common documents down to each depth, shape (depths,).
 
@@ -104,7 +104,7 @@ class TwoRankings(Remembers):
         beyond = np.maximum(depths.rank - shorter[depths.query], 0)
         return (self.overlap + at_end[depths.query] * beyond / np.maximum(shorter, 1)[depths.query]) / depths.rank
 
-    @cached_array
+    @computed_once
     def one_order(self) -> OneOrder:
         """All documents of both rankings in the order of the first; those that it lacks come last, as one tie."""
         return OneOrder.of(self)

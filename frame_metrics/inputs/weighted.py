@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import cached_array
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows
 
@@ -55,7 +55,7 @@ class Weighted(FullRanking):
         sums = np.stack([seen.sums.within(k), seen.total_within(k, seen.value**2)])
         return sums / np.maximum(seen.count_within(k), 1) if off_policy else sums
 
-    @cached_array
+    @computed_once
     def every(self) -> Rows:
         """The results, with their weights."""
         return self.rows(np.arange(len(self.grade)), np.ones(len(self.grade)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Cells, drawing_ranks
 from frame_metrics.roles.columns import Columns
@@ -71,18 +71,18 @@ class KeyValues:
         at = np.where(self.log_row == NONE, NONE, np.arange(len(self)))
         return KeyValues, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.frame_rows))
 
-    @cached_property
+    @computed_once
     def values(self) -> pl.DataFrame:
         """The value of each in every key column, by internal name; without those that have no row, which come last."""
         some = self.log_row[self.log_row != NONE]
         return self.key_source.keys_at(self.internal_keys, some) if self.internal_keys else NOTHING
 
-    @cached_property
+    @computed_once
     def frame_rows(self) -> dict[str, Array]:
         """A row of the caller's frame that holds each, by the caller's name of the key column."""
         return {name: self.key_source.key_rows(name, self.log_row) for name in self.columns}
 
-    @cached_property
+    @computed_once
     def by_value(self) -> Array:
         """The numbers sorted by values, nulls last."""
         if not self.internal_keys:
@@ -115,17 +115,17 @@ class Index:
     def __len__(self) -> int:
         return len(self.segment_query)
 
-    @cached_property
+    @computed_once
     def n_pairs(self) -> int:
         """Number of pairs of a segment and a query."""
         return int(self.segment_query.max(initial=-1)) + 1
 
-    @cached_property
+    @computed_once
     def first_of_pairs(self) -> Array:
         """The first ranking of each pair of a segment and a query, shape (pairs,)."""
         return np.unique(self.segment_query, return_index=True)[1]
 
-    @cached_property
+    @computed_once
     def cell(self) -> Array:
         """The number of each ranking's system and segment together, shape (rankings,)."""
         return self.system * len(self.segments) + self.segment
@@ -144,7 +144,7 @@ class Index:
         """The systems, in the order of their numbers, without those that have no row in this piece."""
         return self.systems.values["system"] if self.columns.system else pl.Series([])
 
-    @cached_property
+    @computed_once
     def rankings_of_systems(self) -> Array:
         """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
         own, n = self.of_log, len(self.systems)
@@ -152,7 +152,7 @@ class Index:
         shared = own & in_several_systems[self.segment_query]
         return np.array([np.bincount(self.system[some], minlength=n) for some in (own, shared)])
 
-    @cached_property
+    @computed_once
     def common(self) -> Array:
         """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
         own, n = self.of_log, len(self.systems)
@@ -167,7 +167,7 @@ class Index:
             out += (has @ has.T).astype(np.int64)
         return out
 
-    @cached_property
+    @computed_once
     def cells(self) -> Cells:
         """Every segment of every system, also those without rankings."""
         columns = self.columns

@@ -75,7 +75,8 @@ class EvaluateOptions(IntervalOptions):
 
     def __post_init__(self) -> None:
         """Raise for values that the options cannot have; nothing is read."""
-        check_averages(self.average)
+        if self.average is not None:
+            check_averages(self.average)
         check_choice("layout", self.layout, get_args(Layout))
         check_bool("margins", self.margins)
         super().__post_init__()
@@ -142,7 +143,7 @@ def averaged(
     """
     options = options or EvaluateOptions()
     index, some = values.index, values.evaluated
-    groups, cell = groups_of(index.cells, options.margins), index.cell[some]
+    groups = groups_of(index.cells, options.margins)
     metric_of_tally, tallies = tallies_of(values, options.averages)
     cluster = None if values.cluster is None else values.cluster[some]
     order = None if options.ci is None else index.drawing_order(some)
@@ -153,13 +154,15 @@ def averaged(
         # None where all rankings are in the one group: then nothing is counted by group, which a small call would
         # notice.
         several = count > 1 or index.segment_known is not None or values.n_rankings is not None
-        member = segments.place[cell] if several else None
+        member = segments.place[index.cell[some]] if several else None
         tables.append(_within(values, metric_of_tally, tallies, segments, member, counts_unanswered=counts_unanswered))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
             ends = intervals(tallies, member, count, *given, cluster, order, formulas=formulas)
             tables[-1] |= ends_around_value(ends, tables[-1]["value"])
-        n = np.array([len(cell)]) if member is None else np.bincount(member + 1, values.n_rankings, count + 1)[1:]
+        n = np.array([np.count_nonzero(some)])
+        if member is not None:
+            n = np.bincount(member + 1, values.n_rankings, count + 1)[1:]
         evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in tallies]
     if values.list_results is not None:

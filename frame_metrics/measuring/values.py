@@ -139,12 +139,13 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
     """
     if all_values.tallies_of_groups is not None:
         return all_values.tallies_of_groups
-    some = slice(None) if all_values.evaluated.all() else all_values.evaluated
+    n = np.count_nonzero(all_values.evaluated)
+    some = slice(None) if n == len(all_values.evaluated) else all_values.evaluated
     weight = None if all_values.weight is None else all_values.weight[some]
     metric_of_tally: list[int] = []
     tallies: list[Tally] = []
     # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
-    defined = np.ones(np.count_nonzero(all_values.evaluated), bool)
+    defined = np.ones(n, bool)
     shared, squared = (defined, ~defined), None
     if weight is not None:
         with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.polars import PolarsFrame
-from frame_metrics.backends.protocol import SeparateJudgments
+from frame_metrics.backends.protocol import NO_JUDGMENTS, SeparateJudgments
 from frame_metrics.data.log import WholeLogFacts
 from frame_metrics.data.row_map import Origin
 from frame_metrics.hidden import (
@@ -87,11 +87,7 @@ class PieceWork(ABC):
 
     def as_separate(self, judgments: pl.DataFrame | None) -> SeparateJudgments:
         """Return some of the judgments in the form that a source has."""
-        return (
-            SeparateJudgments(None, {})
-            if judgments is None
-            else SeparateJudgments(PolarsFrame(judgments), self.call.judgment_keys)
-        )
+        return NO_JUDGMENTS if judgments is None else SeparateJudgments(PolarsFrame(judgments), self.call.judgment_keys)
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else self.call.columns.shape.per_system

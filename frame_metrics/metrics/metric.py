@@ -150,12 +150,12 @@ class Metric:
         """The cutoff in ranks, if the metric has one."""
         return int(self.cutoff) if self.cutoff is not None and self.at == "k" else None
 
-    @property
+    @cached_property
     def top(self) -> float | None:
         """The share of the rows with the highest scores, or of each list, that is taken as retrieved; None for all."""
         return self.params.get("top")
 
-    @property
+    @cached_property
     def of_table(self) -> bool:
         """True for a measure of the 2x2 table, also of that of a share of the rows."""
         return self.input is FullConfusion or self.top is not None
@@ -207,12 +207,12 @@ class Metric:
         cut = self.cutoff is not None or self.top is not None
         return not cut and (self.input is not FullRanking or self.monotone is None)
 
-    @property
+    @cached_property
     def excepted(self) -> bool:
         """True where a parameter has a value with which what is declared of orders and unjudged rows does not hold."""
         return any(self.params.get(name) == value for name, value in self.unless.items())
 
-    @property
+    @cached_property
     def bounded(self) -> bool:
         """True where the worst and the best order of equal scores bound the metric."""
         return (self.monotone is True and not self.columns and not self.excepted) or self._unordered
@@ -370,12 +370,12 @@ class Metric:
         """Return the relevance level and whether unjudged rows are dropped: what the input has to be built with."""
         return self.params.get("rel", rel), self.params.get("judged_only", condensed)
 
-    @property
+    @cached_property
     def off_policy(self) -> bool:
         """True if it estimates the value of another ranking than the one that was shown."""
         return callable(self.adds)
 
-    @property
+    @cached_property
     def of_subtopics(self) -> bool:
         """True where it needs judgments of documents for the single subtopics of queries."""
         return "intents" in self.reads

@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.backends.protocol import Backend, SeparateJudgments
+from frame_metrics.backends.protocol import NO_JUDGMENTS, Backend, SeparateJudgments
 from frame_metrics.data.chances import CHANCES, propensities_by_rank
 from frame_metrics.data.documents import TABLES, tables_of
-from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
+from frame_metrics.errors import ColumnError, NotComputableError, check_names, prefix_errors
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.plan.needs import Needs, read_by
 from frame_metrics.plan.plan import PROXY_ERROR_PREFIX, Plan
 from frame_metrics.roles.columns import Columns
@@ -45,7 +46,7 @@ class Call:
         """True if the frame has numbers that were computed elsewhere (``value=``)."""
         return self.plan.of_values
 
-    @property
+    @computed_once
     def to_read(self) -> list[str]:
         """The columns to read from the separate judgments; with ``label=True`` not the label, which is made."""
         return [] if self.judgment_columns is None else self.judgment_columns.needed
@@ -82,7 +83,7 @@ class Call:
     def read_judgments(self) -> SeparateJudgments:
         """Read the separate judgments once: a lazy frame or a stream may give its rows in another order next time."""
         if self.judgments_backend is None or self.judgment_columns is None:
-            return SeparateJudgments(None, {})
+            return NO_JUDGMENTS
         return SeparateJudgments(self.judgments_backend.in_memory(self.to_read), self.judgment_keys)
 
     def without_frames(self) -> Call:
@@ -152,6 +153,7 @@ def _made(
         unfolds=columns.unfolds or _holds_lists(judgment_columns, backend),
         proxy=None,
     )
+    check_names([*columns.needed, *call.to_read])
     return call if plan.proxy is None or needs is None else replace(call, proxy=_of_proxy(plan.proxy, needs, columns))
 
 

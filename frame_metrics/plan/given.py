@@ -7,6 +7,7 @@ from typing import Any
 
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend, Limits
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.roles import Roles
 
@@ -41,7 +42,7 @@ class Given:
         """True if the frame has numbers that were computed elsewhere (``value=``)."""
         return self.roles.get("value") is not None
 
-    @property
+    @computed_once
     def limits(self) -> Limits:
         """The memory and the folder of temporary files that a large frame may use."""
         return limits_of(self.roles)

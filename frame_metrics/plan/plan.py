@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.data.chances import CHANCES
 from frame_metrics.data.documents import TABLES
 from frame_metrics.errors import ColumnError, class_name, prefix_errors
-from frame_metrics.inputs.cached_arrays import Remembers
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.list_columns import Glance, column_names
@@ -39,7 +38,7 @@ class Plan(Remembers):
         """The roles and conventions as the caller gave them."""
         return self.given.roles
 
-    @property
+    @computed_once
     def of_values(self) -> bool:
         """True if the frame has numbers that were computed elsewhere (``value=``)."""
         return self.given.of_values
@@ -54,13 +53,13 @@ class Plan(Remembers):
         """True if the judgments are not values of results: they are in another frame, or in lists of documents."""
         return self.given.judgments is not None or self.columns.relevant is not None
 
-    @cached_property
+    @computed_once
     def query_is_guessed(self) -> bool:
         """True if "query" was only found by name, and rows have their own judgments."""
         columns, named = self.columns, "query" in self.roles
         return columns.query == ("query",) and not (named or columns.value or self.has_separate_judgments)
 
-    @cached_property
+    @computed_once
     def ranking_is_guessed(self) -> bool:
         """True if "query" was only found by name, and nothing else says that the rows of a query are a ranking.
 

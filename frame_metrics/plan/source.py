@@ -11,14 +11,14 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.backends.protocol import Gathering, Pieces, Request, Schema, SeparateJudgments
+from frame_metrics.backends.protocol import NO_JUDGMENTS, Gathering, Pieces, Request, Schema, SeparateJudgments
 from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.other_spellings import check_zeros
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_case, check_names
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_case
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, ROW_CODE, TIMES
 from frame_metrics.inputs import Array
@@ -49,7 +49,8 @@ class Source:
         judgments = None if self.judgment_columns is None else self.read_judgments()
         log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
         if whole_log is None:
-            check_zeros(log)
+            if judgments is not None:
+                check_zeros(log)
             if columns.system:
                 check_shared(log.index)
             if log.spelled:
@@ -122,7 +123,7 @@ def answer_of(
         except FrameMetricsError as error:
             if unreadable is None or error.of_call:
                 raise
-            return unreadable(error).of_rows(pl.DataFrame(), SeparateJudgments(None, {}))
+            return unreadable(error).of_rows(pl.DataFrame(), NO_JUDGMENTS)
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         judgments = call.read_judgments()
@@ -151,7 +152,6 @@ def answer_of(
 
     needed = call.columns.needed
     classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
-    check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
     if call.plan.backend.ignores_case and any(key != key.lower() for key in keys):
         check_case(of_types(call.plan.backend.types(needed)))
     run = read if unreadable is None else or_unreadable
@@ -160,7 +160,6 @@ def answer_of(
 
 def read_whole(call: Call) -> Source:
     """Read the columns into memory and return the source, for a second frame, such as a baseline."""
-    check_names(call.columns.needed)
     rows = call.plan.backend.in_memory(call.columns.needed).read(call.columns.needed)
     return source_of(call.with_frames_read(), rows, call.read_judgments())
 

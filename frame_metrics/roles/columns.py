@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.errors import listed, quote
+from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.roles import series
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
@@ -210,7 +211,7 @@ class Columns:
         fixed = {name: getattr(self, name) for name in SEVERAL}
         return Columns.of(**{**fixed, **self.by_role, **vars(self.shape), **parts})
 
-    @cached_property
+    @computed_once
     def cell_keys(self) -> tuple[str, ...]:
         """The columns of system and segment."""
         return (*((self.system,) if self.system else ()), *self.by)
@@ -220,7 +221,7 @@ class Columns:
         """The column of what is compared: systems or arms."""
         return self.system or self.arm
 
-    @cached_property
+    @computed_once
     def segments(self) -> tuple[str, ...]:
         """The columns of segments in which arms are compared: those of ``by`` without the arm and the strata."""
         return self.by[1 if self.arm else 0 : len(self.by) - len(self.strata)]
@@ -233,12 +234,12 @@ class Columns:
         """Return these columns with the system as the last ``by`` column, for systems measured on their own queries."""
         return self.changed(system=None, by=(*self.by, self.system)) if self.system else self
 
-    @cached_property
+    @computed_once
     def keys(self) -> tuple[str, ...]:
         """The columns that identify a ranking: system, segment, query."""
         return (*self.cell_keys, *self.query)
 
-    @cached_property
+    @computed_once
     def needed(self) -> list[str]:
         """Every column of the log that has a role, once."""
         shape, others = self.shape, (column for _, column in (*self.class_scores, *self.extra))
@@ -247,13 +248,13 @@ class Columns:
         made = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in made]
 
-    @cached_property
+    @computed_once
     def internal_by_role(self) -> tuple[list[str], list[str], list[str]]:
         """The internal names of the columns of system, segment and query."""
         by, query = ([f"{role}:{i}" for i in range(len(getattr(self, role)))] for role in ("by", "query"))
         return (["system"] if self.system else []), by, query
 
-    @cached_property
+    @computed_once
     def internal_keys(self) -> list[str]:
         """The internal names of all key columns."""
         return [name for names in self.internal_by_role for name in names]
@@ -280,7 +281,7 @@ class Columns:
         """True if a row of the frame is not a single result of a single system, so that rows have to be made."""
         return bool(self.shape.list_columns or self.shape.made or self.relevant)
 
-    @cached_property
+    @computed_once
     def extra_names(self) -> list[str]:
         """The internal names of the columns that only some metrics read."""
         return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.document_facts)]

@@ -203,7 +203,7 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
     and Kish's effective numbers, shape (tallies, n) each.
     """
     columns, edges = to_sum(tallies)
-    n_counted, undefined, sums, ends, _ = _summed_within(tallies, columns, group, n, remainders=False)
+    n_counted, undefined, sums, (least, most), _ = _summed_within(tallies, columns, group, n, remainders=False)
     each = by_tally(sums, edges)
     for i, average in enumerate(tallies):
         if average.quantile is not None:
@@ -212,7 +212,7 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
     at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
-    value[at] = value[at].clip(*ends)  # sums are rounded: see ``within_values``
+    value[at] = np.minimum(np.maximum(value[at], least), most)  # sums are rounded: see ``within_values``
     nothing = n_counted == 0
     value[nothing] = np.nan
     effective = np.where(nothing, np.nan, n_counted)

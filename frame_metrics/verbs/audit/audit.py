@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.backends.protocol import Request, SeparateJudgments
+from frame_metrics.backends.protocol import NO_JUDGMENTS, Request
 from frame_metrics.data.cases import cases_of
 from frame_metrics.data.facts import FactsOfPieces
 from frame_metrics.data.reading import read_log
@@ -94,14 +94,14 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise
-        found = unreadable(error).of_rows(pl.DataFrame(), SeparateJudgments(None, {}))
+        found = unreadable(error).of_rows(pl.DataFrame(), NO_JUDGMENTS)
         return plan.backend.collected(plan.backend.to_native(found))
     return table if fail_on is None else plan.backend.collected(table)
 
 
 def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
     """Return an audit of one finding, for columns that are not read, as a frame of the caller's kind."""
-    nothing = pl.DataFrame(), SeparateJudgments(None, {})
+    nothing = pl.DataFrame(), NO_JUDGMENTS
     request = Request(
         given.available[:1],
         lambda _: _report(fail_on, [finding]).of_rows(*nothing),
