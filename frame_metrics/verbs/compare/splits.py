@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, NotComputableError, listed, quote
+from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import Segments
-from frame_metrics.measuring.split import MISMATCH_P, shares_of, units_of_queries, units_of_rows, word_for
+from frame_metrics.measuring.split import MISMATCH_P, shares_of, units_of_rows, word_for
 from frame_metrics.measuring.values import Values
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import chi_square, split_exactly
@@ -102,7 +103,7 @@ def splits_of_rows(
     rows: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments, options: CompareOptions
 ) -> Splits:
     """Count the units of rows without a query, clusters or else rows; ``segments``, ``arms``: those of the result."""
-    return Splits.of(_counted(units_of_rows(rows, columns), columns, segments, arms), arms, columns, options)
+    return Splits.of(_counted_rows(rows, columns, segments, arms), arms, columns, options)
 
 
 def splits_of_queries(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
@@ -119,8 +120,12 @@ def splits_of_queries(values: Values, segments: Segments, arms: Segments, option
 
 def check_not_pairs(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> tuple[Array, int]:
     """Return the numbers of units; raise if they are queries, and all of them are in every arm."""
-    columns, table = values.columns, units_of_queries(values.index, values.cluster)
-    units, n_repeated = _counted(table.drop_nulls("unit"), columns, segments, arms)
+    columns, index = values.columns, values.index
+    unit = index.query if values.cluster is None else values.cluster
+    at, of_arm = segments.place[index.cell], arms.place[index.cell]
+    some = np.flatnonzero((at >= 0) & (of_arm >= 0) & ~np.isnan(unit))
+    shape = len(segments), len(arms)
+    units, n_repeated = _counted(at[some], of_arm[some], unit[some], np.ones(len(some)), shape)
     alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
     if not columns.cluster and alike and (units.sum() - n_repeated) * len(arms) == units.sum():
         arm, mix = str(columns.arm), ", so that the mix is the same" if getattr(options, "by", ()) else ""
@@ -167,18 +172,28 @@ def unjudged_of(values: Values, segments: Segments, arms: Segments) -> Array:
     return counts
 
 
-def _counted(table: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments) -> tuple[Array, int]:
-    """Return the number of units of each arm, shape (segments, arms), and how many times a unit is in one arm more.
-
-    ``table``: the units, as ``units_of_rows`` returns them; one may stand several times.
-    """
-    inside = [f"by:{i}" for i in range(len(columns.segments))]
+def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments) -> tuple[Array, int]:
+    """Count the units of rows without a query, as ``_counted`` does."""
+    table, inside = units_of_rows(rows, columns), [f"by:{i}" for i in range(len(columns.segments))]
     each = pl.DataFrame([segments.values(name).alias(by) for by, name in zip(inside, columns.segments, strict=True)])
     arm = pl.DataFrame({"arm": arms.values(str(columns.arm))}).with_row_index("n_arm")
-    found = table.unique(maintain_order=True).join(arm, on="arm", nulls_equal=True)
+    found = table.join(arm, on="arm", nulls_equal=True)
     found = found.join(each.with_row_index("at"), on=inside, nulls_equal=True) if inside else found.with_columns(at=0)
-    n_repeated = len(found) - len(found.select("at", "unit").unique())
-    cells = found.group_by("at", "n_arm").agg(pl.col("times").sum())
-    units = np.zeros((len(segments), len(arms)), np.int64)
-    units[cells["at"].to_numpy(), cells["n_arm"].to_numpy()] = cells["times"].to_numpy()
-    return units, n_repeated
+    at, n_arm, times = (found[name].to_numpy() for name in ("at", "n_arm", "times"))
+    return _counted(at, n_arm, codes(found, ["unit"])[0], times, (len(segments), len(arms)))
+
+
+def _counted(segment: Array, arm: Array, unit: Array, times: Array, shape: tuple[int, int]) -> tuple[Array, int]:
+    """Return the number of units of each arm, shape (segments, arms), and how many times a unit is in one arm more.
+
+    Parameters
+    ----------
+    segment, arm, unit : their numbers; one unit may stand several times in an arm.
+    times : how many units each stands for.
+    shape : the numbers of segments and of arms.
+    """
+    n_cells = shape[0] * shape[1]
+    number = unit.astype(np.int64) * n_cells + segment.astype(np.int64) * shape[1] + arm
+    each, first = np.unique(number, return_index=True)
+    units = np.bincount(each % n_cells, times[first], n_cells).astype(np.int64).reshape(shape)
+    return units, len(each) - len(np.unique(each // shape[1]))
