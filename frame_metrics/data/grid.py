@@ -124,7 +124,7 @@ def build_grid(
     row, both, used, known = rankings.first_row, names, np.arange(count), None
     if judgments is not None:
         row = np.concatenate([row, len(log) + judgments.row])
-        both = pl.concat([names, judgments.queries.select(judgments.keys)], how="diagonal")
+        both = _with_judged(names, judgments)
         used, known = _keys_of_pairs(names, judgments, by, totals=totals)
     query_code, query_at = codes(both, query)
     segments = both if len(used) == len(both) else both[used]
@@ -182,11 +182,22 @@ def _keys_of_pairs(
     return used, used < len(names)
 
 
+def _with_judged(names: pl.DataFrame, judgments: JudgmentTable) -> pl.DataFrame:
+    """Return the keys of the rankings, ``names``, then those of the judged queries, null where these have none.
+
+    Column by column: polars concatenates frames in threads, and starting them slows small calls.
+    """
+    nothing = {name: pl.Series(name, [None], dtype=dtype) for name, dtype in names.schema.items()}
+    judged = {
+        name: judgments.queries[name] if name in judgments.keys else null.new_from_index(0, len(judgments.queries))
+        for name, null in nothing.items()
+    }
+    return frame_of({name: pl.concat([names[name], below]) for name, below in judged.items()})
+
+
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable) -> Grid:
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
-    # column by column, because polars concatenates frames in threads, and starting them slows small calls
-    both = frame_of({key: pl.concat([names[key], judgments.queries[key]]) for key in query})
-    code, at = codes(both, query)
+    code, at = codes(_with_judged(names, judgments), query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
     none, numbers = np.zeros(len(at), np.int64), np.arange(len(at))
     only = none[:1]  # a row of the only system, and of the only segment

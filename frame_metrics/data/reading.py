@@ -270,7 +270,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, keep_row_numbers: bool) ->
     named_rows = ("rank", *QUERY_ROLES)  # errors name their rows
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
-    laid = [*(name for name in names if name in there), *columns.extra_names]
+    laid = [name for name in names if name in there] + columns.extra_names
     rows_needed = keep_row_numbers or columns.doc is not None or bool(set(named_rows) & set(laid))
     return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=rows_needed))
 

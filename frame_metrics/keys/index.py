@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import NOTHING, frame_of
+from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import NONE
@@ -215,7 +216,7 @@ class Index:
         parts = (self.systems, self.system), (self.segments, self.segment), (self.queries, self.query)
         for part, code in parts:
             if some := [name for name in part.internal_keys if name in names]:
-                found |= part.values.select(some)[code[at]].to_dict()
+                found |= rows_at(part.values, some, code[at]).to_dict()
         return frame_of({name: found[name] for name in names})
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

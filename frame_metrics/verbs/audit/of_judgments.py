@@ -13,6 +13,8 @@ from frame_metrics.data.classes import out_of_reach, shares_among
 from frame_metrics.data.facts import GradeFacts
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, undecided_shares
+from frame_metrics.fast.take_rows import rows_at
+from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.conventions import Conventions
@@ -62,18 +64,18 @@ def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
     """Count the marked judgments, among those whose value is not null; the example has the keys of the first."""
     table = log.judgments
     keys = [key for names in (*log.columns.internal_by_role, ["doc"]) for key in names if key in table.columns]
-    first = marked.arg_true()[:1]
-    row = table["row"][first] if "row" in table.columns else first
+    first = np.flatnonzero(marked.to_numpy())[:1]  # a null is no mark
+    row = table["row"].to_numpy()[first] if "row" in table.columns else first
     at = row_in_frame(log, row, separate=not log.judges_itself)
-    return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(table.select(keys)[first]), at=at)
+    return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(rows_at(table, keys, first)), at=at)
 
 
-def row_in_frame(log: Log, row: pl.Series, *, separate: bool) -> int:
+def row_in_frame(log: Log, row: Array, *, separate: bool) -> int:
     """Return the row number in the frame of a row of the log; -1 without a row.
 
     With ``separate`` it is a row of the judgments beside the log; their numbers follow those of the log's rows.
     """
-    at = row.to_numpy().astype(np.int64) + (log.n_rows if separate else 0)
+    at = row.astype(np.int64) + (log.n_rows if separate else 0)
     return int(log.rows(at).max(initial=NONE))
 
 

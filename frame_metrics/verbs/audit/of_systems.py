@@ -35,7 +35,7 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
     n, of = (queries.select(log.columns.internal_by_role[2]).n_unique() for queries in (lost, names))
-    return Seen(n, of, as_text(lost), at=row_in_frame(log, row[:1], separate=True))
+    return Seen(n, of, as_text(lost), at=row_in_frame(log, row[:1].to_numpy(), separate=True))
 
 
 @check("warning", "queries")
