@@ -24,7 +24,7 @@ from frame_metrics.command.options import (
     role_options,
     verb_options,
 )
-from frame_metrics.plan.declared import refused
+from frame_metrics.plan.declared import refused_by
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
@@ -250,7 +250,7 @@ def options_of(name: str) -> dict[str, Option]:
     elif name == "convert":
         options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
-        unused = refused(name.replace("-", "_"))  # their flags say why, and help does not offer them
+        unused = refused_by(name.replace("-", "_"))  # their flags say why, and help does not offer them
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
         further = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
         further = [

@@ -22,7 +22,7 @@ from frame_metrics.data.classes import (
     is_binary,
     labels_and_predictions,
     relevant,
-    too_many,
+    too_many_classes,
     two_classes,
     unmatched_error,
 )
@@ -46,7 +46,7 @@ from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_colu
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column
 
-FAR = 1e100  # weights from 1 / FAR to FAR can be summed and multiplied without reaching infinity or 0
+EXTREME_WEIGHT = 1e100  # weights from 1 / FAR to FAR can be summed and multiplied without reaching infinity or 0
 UNNAMED = pl.Series([])  # stands for the classes where their names are not needed
 MOST_UNLISTED = 1_000_000_000  # documents that the log does not list, above all those that n_relevant= only counts
 
@@ -211,7 +211,7 @@ def _of_several(
     classes = class_values(label, predicted if clusters is None else None, columns, conventions)
     many = are_too_many(classes, conventions)
     if many and (predicted is None or clusters is not None or not only_correctness()):
-        raise too_many(classes, label, predicted if clusters is None else None)
+        raise too_many_classes(classes, label, predicted if clusters is None else None)
     out = {"actual": class_codes(label, classes, str(columns.label))}
     if predicted is not None:
         out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
@@ -225,7 +225,7 @@ def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns "weight", "count", "row_weight" and "cluster" of the rows, those whose role is named."""
     out = role_columns(frame, columns, OF_ROWS)
     if columns.weight:
-        far = (out["weight"] > FAR) | ((out["weight"] < 1 / FAR) & (out["weight"] > 0))
+        far = (out["weight"] > EXTREME_WEIGHT) | ((out["weight"] < 1 / EXTREME_WEIGHT) & (out["weight"] > 0))
         way = "their squares would be infinite or 0: rescale them, or set them to 0"
         refuse(columns.weight, far, "are past 1e100 or below 1e-100", way)
     if columns.count:

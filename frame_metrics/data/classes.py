@@ -35,7 +35,7 @@ from frame_metrics.roles.series import (
 )
 
 UNKNOWN = "drop them, or make them null and pass unjudged="  # what to do about labels without a query
-SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
+GRADES_OF_A_SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
 # Ways out for numbers with fractions in labels and in predictions, of several classes; ``classes=`` makes them classes.
 LABELS_ARE_NO_CLASSES = (
@@ -177,7 +177,7 @@ def check_level(shares: int, column: str, name: str = "", *, some: bool = False)
 
 def none_below(grade: pl.Series, rel: float) -> bool:
     """Return True if there are three distinct grades or more and all are relevant, as with ratings from 1 to 5."""
-    return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= SCALE
+    return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= GRADES_OF_A_SCALE
 
 
 def check_relevance(grade: pl.Series, shares: int, column: str, conventions: Conventions) -> None:
@@ -253,7 +253,7 @@ def are_too_many(classes: pl.Series, conventions: Conventions) -> bool:
     return conventions.classes is None and len(classes) > MOST_CLASSES
 
 
-def too_many(classes: pl.Series, label: pl.Series, predicted: pl.Series | None) -> MistakenColumnError:
+def too_many_classes(classes: pl.Series, label: pl.Series, predicted: pl.Series | None) -> MistakenColumnError:
     """Return the error for too many classes; it names the column with the most different values."""
     sides = [(side.n_unique() - (side.null_count() > 0), side.name) for side in (label, predicted) if side is not None]
     n, name = max(sides, key=lambda side: side[0])

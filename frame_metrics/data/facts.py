@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import SCALE, shares_among
+from frame_metrics.data.classes import GRADES_OF_A_SCALE, shares_among
 from frame_metrics.data.rank_scores import positions_in
 from frame_metrics.hidden import GROUPS, HEIGHT, LONGEST, LOWEST, NONPOSITIVE, QUERIES, SHARES
 from frame_metrics.roles.columns import Columns, judgment_columns_in
@@ -47,10 +47,10 @@ class GradeFacts(ABC):
 
     @property
     def lowest_grades(self) -> pl.Series:
-        """The lowest distinct grades, up to ``SCALE`` of them."""
+        """The lowest distinct grades, up to ``GRADES_OF_A_SCALE`` of them."""
         grades = self.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
         distinct = grades.cast(pl.Float64).unique().to_numpy()
-        return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:SCALE], dtype=pl.Float64)
+        return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:GRADES_OF_A_SCALE], dtype=pl.Float64)
 
     @property
     def has_nonpositive(self) -> bool:

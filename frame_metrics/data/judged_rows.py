@@ -30,7 +30,7 @@ def align_with_judgments(log: pl.DataFrame, judgments: JudgmentTable) -> pl.Data
     )
 
 
-def match(
+def join_judgments(
     log: pl.DataFrame, judgments: JudgmentTable, query: list[str], columns: Columns, *, whole: bool, few: bool
 ) -> pl.DataFrame:
     """Return the log with the grade and label of each row from the judgments, NaN for an unjudged row.

@@ -12,7 +12,7 @@ from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
-from frame_metrics.data.judged_rows import align_with_judgments, match
+from frame_metrics.data.judged_rows import align_with_judgments, join_judgments
 from frame_metrics.data.judgments import JudgmentTable, lay_out, number_clusters, read_judgments
 from frame_metrics.data.log import NO_PIECE, Log, WholeLogFacts
 from frame_metrics.data.ranking_rows import RankingRows, find_duplicates
@@ -250,7 +250,7 @@ def _judged(
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and systems_in_rows and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _judgments_in_rows(log, [*by, *query], columns, row, few=few)
-    log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
+    log = log if judged is None else join_judgments(log, judged, query, columns, whole=whole, few=few)
     if "hash" in log.columns:  # from here on it only finds repeated documents of a query: half of its bits are enough
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])

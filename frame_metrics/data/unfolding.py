@@ -18,7 +18,7 @@ from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ANNOTATOR, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN, SOURCE_ROW, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
-from frame_metrics.keys.ids import cast_exactly, kind_of_ids, wider
+from frame_metrics.keys.ids import cast_exactly, kind_of_ids, wider_type
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 from frame_metrics.roles.series import TEXTS, number_column, refuse
@@ -316,7 +316,7 @@ def _with_results(
     found = results.with_columns(pl.Series(SOURCE_ROW, rows)).filter(pl.col(RELEVANCE_KNOWN))
     found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), SOURCE_ROW)
     found = found.unique([*keys, relevant], maintain_order=True)
-    kind = wider(listed_ones.schema[relevant], found.schema[relevant])
+    kind = wider_type(listed_ones.schema[relevant], found.schema[relevant])
     if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
         return judgments, origin  # it will be an error when the ids are compared
     typed = [cast_exactly(one[relevant], kind) for one in (listed_ones, found)]

@@ -118,7 +118,7 @@ class Groups:
     each: list[Segments]
     order: Array | None  # order of the groups: by system, segments before totals, shape (groups,); None: as they are
 
-    def laid(self, parts: Sequence[Array], axis: int = -1) -> Array:
+    def in_result_order(self, parts: Sequence[Array], axis: int = -1) -> Array:
         """Put values of groups in the order of the result.
 
         Parameters
@@ -131,7 +131,7 @@ class Groups:
     def key_rows(self) -> dict[str, Array]:
         """Return the key rows of an answer that has a row for each group, in order."""
         rows = [segments.key_rows() for segments in self.each]
-        return {name: self.laid([one[name] for one in rows]) for name in rows[0]}
+        return {name: self.in_result_order([one[name] for one in rows]) for name in rows[0]}
 
     @property
     def key_table(self) -> pl.DataFrame | None:
@@ -142,7 +142,7 @@ class Groups:
         """Return the column ``total_over``: the totalled ``by`` columns of each group as text, null for none."""
         by = self.each[0].cells.columns.by
         over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
-        of = self.laid([np.full(len(segments), at) for at, segments in enumerate(self.each)])
+        of = self.in_result_order([np.full(len(segments), at) for at, segments in enumerate(self.each)])
         return pl.Series(over, dtype=pl.String).gather(of)
 
 

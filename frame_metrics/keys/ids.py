@@ -30,7 +30,7 @@ def kind_of_ids(dtype: pl.DataType) -> Any:
     return type(dtype)
 
 
-def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+def wider_type(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     """Return a type that holds the ids of both types if they are of one kind, else the first type."""
     if ours == pl.Null:
         return theirs
@@ -102,7 +102,7 @@ def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) ->
     BadValueError
         There is no such type.
     """
-    kind = wider(ours.dtype, theirs.dtype)
+    kind = wider_type(ours.dtype, theirs.dtype)
     kind = pl.String() if isinstance(kind, TEXTS) else kind
     converted = in_type_of(theirs, kind, other, name, ours.dtype)
     return in_type_of(ours, kind, name, other, theirs.dtype), converted

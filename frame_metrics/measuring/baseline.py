@@ -34,7 +34,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.saved_names import is_known, metric_of
 from frame_metrics.plan.call import Call, of_every_role
 from frame_metrics.plan.declared import BASELINE
-from frame_metrics.plan.given import Given, given
+from frame_metrics.plan.given import Given, given_of
 from frame_metrics.plan.plan import Plan, plan_of
 from frame_metrics.plan.source import read_whole
 from frame_metrics.roles.columns import Columns
@@ -84,7 +84,7 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
                 baseline.without_judgments(baseline.roles | conventions) if conventions else baseline, call.columns
             )
         else:
-            plan = plan_of(given(baseline, _roles(backend_of(baseline), call, asked)))
+            plan = plan_of(given_of(baseline, _roles(backend_of(baseline), call, asked)))
         if asked is not None and not audited:
             _check_asked(asked, plan.columns)
         return of_every_role(plan)

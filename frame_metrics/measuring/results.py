@@ -236,14 +236,14 @@ def n_unanswered(values: Values, segments: Segments) -> Array:
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
     """Return averages as an answer: a row for each group, metric and average; with ``wide`` a row for each group."""
-    table = {name: groups.laid([one[name] for one in each.tables]) for name in each.tables[0]}
+    table = {name: groups.in_result_order([one[name] for one in each.tables]) for name in each.tables[0]}
     m, count = table["value"].shape
     # Wide: a row for each group, and for each average if several were asked. Else a row for each group and metric.
     if wide is not None:
         lines = list(dict.fromkeys(each.averages)) if options.lists_averages else each.averages[:1]
         group = np.repeat(np.arange(count), len(lines))
         columns = _side_by_side(each, table, lines, several=options.lists_averages)
-        columns["n"] = integer_column(groups.laid(each.evaluated)[group])
+        columns["n"] = integer_column(groups.in_result_order(each.evaluated)[group])
         if wide.counts_unanswered:
             columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])
         columns = {name: columns[name] for name in wide.columns(each.asked, options.ci)}

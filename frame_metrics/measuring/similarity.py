@@ -22,7 +22,7 @@ from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.compared import SIMILARITY
-from frame_metrics.plan.given import Given, given
+from frame_metrics.plan.given import Given, given_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import plan_of
 from frame_metrics.plan.source import InPieces, Source, read_whole
@@ -150,7 +150,7 @@ def baseline_call(baseline: Any, call: Call) -> Call:
             roles |= {role: list(roles[role]) for role in ("query", "by") if role in roles}
             roles |= {name: convention for name in ("ties", "duplicates") if (convention := call.roles.get(name))}
             roles |= {"system": columns.system} if columns.system in available else {}
-            baseline = given(baseline, roles, backend=backend)
+            baseline = given_of(baseline, roles, backend=backend)
         theirs = listed_call(baseline)
         check_theirs(baseline.roles, theirs.columns, columns)
     return theirs

@@ -55,7 +55,7 @@ OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the
 # and relevant, apart from a factor: "predicted" or "actual", as tables call them.
 OF_TOP: dict[str, str] = {}
 
-Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
+KernelInput: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
 Weigh: TypeAlias = Callable[[FullRanking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = FullRanking, TwoRankings  # whose kernels take the cutoff
@@ -255,7 +255,7 @@ class Metric:
         return {name: example(self.hints[name]) for name in self.options}
 
     @overload
-    def __call__(self, input: Source | Public, /, *args: Any, **params: Any) -> Array: ...
+    def __call__(self, input: KernelInput | Public, /, *args: Any, **params: Any) -> Array: ...
     @overload
     def __call__(self, /, **params: Any) -> Metric: ...
     def __call__(self, /, *args: Any, **params: Any) -> Any:
@@ -385,7 +385,7 @@ class Metric:
         weigh = self.adds if callable(self.adds) else row_weights
         return run.cached(weigh, lambda: Weighted(run, weigh(run)))
 
-    def compute(self, source: Source) -> Array:
+    def compute(self, source: KernelInput) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
         options = self._options
         if isinstance(source, FullRanking) and self.of_table:
@@ -432,7 +432,7 @@ class Metric:
             return self.kernel
         return lambda source, *args, **options: self.kernel(as_annotated(self._annotated, source), *args, **options)
 
-    def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
+    def _of_kernel(self, source: KernelInput, options: dict[str, Any]) -> Array:
         """Return the result of the kernel; errors in it become errors that name the metric."""
         try:
             return self.apply(source, **options)

@@ -278,12 +278,12 @@ _CONSTANTS = (*vars().values(), *vars(compared).values())  # of this module and 
 VERBS = {one.title: one for one in _CONSTANTS if isinstance(one, Verb)}
 
 
-def takes(rows: RowKind) -> list[str]:
+def verbs_that_take(rows: RowKind) -> list[str]:
     """Return the names of the verbs that take rows of a kind."""
     return list(dict.fromkeys(one.name for one in VERBS.values() if one.name and rows in one.kinds))
 
 
-def refused(verb: str) -> frozenset[str]:
+def refused_by(verb: str) -> frozenset[str]:
     """Return the roles that a verb refuses of all rows that it takes; ``verb``: its name."""
     every = [
         kind.impossible | {*kind.refuses} for one in VERBS.values() if one.name == verb for kind in one.kinds.values()
@@ -291,7 +291,7 @@ def refused(verb: str) -> frozenset[str]:
     return frozenset.intersection(*every) if every else frozenset()
 
 
-VERBS_OF_NUMBERS, VERBS_OF_PROXIES = takes("numbers"), takes("proxies")
+VERBS_OF_NUMBERS, VERBS_OF_PROXIES = verbs_that_take("numbers"), verbs_that_take("proxies")
 
 
 def check_rows(verb: str, roles: Roles, judgments: GivenJudgments | None) -> None:

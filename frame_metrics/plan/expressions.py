@@ -14,9 +14,9 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import Backend, Limits
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, quote
 from frame_metrics.inputs.gains import name_of_function
-from frame_metrics.plan.given import Given, GivenJudgments, given, limits_of
+from frame_metrics.plan.given import Given, GivenJudgments, given_of, limits_of
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.list_columns import unused
+from frame_metrics.roles.list_columns import unused_name
 from frame_metrics.roles.roles import Roles, is_made
 
 # Roles whose columns are in results, under their names.
@@ -27,13 +27,13 @@ def with_columns_made(frame: Any, roles: Roles, judgments: GivenJudgments | None
     """Return what a caller gave, in which expressions have become columns of the frame, named by the roles."""
     beside, options = judgments or (None, {})
     if not any(map(_has_made, (*roles.values(), *options.values()))):
-        return given(frame, roles, judgments)
+        return given_of(frame, roles, judgments)
     limits = limits_of(roles)
     backend, named, expressed = _with_columns(frame, roles, limits)
     if judgments is not None:
         of_judgments, options, _ = _with_columns(beside, options, limits, "judge: ")
         judgments = of_judgments.native, options
-    return given(backend.native, named, judgments, backend=backend, expressed=expressed)
+    return given_of(backend.native, named, judgments, backend=backend, expressed=expressed)
 
 
 def _with_columns(frame: Any, roles: Any, limits: Limits, prefix: str = "") -> tuple[Backend, Any, frozenset[str]]:
@@ -89,7 +89,7 @@ class _Making:
             name, values = self.backend.evaluate_expression(value, self.limits)
         name, there = name or role, self.backend.names()
         if called is not None and name in there:
-            name = unused(f"{called} of {name}", there)
+            name = unused_name(f"{called} of {name}", there)
         elif name in self.columns or self._has_role(name, role):
             raise ColumnError(
                 f"{text} would be called {name!r}, as another column that has a role; give it a name of its own, "

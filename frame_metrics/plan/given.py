@@ -58,7 +58,7 @@ def limits_of(roles: Roles) -> Limits:
     return Limits(None if memory is None else bytes_of(memory), roles.get("temporary"))
 
 
-def given(
+def given_of(
     frame: Any,
     roles: Roles,
     judgments: GivenJudgments | None = None,
@@ -75,7 +75,7 @@ def given(
         judgments_backend = backend_of(judgments[0])
         if judgments[1].get("proxy") is not None:
             machine, options, machine_roles = judgments[1]["proxy"]
-            proxy = given(frame, roles | machine_roles, (machine, options), backend=backend, expressed=expressed)
+            proxy = given_of(frame, roles | machine_roles, (machine, options), backend=backend, expressed=expressed)
     return Given(
         frame=frame,
         roles=roles,

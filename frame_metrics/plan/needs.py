@@ -156,7 +156,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
     raise ColumnError(f"{name} needs a decision for each row: {', or '.join(ways)}{ranked}")
 
 
-def audited(plan: Plan) -> Needs:
+def needs_of_audit(plan: Plan) -> Needs:
     """Return the needs of an audit, which looks at every role that has a column."""
     columns, threshold = plan.columns, plan.roles.get("threshold") is not None
     return Needs(

@@ -13,7 +13,7 @@ from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.roles.columns import Columns, roles_where
-from frame_metrics.roles.scale import Scale, level
+from frame_metrics.roles.scale import Scale, least_relevant_grade
 
 # Types of columns to which rel= and threshold= are rounded before they are compared with their values.
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}
@@ -159,7 +159,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judgment_columns: Co
         listed_ones = isinstance(given["positive"], list | tuple | set | frozenset)
         given |= {"positive": tuple(as_list(given["positive"])), "positive_listed": listed_ones}
     if "rel" in given:
-        given |= {"rel": level(given["rel"], given.get("scale")), "rel_given": True}
+        given |= {"rel": least_relevant_grade(given["rel"], given.get("scale")), "rel_given": True}
     if isinstance(size := given.get("collection_size"), str) or size is False:
         del given["collection_size"]
     # Equal scores are ordered by document, as in trec_eval. Without documents they are in the worst order: otherwise

@@ -35,7 +35,7 @@ from frame_metrics.roles.list_columns import (
     read_as_lists,
     relevant_lists,
     result_lists,
-    unused,
+    unused_name,
     with_places,
 )
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
@@ -223,7 +223,7 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
             f"{quote(columns['system'])} says another; name one column, or leave out system="
         )
     systems = set(columns[role])
-    name = unused(", ".join(columns[role]), [one for one in available if one not in systems])
+    name = unused_name(", ".join(columns[role]), [one for one in available if one not in systems])
     made += [SYSTEM, name]
     return {role: name, "per_system": tuple(columns[role]), "stacked_column": name, "system": SYSTEM}
 

@@ -16,7 +16,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import OF_RESULTS, ROLES
 from frame_metrics.roles.conventions import Conventions, as_list
 from frame_metrics.roles.memory import is_memory
-from frame_metrics.roles.scale import check_scale, level
+from frame_metrics.roles.scale import check_scale, least_relevant_grade
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
@@ -281,7 +281,7 @@ def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda 
     if roles.get("scale") is not None:
         check_scale(roles["scale"])
     if roles.get("rel") is not None:
-        level(roles["rel"], roles.get("scale"))
+        least_relevant_grade(roles["rel"], roles.get("scale"))
     return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
 
 

@@ -55,7 +55,7 @@ def _check_case(scale: Scale) -> None:
             )
 
 
-def level(rel: float | str, scale: Scale | None) -> float:
+def least_relevant_grade(rel: float | str, scale: Scale | None) -> float:
     """Return the least relevant grade as a number; ``rel`` may be a word of the scale."""
     if not isinstance(rel, str):
         return rel

@@ -59,7 +59,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
         raise cases.unmatched_error
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
     each = [crossed(cases, segments) for segments in groups.each]
-    table = groups.laid([_with_totals(part, some=any(one.undecided for one in each)) for part in each], 0)
+    table = groups.in_result_order([_with_totals(part, some=any(one.undecided for one in each)) for part in each], 0)
     group, predicted, actual = _rows_of(*table.shape, margins=margins)
     amounts = table[group, actual, predicted]
     names = cases.classes if cases.found_clusters is None else cases.found_clusters
@@ -70,7 +70,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if cases.conventions.match is None:
         taken[:, : len(names)] = np.arange(len(names))
     else:
-        there = groups.laid([part.has_rows for part in each], 0)
+        there = groups.in_result_order([part.has_rows for part in each], 0)
         taken[:, : len(names)] = match_clusters(table[:, :-1, : len(names) + 1], there, len(names), cases.conventions)
         columns["matched"] = _named(cases.classes, taken[group, predicted])
     columns |= {

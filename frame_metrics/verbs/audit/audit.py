@@ -32,7 +32,7 @@ from frame_metrics.measuring.split import Shares, check_split
 from frame_metrics.measuring.values import as_saved
 from frame_metrics.plan.call import Call, bind, of_every_role
 from frame_metrics.plan.given import Given
-from frame_metrics.plan.needs import audited
+from frame_metrics.plan.needs import needs_of_audit
 from frame_metrics.plan.plan import plan_of, unused_judgments
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
@@ -65,7 +65,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         gate_of(fail_on)
     try:
         plan = plan_of(given)
-        call = of_every_role(plan) if plan.of_values else bind(plan, audited(plan))
+        call = of_every_role(plan) if plan.of_values else bind(plan, needs_of_audit(plan))
     except ReportedError as error:  # checks would not know what to look at
         return _alone(given, fail_on, of_error(error))
     if split is not None:
