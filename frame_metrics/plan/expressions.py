@@ -16,7 +16,7 @@ from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, 
 from frame_metrics.inputs.gains import name_of_function
 from frame_metrics.plan.given import Given, GivenJudgments, given_of, limits_of
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.list_columns import unused_name
+from frame_metrics.roles.list_columns import new_column_name
 from frame_metrics.roles.roles import Roles, is_made
 
 # Roles whose columns are in results, under their names.
@@ -89,7 +89,7 @@ class _Making:
             name, values = self.backend.evaluate_expression(value, self.limits)
         name, there = name or role, self.backend.names()
         if called is not None and name in there:
-            name = unused_name(f"{called} of {name}", there)
+            name = new_column_name(f"{called} of {name}", there)
         elif name in self.columns or self._has_role(name, role):
             raise ColumnError(
                 f"{text} would be called {name!r}, as another column that has a role; give it a name of its own, "

@@ -170,11 +170,11 @@ def with_places(columns: Mapping[str, Any], made: list[str], roles: Roles, avail
     """Return a rank that is made of positions in lists, if neither score nor rank orders the results."""
     if "rank" in roles or columns.get("score") or columns.get("rank"):
         return {}
-    made.append(unused_name(PLACE, available))
+    made.append(new_column_name(PLACE, available))
     return {"rank": made[-1]}
 
 
-def unused_name(name: str, available: Sequence[str]) -> str:
+def new_column_name(name: str, available: Sequence[str]) -> str:
     """Return a name for a column that is made, with spaces appended until the frame has no such column."""
     while name in available:
         name += " "

@@ -32,10 +32,10 @@ from frame_metrics.roles.list_columns import (
     column_names,
     holds_relevant_lists,
     holds_result_lists,
+    new_column_name,
     read_as_lists,
     relevant_lists,
     result_lists,
-    unused_name,
     with_places,
 )
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
@@ -223,7 +223,7 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
             f"{quote(columns['system'])} says another; name one column, or leave out system="
         )
     systems = set(columns[role])
-    name = unused_name(", ".join(columns[role]), [one for one in available if one not in systems])
+    name = new_column_name(", ".join(columns[role]), [one for one in available if one not in systems])
     made += [SYSTEM, name]
     return {role: name, "per_system": tuple(columns[role]), "stacked_column": name, "system": SYSTEM}
 

@@ -15,7 +15,7 @@ from frame_metrics.plan.compared import COMPARE, TESTS
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.roles.list_columns import unused_name
+from frame_metrics.roles.list_columns import new_column_name
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
@@ -58,5 +58,5 @@ def with_row_as_document(call: Call) -> Call:
     columns = call.columns
     if not columns.shape.per_system or columns.doc or columns.query:
         return call
-    row = unused_name(ROW, call.plan.available)
+    row = new_column_name(ROW, call.plan.available)
     return replace(call, columns=columns.changed(doc=row, made=(*columns.shape.made, row)))
