@@ -24,7 +24,9 @@ from frame_metrics.roles.roles import Roles
 
 OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
 FILE = "file"  # the column of the files' names, where each file is a system
-OF_FILES = {"compare": "system", "change": "arm"}  # what each of several files is of, by command
+# What each of several files is of, by command; one that compares nothing else.
+OF_FILES = {**dict.fromkeys(("compare", "leaderboard", "similarity", "sample-size"), "system"), "change": "arm"}
+WITH_FIRST = ("compare", "change", "sample-size")  # commands where the first file is the baseline of the others
 OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
 EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
 WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
@@ -166,7 +168,9 @@ class CommandLine:
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
-            raise BadValueError(f"{problem}; name files with --input")
+            columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}
+            way = f", and columns with flags: pass --label {named[0]} --predicted {named[1]}" if columns else ""
+            raise BadValueError(f"{problem}; name files with --input{way}")
         if self.name == "convert" and self.qrels_among_arguments:
             problem = f"{self.qrels_among_arguments[0]} has judgments, which convert does not join with results"
             raise BadValueError(f"{problem}; other commands take them as --qrels {self.qrels_among_arguments[0]}")
@@ -179,7 +183,10 @@ class CommandLine:
         self.outputs = {name: self._format(name) for name in options.get("output") or page}
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and options.get(option.name) and "qrels" not in options:
-                raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
+                further = f"; {PROGRAM} agreement compares annotators" * (option.name == "annotator")
+                raise BadValueError(
+                    f"{option.flag} is about judgments in a separate file; name it with --qrels{further}"
+                )
         self._check_gates()
         for name in self.metrics:
             if self.name != "curve" and "value" not in options and not _is_file(name):
@@ -226,6 +233,8 @@ class CommandLine:
             if option.required and option.name not in self.set_options:
                 what = re.split(r"\. " if option.name in EXAMPLES else r"[;.] ", option.help)[0].rstrip(".")
                 example = f"; pass {EXAMPLES[option.name]}" if option.name in EXAMPLES else ""
+                if option.name == "query_id" and isinstance(query := self.given.get("query"), list) and query:
+                    example = f"; pass --query-id {' --query-id '.join(query)} in the place of --query"
                 raise BadValueError(f"{self.name} requires {option.flag}: {what}{example}")
         *before, last = [*inputs, *self.metrics] or [""]
         written = last.endswith(WRITTEN_TO) or (self.name == "convert" and len(inputs) > 1)

@@ -80,8 +80,9 @@ def _check_same(file: File, first: str, types: pl.Schema) -> None:
     its = file.plan.collect_schema()
     lacks, more = [one for one in types if one not in its], [one for one in its if one not in types]
     differences = [f"it has no column {listed(lacks)}"] * bool(lacks) + [f"it alone has {listed(more)}"] * bool(more)
-    if differences:
-        raise ColumnError(f"{file.name}: {', and '.join(differences)}, where {first} has {listed(types)}")
+    if differences:  # a column of the files' names is of none of them
+        theirs = [one for one in types if one != "file" or one in lacks]
+        raise ColumnError(f"{file.name}: {', and '.join(differences)}, where {first} has {listed(theirs)}")
     for column, kind in its.items():
         if _sort_of(kind) != _sort_of(types[column]) and pl.Null not in (kind, types[column]):
             raise ColumnError(f"{file.name}: {column} is {kind}, and {types[column]} in {first}; make them of one type")

@@ -20,6 +20,10 @@ from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.saved import SavedFile, column_of_systems
 
 
+class WouldRunError(Exception):
+    """A call that is only checked has come to where it would compute."""
+
+
 @dataclass
 class Frames:
     """The frames that a call reads."""
@@ -28,6 +32,7 @@ class Frames:
     stack: ExitStack  # deletes unpacked files when the command ends
     inputs: list[reading.InputFiles] = field(default_factory=list)  # what was read
     looked_at: bool = False  # whether lists that mix systems were looked for
+    only_checked: bool = False  # whether the call ends before anything is computed
 
     @property
     def files(self) -> list[File]:
@@ -51,6 +56,8 @@ class Frames:
 
     def refuse_mixed_systems(self) -> None:
         """Raise if lists mix systems; they are looked for once, before anything is computed of them."""
+        if self.only_checked:
+            raise WouldRunError
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
         self.looked_at = True

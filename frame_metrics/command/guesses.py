@@ -1,139 +1,100 @@
-"""Names of commands and options that readers try first, and what they mean here."""
+"""What readers type first, and the command that they mean."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Container, Sequence
 from difflib import get_close_matches
+from functools import reduce
+from operator import and_, or_
 
 import polars as pl
 
 from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.errors import FrameMetricsError, closest
-from frame_metrics.metrics.names import read_text
-
-# Other names of commands.
-OTHER_NAMES = {
-    "eval": "evaluate",
-    "abtest": "ab-test",
-    "confusion-matrix": "confusion",
-    "threshold": "best-threshold",
-    "--list-metrics": "metrics",
-    "list-metrics": "metrics",
-}
-# Names that readers try first, and the commands that they may mean.
-TRIED = {
-    "list": "metrics",
-    "power": "sample-size, as sample-size old.csv new.csv ndcg@10 --detect 0.02 --system file",
-    "check": "audit, for the data; for a gate it is evaluate, as evaluate new.csv ndcg@10 --fail-under ndcg@10=0.4, or "
-    "--not-worse-than base.csv --margin 0.01 after per-query old.csv ndcg@10 -o base.csv",
-    "validate": "audit",
-    "trend": "evaluate, as evaluate log.csv ndcg@10 --by day",
-    "diff": "compare, as compare old.csv new.csv ndcg@10, for the same queries (--per-query --sort=difference has the "
-    "queries that lost most first), and change, as change week1.csv week2.csv ndcg@10 --by device, for two periods, "
-    "which takes the difference apart into mix and within",
-    "show": "explain, as explain log.csv ndcg@10 --query-id q17; per-query prints all queries",
-    "worst": "per-query, as per-query new.csv ndcg@10 --sort value, which has the lowest first",
-    "ctr": "evaluate, as evaluate clicks.csv ctr@10 --label click",
-    "roc": "curve, as curve roc cases.csv",
-    "auc": "evaluate, as evaluate cases.csv roc_auc",
-    "propensity": "propensities",
-    "rank": "leaderboard, as leaderboard two.csv ndcg@10 --system system",
-    "plot": "report, as report log.csv ndcg@10 -o report.html, which has the pictures; curve prints the points of one",
-    "judge": "agreement, as agreement judgments.csv --annotator who, for a row per annotator; for columns of people "
-    "and of a machine it is evaluate, as evaluate judgments.csv kappa --label grade --predicted llm_grade --no-query, "
-    "and confusion",
-    "pool": "to-judge, as to-judge qrels.txt a.run b.run --system run --n 50 --max-grade 3, with the greatest grade of "
-    "the scale",
-}
-# Other names of options, where a command has none of that name.
-OTHER_FLAGS = {
-    "--metrics": "--metric",
-    "--format": "--to",
-    **dict.fromkeys(("--group-by", "--groupby"), "--by"),
-    **dict.fromkeys(("--variant", "--treatment"), "--arm"),
-    **dict.fromkeys(("--unit", "--user"), "--cluster"),
-    **dict.fromkeys(("--rater", "--coder"), "--annotator"),
-    **dict.fromkeys(("--mde", "--effect", "--delta"), "--detect"),
-    "--y-true": "--label",
-    "--y-score": "--score",
-    "--y-pred": "--predicted",
-    "--item": "--doc",
-    "--budget": "--n",
-    "--fail-below": "--fail-under",
-    "--fail-above": "--fail-over",
-}
-OF_COLUMN = re.compile(r"[-_]col(umn)?$")  # the end of other names of options that name columns
-
-NO_FILTER = (
-    "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe"
+from frame_metrics.command.other_names import (
+    ABSENT,
+    LEAST,
+    N_NEAREST,
+    NEED_METRIC,
+    NO_FILTER,
+    OF_ALL,
+    OF_COLUMN,
+    OF_CUTOFF,
+    OTHER_FLAGS,
+    OTHER_NAMES,
+    PICTURE,
+    RETIRED,
+    SAY_THE_SAME,
+    TRIED,
+    WORST,
+    WORST_QUERIES,
 )
-BASE = "after per-query old.csv ndcg@10 -o base.csv"
-# Options that there were, or that readers try first, and the way now.
-RETIRED = {
-    "out": "pass --output FILE, or -o",
-    "save": f"pass -o FILE; a gate reads values of queries: pass --fail-if-worse-than base.csv {BASE}",
-    "json": "pass --to json",
-    "q": "pass --query COLUMN, the column of queries; values of each query are the command per-query",
-    "quiet": "for the number alone pass --columns value --no-header; notes are on standard error, and 2>/dev/null "
-    "drops them",
-    "run": "name the file of the run first, as evaluate run.trec ndcg@10 --qrels qrels.txt",
-    "k": "a cutoff follows the name of a metric, as ndcg@10",
-    "segment": "pass --by COLUMN",
-    "model": "pass --system COLUMN",
-    "click": "pass --label COLUMN, the column of clicks",
-    "clicks": "pass --label COLUMN, the column of clicks",
-    "where": NO_FILTER,
-    "filter": NO_FILTER,
-    "n": "all rows are printed; --sort value puts the lowest first, and | head cuts them",
-    "delta": "the difference to detect is --detect of sample-size",
-    "mde": "the difference to detect is --detect of sample-size",
-    "max-drop": f"pass --not-worse-than base.csv --margin 0.01, {BASE}",
-    "baseline": f"saved numbers are those of --fail-if-worse-than base.csv, {BASE}; compare has --baseline",
-    "fail-if-worse": f"pass --fail-if-worse-than base.csv, {BASE}",
-    "stat-test": "pass --test, as --test t, or leave it out",
-    "worst": "--sort value puts the lowest first",
-    "decompose": "change with --by COLUMN takes a difference apart into mix and within",
-    "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
-    "change compare them",
-}
-N_NEAREST = 3  # how many commands an unknown name is told
+from frame_metrics.errors import FrameMetricsError, closest
+from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
 
-def command_meant(name: str) -> str:
-    """Return the name of a command from another name for it; else the name as it is."""
-    plain = name if name in COMMANDS else name.replace("_", "-")
-    return OTHER_NAMES.get(plain, plain if plain in COMMANDS else name)
+def meant(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which another name of a command is ours, with the metrics that it stands for."""
+    name, *rest = arguments
+    plain = name if name in COMMANDS else name.lower().replace("_", "-")
+    command, *metrics = OTHER_NAMES.get(plain, plain if plain in COMMANDS else name).split(" ")
+    return [command, *rest, *(word for metric in metrics for word in ("--metric", metric))]
 
 
-def known_flag(name: str, argument: str) -> str:
-    """Return an argument, with the name of an option in the place of another name for it."""
-    flag, equals, value = argument.partition("=")
-    options = options_of(name)
-    if not flag.startswith("--") or _in(flag, options):
-        return argument
-    plain = flag.replace("_", "-")
-    known = [plain, OTHER_FLAGS.get(plain, plain), OF_COLUMN.sub("", plain)]
-    return next((f"{one}{equals}{value}" for one in known if _in(one, options)), argument)
+def call_of_metric(arguments: Sequence[str]) -> list[str]:
+    """Return the files and options that a metric was named before, with the command that computes it."""
+    metric, *rest = arguments
+    pairs = all(one.input.__name__ == "TwoRankings" for _, one in read_text(metric))
+    return ["similarity" if pairs else "evaluate", *rest, "--metric", metric]
+
+
+def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a command and its arguments, in which other names of options are ours; -q is the command per-query."""
+    found: list[str] = []
+    for at, argument in enumerate(arguments):
+        flag, equals, value = argument.partition("=")
+        after = value if equals else next(iter(arguments[at + 1 :]), "")
+        if name == "evaluate" and flag == "-q" and not equals:
+            words = ["--query"] if after and after[0] != "-" and not _is_input(after) else []
+            name = name if words else "per-query"
+        elif name == "evaluate" and flag == "--per-query":
+            name, words = "per-query", []
+        else:
+            words = _ours(flag, options_of(name), after)
+        found += [*words[:-1], f"{words[-1]}={value}"] if equals and words else words
+    return name, found
+
+
+def _is_input(argument: str) -> bool:
+    """Return True for an argument that is an input, or a metric."""
+    return argument == "-" or os.path.exists(argument) or is_metric(argument)
+
+
+def _ours(flag: str, options: Container[str], value: str) -> list[str]:
+    """Return our option, and its value if it has one, for another name; else the name as it is."""
+    if not flag.startswith("-") or _in(flag, options):
+        return [flag]
+    plain = flag.replace("_", "-").lower()
+    others = OTHER_FLAGS.get(plain, ())
+    known = [plain, *([others] if isinstance(others, str) else others), OF_COLUMN.sub("", plain), plain.rstrip("s")]
+    ours = next((one for one in known if _in(one.split(" ")[0], options)), flag)
+    return [flag] if ours == "--input" and not os.path.exists(value) else ours.split(" ")
 
 
 def _in(flag: str, options: Container[str]) -> bool:
     """Return True for the flag of an option."""
-    return "_" not in flag and flag[2:].replace("-", "_") in options
+    return "_" not in flag and flag.startswith("--") and flag[2:].replace("-", "_") in options
 
 
 def way_of_flag(name: str, flag: str, arguments: Sequence[str]) -> str:
     """Return the way out for an unknown flag of a command that means something else; "" if it is not known."""
     word = flag.lstrip("-").removeprefix("no-")
-    if word == "q" and name == "evaluate":
-        rest = [one for one in arguments if one != flag]
-        whole = shlex.join([PROGRAM, "per-query", *rest])
-        return f"values of queries are {whole}; trec_eval's own call is {PROGRAM} trec_eval -q ..."
     if word in RETIRED:
-        return RETIRED[word]
-    if metrics_taken(name) is None or not is_metric(word):
+        return RETIRED[word].text
+    if len(word) == 1 or metrics_taken(name) is None or not is_metric(word):
         return ""
     if "subject_to" not in options_of(name):
         return f"name the metric behind the input, as log.csv {word}"
@@ -151,6 +112,71 @@ def _with_limit(name: str, flag: str, metric: str, arguments: Sequence[str]) -> 
     return f"the metric that is chosen by comes behind the input, and limits are --subject-to: {whole}"
 
 
+def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
+    """Return the whole command that a call means, to be typed as it is; "" if one of its options is not known.
+
+    A metric is added where the command needs one and none is there.
+    """
+    name, rest = known_flags(name, arguments)
+    command, found, cutoffs, left = name, [], "", iter(rest)
+    for argument in left:
+        flag, equals, value = argument.partition("=")
+        if _is_known(flag, command):
+            found.append(argument)
+            continue
+        way = RETIRED.get(flag.lstrip("-"), NO_FILTER)
+        typed = WORST_QUERIES if way is WORST and command == "compare" else way.typed
+        if typed is None:
+            return ""
+        if not equals and (way is OF_CUTOFF or way.first or "{" in typed + way.tail):
+            value = next(left, "")
+        found = [*[value] * way.first, *found, *(one.format(value) for one in typed.split())]
+        cutoffs = value if way is OF_CUTOFF else cutoffs
+        tail = way.tail.format(int(value) + 1 if value.isdecimal() else value) or tail
+        command = way.command or command
+    found = [_with_cutoff(one, cutoffs) for one in found] if cutoffs else found
+    return _joined(command, found, tail)
+
+
+def _joined(command: str, arguments: list[str], tail: str) -> str:
+    """Return a whole command, with what it needs beside the arguments; "" if it has not one of their options."""
+    if not all(_is_known(one.partition("=")[0], command) for one in arguments):
+        return ""
+    if command in NEED_METRIC and not any(one in ("-m", "--metric") or _is_named_metric(one) for one in arguments):
+        arguments.append("ndcg@10")
+    if "--margin" in arguments and command == "evaluate":
+        saved = "--fail-if-worse-than"
+        arguments = ["--not-worse-than" if one == saved else one for one in arguments]
+        arguments += [] if "--not-worse-than" in arguments else ["--not-worse-than", "base.csv"]
+    if command == "report":
+        arguments = [PICTURE.sub(".html", one) for one in arguments]
+    runs = [one for one in arguments if os.path.isfile(one) and not one.endswith((".qrels", ".txt"))]
+    if command == "to-judge" and len(runs) > 1 and "--system" not in arguments:
+        arguments += ["--system", "file"]
+    return f"{shlex.join([PROGRAM, command, *arguments])} {tail}".rstrip()
+
+
+def _is_known(argument: str, command: str) -> bool:
+    """Return True for an argument that is no flag, or that a command has."""
+    options = options_of(command)
+    plain = argument.replace("--no-", "--", 1)
+    short = argument == "-m" and "metric" in options
+    return not argument.startswith("-") or argument in OF_ALL or short or _in(plain, options)
+
+
+def _is_named_metric(argument: str) -> bool:
+    """Return True for the name of a metric, or of several with commas between, or one that means two things."""
+    return plain_name(argument) in TWO_MEANINGS or any(map(is_metric, argument.split(",")))
+
+
+def _with_cutoff(argument: str, cutoffs: str) -> str:
+    """Return metrics, with commas between, each of which has cutoffs; another argument as it is."""
+    parts = argument.split(",")
+    if os.path.exists(argument) or not all(map(is_metric, parts)):
+        return argument
+    return ",".join(one if "@" in one else f"{one}@{cutoffs}" for one in parts)
+
+
 def is_metric(argument: str) -> bool:
     """Return True for the name of a metric."""
     try:
@@ -163,8 +189,16 @@ def having(texts: pl.Series, word: str) -> pl.Series:
     """Return which texts have a word; of a metric that is its name, without cutoff and parameters, or else our name."""
     metrics = [metric.name for _, metric in read_text(word)] if is_metric(word) else []
     plain = re.split("[@(]", word)[0] if metrics else word
+    if metrics and len(plain) < LEAST:  # as P
+        return texts.str.starts_with(f"{metrics[0]} ")
     found = texts.str.contains(plain.lower(), literal=True)
     return found if found.any() or not metrics else texts.str.contains(metrics[0], literal=True)
+
+
+def rows_about(texts: pl.Series, words: Sequence[str]) -> pl.Series:
+    """Return which texts have all of some words or, if these are names of metrics, any of them."""
+    each = [having(texts, word) for word in words]
+    return reduce(or_ if len(words) > 1 and all(map(is_metric, words)) else and_, each, texts.is_not_null())
 
 
 def no_metric(words: Sequence[str], names: Sequence[str]) -> str:
@@ -173,15 +207,30 @@ def no_metric(words: Sequence[str], names: Sequence[str]) -> str:
     return f"there is no metric with {' and '.join(map(repr, words))} in its name or text{near}"
 
 
-def unknown_command(name: str) -> str:
-    """Return the error about the name of a command that does not exist."""
-    problem = f"there is no command {name!r}"
-    if name.lower() in TRIED:
-        return f"{problem}; it is {TRIED[name.lower()]}"
+def unknown_command(arguments: Sequence[str]) -> str:
+    """Return the error about the name of a command that does not exist, with the whole commands that it may mean."""
+    name, *rest = arguments
+    problem, ways = f"there is no command {name!r}", TRIED.get(name.lower(), ())
+    if ways:
+        lines = [line(way.command, _typed(way.typed, rest), way.tail) for way in ways if way.typed is not None]
+        told = f"{problem}; it is {', or '.join(way.text for way in ways)}"
+        return "\n".join([told, *filter(None, dict.fromkeys(lines))])
+    if name.lower() in ABSENT:
+        return f"{problem}: {ABSENT[name.lower()]}"
     if is_metric(name):
         return f"{problem}; it is a metric: {PROGRAM} evaluate FILE {name}, and {PROGRAM} metrics {name} describes it"
     near = get_close_matches(name.lower(), COMMANDS, N_NEAREST, 0.6)
     if near:
-        return f"{problem}; did you mean {near[0]!r}?"
+        return f"{problem}; did you mean {near[0]!r}?\n{line(near[0], rest)}".rstrip()
     one, other, third = get_close_matches(name.lower(), COMMANDS, N_NEAREST, 0)
     return f"{problem}; the nearest are {one}, {other} and {third}, and {PROGRAM} help lists all"
+
+
+def _typed(typed: str, rest: Sequence[str]) -> list[str]:
+    """Return arguments with those of a way, unless they say the same already; {} is a word that is no input."""
+    words, odd = typed.split(), next((one for one in rest if one[:1] != "-" and not _is_input(one)), None)
+    if words[:1] and {*rest} & {words[0], *SAY_THE_SAME.get(words[0], ())}:
+        return [*rest]
+    if "{}" not in words or odd is None:
+        return [*rest, *(word for word in words if word != "{}")]
+    return [*(one for one in rest if one != odd), *(odd if word == "{}" else word for word in words)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import polars as pl
@@ -11,15 +11,16 @@ from frame_metrics.backends.display import DIGITS
 from frame_metrics.command import ci_formats, gates, writing
 from frame_metrics.command.call import PAGE, CommandLine
 from frame_metrics.command.commands import options_of
-from frame_metrics.command.frames import Frames
+from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
-from frame_metrics.command.guesses import having, no_metric
+from frame_metrics.command.guesses import is_metric, no_metric, rows_about
 from frame_metrics.command.judgment_notes import note_on_judgments
 from frame_metrics.command.report_files import write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
 from frame_metrics.command.ways_out import errors_with_ways_out
 from frame_metrics.errors import FrameMetricsError, UnknownNameError
+from frame_metrics.metrics.names import read_text
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 
@@ -44,6 +45,16 @@ class Job:
             if self.call.junit:
                 ci_formats.junit(self.call.junit, [], in_words(error, options_of(name)))
             raise
+
+    def check(self) -> None:
+        """Raise what running the command would raise before it computes or writes anything."""
+        self._frames.only_checked = True
+        with self._stack, errors_with_ways_out(self._frames), suppress(WouldRunError):
+            self.call.check()
+            if self.call.name == "report":
+                write_report(self._frames)
+            elif self.call.name not in ("convert", "metrics"):
+                result_of(self._frames)
 
     def _verb(self) -> int:
         """Call the verb, print its result, and return the exit code."""
@@ -78,7 +89,9 @@ class Job:
         listed_all, words = list_metrics(), self.call.given["arguments"]
         text = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True).str.to_lowercase()
         texts = listed_all.select(text).to_series()
-        found = listed_all.filter(*(having(texts, word) for word in words))
+        found = listed_all.filter(rows_about(texts, words))
+        named = [metric.name for word in words if is_metric(word) for _, metric in read_text(word)]
+        found = found.sort(pl.col("name").is_in(named), descending=True, maintain_order=True)
         if found.is_empty():
             raise UnknownNameError(no_metric(words, listed_all["name"].to_list()))
         self._write(found, DIGITS)

@@ -9,8 +9,9 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from textwrap import fill as fill_lines
 from textwrap import wrap
 from typing import Any
@@ -33,8 +34,18 @@ from frame_metrics.command.front import (
     printed,
     quiet_pipe,
 )
-from frame_metrics.command.guesses import command_meant, is_metric, known_flag, unknown_command, way_of_flag
+from frame_metrics.command.guesses import (
+    call_of_metric,
+    is_metric,
+    known_flags,
+    line,
+    meant,
+    unknown_command,
+    way_of_flag,
+)
 from frame_metrics.command.job import Job
+from frame_metrics.command.offered import with_line
+from frame_metrics.command.other_names import TRIED
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
 from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
 
@@ -56,25 +67,34 @@ class _Parser(argparse.ArgumentParser):
 
     def _unknown(self, flags: Sequence[str]) -> str:
         """Return the message about unknown flags, with the nearest flag, or the commands that have the flag."""
-        lines, command = [], self.prog.removeprefix(PROGRAM).strip()
+        lines, command = list[str](), self.prog.removeprefix(PROGRAM).strip()
+        meant_flags: dict[str, str] = {}
         for flag in dict.fromkeys(flags):
             name = flag.lstrip("-")
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
             its = [one for one in COMMANDS if name.replace("-", "_") in options_of(one)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
-            meant = way_of_flag(command, flag, self.arguments) if command else ""
-            way = meant or (f"it is an option of {', '.join(its)}" if its else hint)
+            known = way_of_flag(command, flag, self.arguments) if command else ""
+            way = known or (f"it is an option of {', '.join(its)}" if its else hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
+            meant_flags |= {flag: f"--{near}"} if near and way == hint else {}
             lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
-        return "\n".join(lines)
+        whole = line(command, _replaced(self.arguments, meant_flags)) if command in COMMANDS else ""
+        return "\n".join([*lines, *filter(None, [whole])])
+
+
+def _replaced(arguments: Sequence[str], flags: Mapping[str, str]) -> list[str]:
+    """Return arguments in which some flags are others."""
+    parts = (one.partition("=") for one in arguments)
+    return [f"{flags.get(flag, flag)}{equals}{value}" for flag, equals, value in parts]
 
 
 def run(arguments: list[str]) -> int:
     """Run ``frame-metrics`` with arguments, and return the exit code."""
-    arguments = _with_command([command_meant(arguments[0]), *arguments[1:]] if arguments else [])
+    arguments = _with_command(meant(arguments) if arguments else [])
     try:
         with _terminating():
-            return _command(arguments)
+            return max(map(_command, _each_help(arguments)))
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
         return _failed(arguments, error)
     except KeyboardInterrupt:
@@ -89,7 +109,7 @@ def run(arguments: list[str]) -> int:
 def _failed(arguments: Sequence[str], error: Exception) -> int:
     """Report an error on standard error and, in a GitHub workflow, beside the run; return the exit code."""
     message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else None)
-    say(message)
+    say(with_line(message, arguments, _error_of))
     if on_github():
         ci_formats.annotate(PROGRAM, message)
         ci_formats.summarise(PROGRAM, None, [], message)
@@ -118,15 +138,23 @@ def _with_command(arguments: list[str]) -> list[str]:
     if arguments[:2] == ["help", "help"]:
         return ["--help"]
     if len(arguments) > 1 and arguments[0] == "help":
-        name = command_meant(arguments[1])
-        arguments = ["metrics", name] if _is_other_metric(name) else [name, *arguments[2:], "--help"]
+        name, *others = meant(arguments[1:2])[0], *arguments[2:]
+        words = [one for one in others if _is_other_metric(one)]
+        arguments = ["metrics", name, *words] if _is_other_metric(name) else [name, *others, "--help"]
     if not arguments or arguments[0] in COMMANDS:
         return arguments
     if _name_rows(arguments):
         return ["evaluate", *arguments]
-    if _is_other_metric(arguments[0]) and _name_rows(arguments[1:]):
-        return ["evaluate", *arguments[1:], "--metric", arguments[0]]
+    if _is_other_metric(arguments[0]) and arguments[0] not in TRIED and _name_rows(arguments[1:]):
+        return call_of_metric(arguments)
     return arguments
+
+
+def _each_help(arguments: list[str]) -> list[list[str]]:
+    """Return the arguments of each command whose help is asked for, or the arguments as they are."""
+    names = [one for one in arguments if one in COMMANDS]
+    several = len(names) > 1 and "--help" in arguments and arguments[: len(names)] == names
+    return [[name, *arguments[len(names) :]] for name in names] if several else [arguments]
 
 
 def _command(arguments: list[str]) -> int:
@@ -134,25 +162,41 @@ def _command(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         return _no_command(arguments)
     name, *rest = _without_dashes(arguments)
-    rest = [known_flag(name, one) for one in rest]
-    command = COMMANDS[name]
-    description = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
-    usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
-    epilog = f"examples:{_in_lines(command.examples)}\n\n{EXIT_CODES}"
+    name, rest = known_flags(name, rest)
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
-    common = COMMON if asked and "--all" not in rest else None
-    if common:
-        epilog += f"\n{PROGRAM} {name} --help --all has all options"
-    shortened = name == "trec_eval"  # which takes options by their first letters
-    parser = _Parser(f"{PROGRAM} {name}", usage, description, epilog, formatter_class=HELP, allow_abbrev=shortened)
-    parser.arguments = rest
-    fill(parser, name, common)
+    parser = _parser(name, rest, COMMON if asked and "--all" not in rest else None)
     if asked:
         options = {one: its for one, its in options_of(name).items() if its.flag[2:] not in COMMANDS}
         return printed(with_flags(quoted(parser.format_help(), options), options))
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(CommandLine(name, vars(parser.parse_intermixed_args(rest)))).run()
+
+
+def _error_of(arguments: Sequence[str]) -> str:
+    """Return what a call would say before it computes or writes anything; "" if it would run."""
+    name, *rest = arguments
+    try:
+        with redirect_stderr(StringIO()):
+            Job(CommandLine(name, vars(_parser(name, rest).parse_intermixed_args(rest)))).check()
+    except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
+        return in_words(error, options_of(name))
+    return ""
+
+
+def _parser(name: str, rest: Sequence[str], common: Collection[str] | None = None) -> _Parser:
+    """Return the parser of a command, with its help; ``common``: the options that help shows, None for all."""
+    command = COMMANDS[name]
+    description = fill_lines(f"{COMMAND_TEXTS[name][0].upper()}{COMMAND_TEXTS[name][1:]}.", LINE)
+    usage = fill_lines(f"{PROGRAM} {name} {command.usage}", LINE - len("usage: "), subsequent_indent=" " * 11)
+    epilog = f"examples:{_in_lines(command.examples)}\n\n{EXIT_CODES}"
+    if common:
+        epilog += f"\n{PROGRAM} {name} --help --all has all options"
+    shortened = name == "trec_eval"  # which takes options by their first letters
+    parser = _Parser(f"{PROGRAM} {name}", usage, description, epilog, formatter_class=HELP, allow_abbrev=shortened)
+    parser.arguments = rest
+    fill(parser, name, common)
+    return parser
 
 
 def _name_rows(arguments: Sequence[str]) -> bool:
@@ -186,7 +230,7 @@ def _no_command(arguments: Sequence[str]) -> int:
     """Handle arguments that do not begin with a command, and return the exit code."""
     parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
-        raise BadValueError(unknown_command(arguments[0]))
+        raise BadValueError(unknown_command(arguments))
     given = parser.parse_args(arguments)
     if given.completion:
         return printed(_completion(given.completion))

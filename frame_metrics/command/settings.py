@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, options_of
-from frame_metrics.command.guesses import RETIRED
 from frame_metrics.command.options import Option
+from frame_metrics.command.other_names import RETIRED
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, quote
 from frame_metrics.metrics.parameters import is_number
 
@@ -71,7 +71,7 @@ def _check(options: Mapping[str, Any], known: Iterable[str], where: str) -> None
         if _plain(key) not in known:
             if isinstance(options[key], dict) and (near := closest(key, COMMANDS)):
                 raise UnknownNameError(f"{where}: there is no command {key!r}{near}")
-            hint = f"; {RETIRED[_plain(key)]}" if _plain(key) in RETIRED else closest(_plain(key), sorted(known))
+            hint = f"; {RETIRED[_plain(key)].text}" if _plain(key) in RETIRED else closest(_plain(key), sorted(known))
             raise UnknownNameError(f"{where}: there is no option {key!r}{hint}")
 
 

@@ -30,7 +30,12 @@ IN_CODE = (
     ),
     (r"\bper_query\(\) returned", "per-query wrote"),
     (r"\bjudge\(\)", "--qrels"),
-    (r"\b(leaderboard|compare|change|evaluate|summary|audit)\(\)", r"\1"),
+    (r"; use similarity\('([^']+)'\)", "; the command is similarity"),
+    (
+        r"as with \.str\.zfill\((\d+)\)",
+        r"""as awk -F, -v OFS=, 'NR > 1 {$1 = sprintf("%0\1d", $1)} 1' does in the first column of a CSV file""",
+    ),
+    (r"\b(leaderboard|compare|change|evaluate|summary|audit|similarity|propensities)\(\)", r"\1"),
     (r"\b(sample|ab|per|best|to)_(size|test|query|class|threshold|judge)\(\)", r"\1-\2"),
     (
         r"\bset (?:--threshold|threshold=) before, as search\(threshold=0\.5\), to decide",
@@ -42,7 +47,7 @@ IN_CODE = (
 )
 # Flags with commas between, which are typed one after the other.
 _ONE = r"--[\w-]+(?:=[^\s,;]+| [^\s,;-][^\s,;]*)?"
-ALL = re.compile(rf"(?<=pass ){_ONE}(?:, {_ONE})+")
+ALL = re.compile(rf"(?:(?<=pass )|(?<=add )){_ONE}(?:, {_ONE})+")
 LIST = re.compile(r"(--([\w-]+)) (\S+,\S+): there is no such column")  # an error about columns with commas between
 # How a column of lists is made in Python, in errors.
 OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import reading
+from frame_metrics.command.call import WITH_FIRST
 from frame_metrics.command.commands import verb_of
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.options import alone, literal
@@ -18,13 +19,15 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
     """Return the options of the verb that are set."""
     call, set_options = frames.call, frames.call.set_options
     parameters, split = {option.name: option.parameter for option in verb_of(call.name)}, set_options.get("split")
-    first = call.compares_files and frames.saved_flag is None  # the first file is the baseline of the others
-    baseline = set_options.get("baseline") or (reading.file_names(call.arguments[0])[:1] if first else None)
+    first = call.compares_files and frames.saved_flag is None and call.name in WITH_FIRST
+    files = dict(zip(call.arguments[0], reading.file_names(call.arguments[0]), strict=True))
+    named = [files.get(one, one) if call.compares_files else one for one in reading.each(set_options.get("baseline"))]
+    baseline = named or (list(files.values())[:1] if first else None)
     given = {parameters[name]: value for name, value in set_options.items() if name in parameters}
     if "query_id" in parameters:
         given["query"] = _query(frames, reading.each(set_options["query_id"]))
     if baseline:
-        given["baseline"] = alone(_in_column_type(frames, reading.each(baseline)))
+        given["baseline"] = alone(_in_column_type(frames, baseline))
     if "margin" in set_options:
         given["margin"] = set_options["margin"]
     if isinstance(given.get("test"), str):

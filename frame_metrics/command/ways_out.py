@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,6 +25,9 @@ from frame_metrics.errors import (
 )
 
 NEED = "rows of several systems need system="  # what an error says that files of several systems lead to
+NO_LABELS = ("query", "doc", "score", "rank", "system")  # columns that are not taken for labels
+ANNOTATORS = ("annotator", "annotator_id", "rater", "judge", "assessor", "coder", "worker", "who")
+WHO = "no column says who judged"
 FEW = 20  # rows of a CSV file in which texts of lists are searched for
 FROM_LISTS_IN_CSV = re.compile(
     "is missing; name its column|holds no lists of ids"
@@ -40,6 +44,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             way = _column_as_metric(frames)
             raise UnknownNameError(f"{error}{'.' * (way != '' and str(error)[-1] not in '.?')}{way}") from None
         except ColumnError as error:
+            if WHO in str(error):
+                raise ColumnError(_who_judged(frames)) from None
             if texts := _texts_of_lists(frames) if FROM_LISTS_IN_CSV.search(str(error)) else "":
                 raise ColumnError(f"{error}{texts}") from None
             raise
@@ -61,12 +67,20 @@ def _column_as_metric(frames: Frames) -> str:
         there = frames.log.collect_schema().names() if odd else []
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
         return ""
-    column = next((name for name in odd if name in there), None)
+    column = next((name for name in odd if name in there and name not in NO_LABELS), None)
     if column is None:
         return ""
     way = f"The column is named --label {column}, beside a metric, as clicks or ctr@10."
     flags = " ".join(f"--by {one}" for one in [*reading.each(frames.call.roles.get("by")), column])
     return f" For segments of {column} too, pass {flags}. {way}" if "by" in frames.call.roles else f" {way}"
+
+
+def _who_judged(frames: Frames) -> str:
+    """Return the error about a file of judgments of which no option says who judged."""
+    there = frames.log.collect_schema().names()
+    likely = [name for name in there if name.lower() in ANNOTATORS]
+    way = f"pass --annotator {shlex.quote(likely[0])}" if likely else f"name its column, one of {listed(there)}"
+    return f"no option says who judged; {way}"
 
 
 def _texts_of_lists(frames: Frames) -> str:

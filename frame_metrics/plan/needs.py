@@ -24,7 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.list_columns import no_lists, split_way
-from frame_metrics.roles.resolve import missing_text
+from frame_metrics.roles.resolve import also_missing, missing_text
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
         ("doc",): (separate or needs.sets_of_lists) and not columns.doc,
         ("label", "grade"): not (needs.judgments_optional or separate) and not (columns.label or columns.grade),
     }
-    for pair, lacking in lacks.items():
+    for number, (pair, lacking) in enumerate(lacks.items(), 1):
         if lacking:
             free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
             if (
@@ -245,4 +245,7 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
             text = missing_text(pair, plan.roles, plan.available, plan.backend.hint)
             if pair == ("score", "rank") and columns.relevant and columns.doc:
                 text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
-            raise ColumnError(text)
+            if "; name its column with" not in text:
+                raise ColumnError(text)
+            further = [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
+            raise ColumnError(text + also_missing(further, plan.roles, plan.available))

@@ -72,7 +72,7 @@ ROLES: dict[str, Role] = {
     "query": Role(
         found="always",
         saved=True,
-        usual_names="qid query_id queryid q_id search_id topic topic_id session session_id user user_id",
+        usual_names="qid query_id queryid q_id search search_id topic topic_id session session_id user user_id",
         plural="queries",
         file_type="text",
     ),

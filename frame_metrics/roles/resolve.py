@@ -376,8 +376,26 @@ def missing_text(
 
 def hint_at(role: str, available: list[str]) -> str:
     """Return a hint at the column that likely has a role; "" if there is none."""
-    known = [name for name in available if str(name).strip().lower() == role] or ROLES[role].among(available)
+    known = _known(role, available)
     return did_you_mean(known[0]) if known else closest(role, available)
+
+
+def _known(role: str, available: list[str]) -> list[str]:
+    """Return the columns whose names are usual for a role."""
+    return [name for name in available if str(name).strip().lower() == role] or ROLES[role].among(available)
+
+
+def also_missing(pairs: Sequence[tuple[str, ...]], roles: Mapping[str, Any], available: list[str]) -> str:
+    """Return the clause about further roles that are missing, with their likely columns; "" if there are none."""
+    named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
+    free = [column for column in available if column not in named]
+    pairs = [pair for pair in pairs if not any(role in free and ROLES[role].found for role in pair)]
+    if not pairs:
+        return ""
+    likely = [next(((role, known[0]) for role in pair if (known := _known(role, free))), None) for pair in pairs]
+    add = ", ".join(f"{one[0]}={one[1]!r}" for one in likely if one)
+    which = " and ".join(f"the {' or '.join(pair)}" for pair in pairs)
+    return f"; {which} {'are' if len(pairs) > 1 else 'is'} missing too{f'; add {add}' if add else ''}"
 
 
 def _check_roles_of_columns(columns: Columns) -> None:

@@ -994,6 +994,7 @@ def test_systems_in_one_list_are_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert error(capsys, *call) == (
         "frame-metrics: 'model' is a column of several systems, as 'a' and 'b', in 1 of 1 queries; pass --system model "
         "to measure each, or --no-system if the rows of a query are one list\n"
+        "  | frame-metrics evaluate mixed.csv rr --query qid --score bm25 --grade rating --system model\n"
     )
     assert read(out(capsys, *call, "--no-system"))["value"].to_list() == [0.5]
     assert read(out(capsys, *call, "--system", "model"))["value"].to_list() == [0.5, 1.0]
@@ -1009,5 +1010,6 @@ def test_columns_of_which_several_may_be_meant_are_one_error(capsys: pytest.Capt
     flags = "--score score --rank rank --label label --grade grade"
     told = error(capsys, *call)
     assert f"both 'score' and 'rank' are columns, and both 'label' and 'grade'; pass {flags} to use all (" in told
-    assert told.endswith("or name one of each; add --system run if that column names the systems\n")
+    assert "or name one of each; add --system run if that column names the systems\n" in told
+    assert told.endswith(f"frame-metrics evaluate both.csv rr {flags} --system run\n")
     assert read(out(capsys, *call, *flags.split(), "--system", "run"))["value"].to_list() == [1.0, 0.0]

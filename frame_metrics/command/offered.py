@@ -1,0 +1,114 @@
+"""The flags that an error offers, in the whole command that was typed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+
+from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.guesses import known_flags, line
+from frame_metrics.roles.columns import ROLES
+
+OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
+FLAG = re.compile(r"(--[\w-]+)(?:[ =]('[^']*'|[^\s,;:'-][^\s,;:]*))?")
+MEANT = re.compile(r"did you mean '([^']+)'")
+EITHER = re.compile(r"--(\w+) or --(\w+),")
+AS_METRIC = re.compile(r"no metric '([^']+)'.*--label (\S+), beside a metric")
+INSTEAD = re.compile(r" in the place of (--[\w-]+)")
+NO_METRIC = "no metric was asked for"
+NO_FILE = "does not look like the name of a file"
+AGREEMENT = "agreement compares annotators"
+MOST = 6  # messages of one call
+WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as"}  # no values
+
+
+def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[str]], str]) -> str:
+    """Return a message with what else is wrong, and the whole command in which the ways out are taken, if it is known.
+
+    Parameters
+    ----------
+    arguments : the command with its files and options.
+    error_of : returns what a call would say before it computes anything, "" for one that would run.
+    """
+    told = message.split("\n")
+    lines = [one for one in told if one.startswith(f"{PROGRAM} ")] or [_line(message, arguments)]
+    told = [one for one in told if one not in lines]
+    while len(lines) == 1 and lines[0] and "-" not in arguments and len(told) < MOST:
+        typed = shlex.split(lines[0].partition(" | ")[0].removesuffix("2>/dev/null"))[1:]
+        if not (further := error_of(typed)):
+            break
+        lines = [_line(further, typed)] if further not in told else []
+        told += [further] * (further not in told)
+    return "\n".join([*told, *filter(None, lines)])
+
+
+def _line(message: str, arguments: Sequence[str]) -> str:
+    """Return the whole command in which the first way out of a message is taken; "" if it is not known."""
+    if "\n" in message or not arguments or arguments[0] not in COMMANDS:
+        return ""
+    name, rest = known_flags(arguments[0], arguments[1:])
+    flags, column, instead = _offered(message, name), AS_METRIC.search(message), INSTEAD.search(message)
+    if AGREEMENT in message:
+        return line("agreement", _without(rest, ["--metric"])[0])
+    if column and column[1] == column[2]:
+        rest = ["ctr@10" if one == column[1] else one for one in rest]
+        flags.insert(0, ["--label", column[1]])
+    if not flags and not message.startswith(NO_METRIC):
+        return ""
+    if NO_FILE in message:
+        rest = [one for one in rest if one not in [value for flag in flags for value in flag]]
+    gone = [flag.replace("--no-", "--", 1) for flag, *_ in flags] + ([instead[1]] if instead else [])
+    left, there = _without(rest, gone)
+    kept = [flag for flag in flags if not flag[0].startswith("--no-") or flag[0].replace("--no-", "--", 1) not in there]
+    return line(name, [*left, *(word for flag in kept for word in flag)])
+
+
+def _offered(message: str, name: str) -> list[list[str]]:
+    """Return the flags that a message offers first, and those to add, with values; none if a value is not said."""
+    found: list[list[str]] = []
+    for number, offer in enumerate(OFFER.finditer(message)):
+        if number and not offer[0].startswith("add"):
+            continue
+        one = _flags_at(message, offer.end(), name)
+        if not one and not number:
+            return []
+        found += one
+    return found
+
+
+def _flags_at(message: str, at: int, name: str) -> list[list[str]]:
+    """Return the flags at a place of a message, with their values; none if a value is not said."""
+    found, options, meant = list[list[str]](), options_of(name), MEANT.search(message[at:])
+    if either := EITHER.match(message, at):
+        role = either[2] if meant and ROLES[either[2]].among([meant[1]]) else either[1]
+        return [[f"--{role}", meant[1]]] if meant else []
+    while flag := FLAG.match(message, at):
+        option = options.get(flag[1][2:].replace("-", "_"))
+        if flag[1].startswith("--no-") or (option and option.kind.switch):
+            found.append([flag[1]])
+            at = flag.end(1) + 1
+            continue
+        value = flag[2].rstrip(".?)") if flag[2] else meant[1] if meant else ""
+        if option is None or not value or value in WORDS or flag[1] == "--duplicates":  # which may hide a mistake
+            return []
+        found.append([flag[1], *shlex.split(value)])
+        at = flag.end() + 1
+        if message[at - 1 : at] != " ":
+            break
+    return found
+
+
+def _without(arguments: Sequence[str], flags: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Return arguments without some flags and their values, and the flags that were there."""
+    kept, there, left = list[str](), set[str](), iter(arguments)
+    for one in left:
+        flag, equals, _ = one.partition("=")
+        if flag not in flags:
+            kept += [] if flag.replace("--no-", "--", 1) in flags else [one]
+            continue
+        there.add(flag)
+        if not equals:
+            next(left, "")
+    return kept, there

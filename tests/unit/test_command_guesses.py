@@ -1,0 +1,237 @@
+"""What readers type first works, or its error has the whole command that they mean."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from command_line import error, named, out, read, write
+from frame_metrics.command import main
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+def write_runs() -> None:
+    """Write two runs of TREC, and judgments."""
+    Path("a.run").write_text("q1 Q0 d1 1 2.0 a\nq1 Q0 d2 2 1.0 a\n")
+    Path("b.run").write_text("q1 Q0 d2 1 2.0 b\nq1 Q0 d3 2 1.0 b\n")
+    Path("q.txt").write_text("q1 0 d1 1\n")
+
+
+# What is typed first, and a part of the error that leads on.
+GUESSED = {
+    "evaluate log.csv rr --quiet": "for the number alone pass --columns value --no-header",
+    "evaluate log.csv rr --save x.json": "pass --fail-if-worse-than base.csv after per-query old.csv ndcg@10 -o",
+    "evaluate log.csv rr --baseline x.json": "saved numbers are those of --fail-if-worse-than base.csv",
+    "evaluate log.csv rr --fail-if-worse": "pass --fail-if-worse-than base.csv",
+    "evaluate log.csv rr --precision 0.9": "name the metric behind the input, as log.csv precision",
+    "evaluate log.csv device": "The column is named --label device, beside a metric, as clicks or ctr@10.",
+    "roc-auc": "it is a metric: frame-metrics evaluate FILE roc-auc",
+    "agreement log.csv --annotator score --doc docid": "--annotator score: no document has judgments of two annotators",
+    "evaluate log.csv rr map --fail-under 0.99": "name the metric, as ndcg@10=0.99",
+    "evaluate log.csv rr --fail-under x": "'x' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
+    "evaluate log.csv rr --fail-under nan": "'nan' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
+    "evaluate log.csv rr --fail-under 0.3 --fail-under 0.4": "name the metric, as ndcg@10=0.3",
+    "evaluate log.csv rr --by device day": "lists them. For segments of day too, pass --by device --by day. The column",
+    "log.csv rr --ci 95": "--ci 95 is not a level",
+    "log.csv nosuchmetric": "there is no metric 'nosuchmetric'; frame-metrics metrics lists them",
+    "labels.csv roc_auc": "the score is missing; name its column with --score",
+    "rr twice.csv": "pass --system model to measure each",
+    "twice.csv rr": "pass --system model to measure each",
+    "metrics zzz": "there is no metric with 'zzz' in its name or text; frame-metrics metrics lists all",
+    "metrics ndgc": "there is no metric with 'ndgc' in its name or text; did you mean 'ndcg'?",
+    "evaluate log.csv rr --where x": "rows are not filtered here; --by COLUMN splits them",
+    "evaluate cases.csv f1": "pass --threshold 0.5 to decide by the score",
+    "convert log.csv log.csv log.parquet": "frame-metrics convert log.csv log.csv -o log.parquet",
+    "report log.csv page.html": "frame-metrics report log.csv -o page.html",
+    "report log.csv rr page.html": "frame-metrics report log.csv rr -o page.html",
+    "explain log.csv --query-id q1": "explain requires a metric; name one behind the input",
+    "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named",
+    "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
+    "sample-size log.csv rr": "sample-size requires --detect",
+    "threshold log.csv --precision 0.9": "frame-metrics best-threshold log.csv recall --subject-to precision=0.9",
+    "wish log.csv": "the nearest are metrics, thresholds and disagreements, and frame-metrics help lists all",
+    "explain rr --query-id q1": "explain requires a metric; rr is one: name the input before it",
+    "explain rr": "name the input before it, as log.csv rr --query-id ...",
+    "eval log.csv rr --by day,device": "'device', 'day'; pass --by day --by device",
+    "eval log.csv text.txt": "text.txt: the name does not say the format; pass --from",
+    "eval log.csv xyzzy": "there is no metric 'xyzzy'; frame-metrics metrics lists them",
+    "leaderboard log.csv rr": "leaderboard ranks systems; name their column with --system",
+    "leaderboard runs.csv rr": "leaderboard ranks systems; name their column with --system model",
+    "compare runs.csv rr": "compare pairs systems query by query; name their column with --system model",
+    "change log.csv rr": "change compares each period over its own queries; name the column of periods with --arm",
+    "evaluate log.csv rr --fail-if-worse-than log.csv": "it has to be what frame-metrics per-query old.csv ndcg@10 -o",
+    "convert q.txt log.csv": "q.txt has judgments, which convert does not join with results; other commands take them",
+    "compare log.csv rr --max-drop 0.01": "pass --not-worse-than base.csv --margin 0.01, after per-query old.csv",
+    "evaluate log.csv rr --delta 0.02": "the difference to detect is --detect of sample-size",
+    "fuse a.run b.run": "rankings are not fused here; a run that another tool fused is read as any other",
+    "test log.csv log.csv rr": "it is compare, for the same queries, or ab-test, for arms with queries of their own",
+    "evaluate log.csv rr --decompose": "change with --by COLUMN takes a difference apart into mix and within",
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "name"), [("lift(top=.1)", "lift"), ("roc-auc", "roc_auc"), ("ndcg_cut_10", "ndcg"), ("nDCG@10", "ndcg")]
+)
+def test_help_of_a_metric(word: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A metric with parameters, or as other tools spell it, is described by help and by metrics."""
+    assert name in read(out(capsys, "help", word))["name"].to_list()
+    assert out(capsys, "help", word) == out(capsys, "metrics", word)
+
+
+def test_help_of_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """The help of help is the list of commands."""
+    assert "per-query       compute metrics for every query" in out(capsys, "help", "help")
+
+
+@pytest.mark.parametrize("call", GUESSED)
+def test_guesses(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What readers type first leads to what they mean."""
+    write(named(), "log.csv")
+    write(named().with_columns(model=pl.lit("a")), "runs.csv")
+    write(pl.DataFrame({"label": [0, 1], "score": [0.2, 0.7]}), "cases.csv")
+    write(
+        pl.concat([named().with_columns(model=pl.lit(one)) for one in ("a", "b")]).rename({"docid": "doc"}), "twice.csv"
+    )
+    write(pl.DataFrame({"label": [0, 1], "risk": [0.2, 0.7]}), "labels.csv")
+    Path("q.txt").write_text("q1 0 d1 1\n")
+    Path("text.txt").write_text("some words\n")
+    assert GUESSED[call] in error(capsys, *call.split())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "log.csv rr --by device --to json",
+        "-m rr log.csv --group-by device --format json",
+        "log.csv --metrics rr --groupby=device --to=json",
+        "eval log.csv -m rr --by device --format=json",
+    ],
+)
+def test_other_words_for_evaluate_and_its_options(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file without a command is evaluated, and options have the names that other tools give them."""
+    write(named(), "log.csv")
+    assert out(capsys, *call.split()) == out(capsys, *["evaluate", "log.csv", "rr", "--by", "device", "--to", "json"])
+
+
+# Calls in other words, and the same in ours.
+OTHERWISE = {
+    "confusion-matrix cases.csv --y-true label --y-pred guess": "confusion cases.csv --label label --predicted guess",
+    "threshold cases.csv f1 --y-true label --y-score score": "best-threshold cases.csv f1",
+    "roc-auc cases.csv": "evaluate cases.csv roc-auc",
+    "ndcg@3 log.csv --query-col query": "evaluate log.csv ndcg@3 --query query",
+    "evaluate log.csv rr --fail-under 0.1": "evaluate log.csv rr --fail-under rr=0.1",
+    "evaluate log.csv rr --fail_under 0.1": "evaluate log.csv rr",
+    "evaluate log.csv rr --fail-below 0.1": "evaluate log.csv rr --fail-under rr=0.1",
+    "per_query log.csv rr": "per-query log.csv rr",
+    "compare runs.csv rr --system run --test ttest": "compare runs.csv rr --system run --test t",
+    "sample-size runs.csv rr --system run --mde 0.1": "sample-size runs.csv rr --system run --detect 0.1",
+    "ab-test arms.csv rr --variant arm --unit device": "ab-test arms.csv rr --arm arm --cluster device",
+    "change week1.csv week2.csv rr": "change weeks.csv rr --arm file",
+    "change week1.csv week2.csv rr --arm file": "change weeks.csv rr --arm file",
+    "agreement who.csv --rater who": "agreement log.csv --qrels who.csv --annotator who",
+    "disagreements who.csv --annotator who": "disagreements log.csv --qrels who.csv --annotator who",
+    "list": "metrics",
+    "evaluate log.csv rr -q": "per-query log.csv rr",
+    "evaluate log.csv rr -q query": "evaluate log.csv rr --query query",
+    "evaluate log.csv rr --per-query": "per-query log.csv rr",
+    "evaluate log.csv rr --json": "evaluate log.csv rr --to json",
+    "compare runs.csv rr --model=run": "compare runs.csv rr --system run",
+    "evaluate --run a.run --groundtruth q.txt -m rr": "evaluate a.run rr --qrels q.txt",
+    "pr-curve cases.csv": "curve cases.csv pr",
+    "overlap a.run b.run": "similarity a.run b.run overlap",
+    "rank a.run b.run rr --gold q.txt": "leaderboard a.run b.run rr --qrels q.txt --system file",
+    "compare a.run b.run rr --qrels q.txt --baseline a.run": "compare a.run b.run rr --qrels q.txt",
+    "help ndcg@10": "metrics ndcg",
+}
+
+
+@pytest.mark.parametrize("call", OTHERWISE)
+def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What other tools call so prints the same here."""
+    rows, less = named().rename({"docid": "doc"}), -pl.col("score")
+    write(rows, "log.csv")
+    write(pl.concat([rows.with_columns(run=pl.lit("a")), rows.with_columns(less, run=pl.lit("b"))]), "runs.csv")
+    weeks = [rows.with_columns(pl.format("{} {}", "query", pl.lit(week)).alias("query")) for week in (1, 2)]
+    for week, one in enumerate(weeks, 1):
+        write(one, f"week{week}.csv")
+    each = pl.concat(one.with_columns(file=pl.lit(f"week{week}")) for week, one in enumerate(weeks, 1))
+    write(each, "weeks.csv")
+    write(each.rename({"file": "arm"}), "arms.csv")
+    judged = rows.select("query", "doc", "grade")
+    write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
+    write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")
+    write_runs()
+    found = [(main(one.split()), capsys.readouterr().out) for one in (call, OTHERWISE[call])]
+    assert found[0] == found[1]
+    assert found[0][0] == 0
+
+
+# Calls, and the whole command that their error ends with.
+WHOLE = {
+    "log.csv": "evaluate log.csv ndcg@10",
+    "log.csv --groupby device": "evaluate log.csv --by device ndcg@10",
+    "evaluate log.csv ndcg map --cutoff 3": "evaluate log.csv ndcg@3 map@3",
+    "evaluate log.csv rr --limit 2": "evaluate log.csv rr | head -3",
+    "evaluate log.csv rr --min 0.1": "evaluate log.csv rr --fail-under 0.1",
+    "evaluate log.csv rr --compare-to old.csv": "compare old.csv log.csv rr",
+    "evaluate log.csv rr --baseline base.csv --max-drop 0.9": (
+        "evaluate log.csv rr --not-worse-than base.csv --margin 0.9"
+    ),
+    "evaluate log.csv rr --qury query": "evaluate log.csv rr --query query",
+    "evaluate log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
+    "evaluate log.csv rr --label grade": "evaluate log.csv rr --grade grade",
+    "evaluate log.csv clicked": "evaluate log.csv ctr@10 --label clicked",
+    "explain log.csv rr --query q1": "explain log.csv rr --query-id q1",
+    "show q1 log.csv": "explain log.csv --query-id q1 ndcg@10",
+    "power runs.csv rr --mde 0.1": "sample-size runs.csv rr --detect 0.1 --system run",
+    "trend log.csv rr": "evaluate log.csv rr --by day",
+    "plot log.csv rr -o page.png": "report log.csv rr -o page.html",
+    "agreement who.csv": "agreement who.csv --annotator who",
+    "kappa who.csv --rater who": "agreement who.csv --annotator who",
+    "judge both.csv --human grade --llm machine": (
+        "evaluate both.csv --metric kappa --no-query --label grade --predicted machine"
+    ),
+    "confusion both.csv grade machine --no-query": "confusion both.csv --no-query --label grade --predicted machine",
+    "next q.txt a.run b.run -n 5": "to-judge q.txt a.run b.run --n 5 --max-grade 3 --system file",
+    "evluate log.csv rr": "evaluate log.csv rr",
+    "odd.csv rr": "evaluate odd.csv rr --query qid --score sim --grade relevance",
+}
+
+
+@pytest.mark.parametrize("call", WHOLE)
+def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line of an error is the whole command with what was typed, and it runs."""
+    rows = named().rename({"docid": "doc"}).with_columns(clicked=pl.col("grade") > 0)
+    write(rows, "log.csv")
+    write(rows.with_columns(-pl.col("score")), "old.csv")
+    write(pl.concat([rows.with_columns(run=pl.lit(one)) for one in ("a", "b")]), "runs.csv")
+    judged = rows.select("query", "doc", "grade")
+    write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
+    write(judged.with_columns(machine=pl.col("grade")), "both.csv")
+    write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
+    write_runs()
+    main(["per-query", "log.csv", "rr", "-o", "base.csv"])
+    capsys.readouterr()
+    *_, last = error(capsys, *call.split()).splitlines()
+    assert last == f"  | frame-metrics {WHOLE[call]}"
+    assert main(shlex.split(WHOLE[call].partition(" | ")[0])) == 0
+
+
+def test_help_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+    """The help of several commands is that of each, and that of metrics begins with them; P is precision alone."""
+    assert out(capsys, "help", "compare", "audit") == out(capsys, "compare", "-h") + out(capsys, "audit", "-h")
+    assert read(out(capsys, "help", "rr@3", "map"))["name"].to_list()[:2] == ["ap", "rr"]
+    assert read(out(capsys, "help", "P@10"))["name"].to_list() == ["precision"]
+
+
+def test_all_that_is_wrong_is_said_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """An error names all columns that are missing, and what its own way out would run into."""
+    write(named().select("score", qid="query", rank=1, relevance="grade"), "odd.csv")
+    first, second, last = error(capsys, "odd.csv", "rr").splitlines()
+    assert first.endswith("; the label or grade is missing too; add --grade relevance")
+    assert second.startswith("  | both 'score' and 'rank' are columns")
+    assert last.endswith("evaluate odd.csv rr --query qid --grade relevance --score score --rank rank")
