@@ -12,7 +12,7 @@ from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.roles.series import TEXTS
 
 SAME_WAY = "do both write ids the same way?"
-ALMOST = "they differ in case, spaces or leading zeros only: write them alike"
+ALMOST = "they differ in case, spaces or zeros only: write them alike"
 IN_ONE_FORM = "they print alike, and differ in Unicode form: bring both into one with .str.normalize('NFC')"
 UNITS = ("ms", "us", "ns")  # units of time, the finest last
 

@@ -145,7 +145,7 @@ def variants_text(like: list[str], side: str, word: str) -> str:
 def nearly_equal(
     ours: pl.DataFrame, theirs: pl.DataFrame, named: Sequence[str] = (), *, form: Form | None = None
 ) -> tuple[pl.Series, pl.Series] | None:
-    """Return the rows of two tables of ids that are equal once case, spaces and leading zeros are set aside.
+    """Return the rows of two tables of ids that are equal once case, spaces and zeros are set aside, see ``plain_ids``.
 
     An id that is so equal to several different ones of ``theirs`` is like none: there, case tells ids apart.
 
@@ -188,8 +188,17 @@ def spelling_codes(names: pl.DataFrame, form: Form) -> Array | None:
 
 
 def plain_ids(values: pl.Series) -> pl.Series:
-    """Return ids of text, ``folded`` and without leading zeros."""
-    return without_zeros(folded(values))
+    """Return ids of text, ``folded``, and without zeros before each run of digits and .0 behind a number."""
+    texts = folded(values)
+    if texts.str.contains("0", literal=True).any():
+        texts = texts.str.replace_all(r"(^|[^0-9])0+([0-9])", "$1$2").str.replace(r"^([0-9]+)[.]0+$", "$1")
+    return texts
+
+
+def form_of_ids(ours: pl.Series, theirs: pl.Series) -> Form:
+    """Return ``plain_ids``; ``folded``, which is faster, for ids of one length, which do not differ in zeros."""
+    ends = {end for ids in (ours, theirs) for end in _lengths(ids.cast(pl.String))} - {None}
+    return plain_ids if len(ends) > 1 else folded
 
 
 def without_zeros(values: pl.Series) -> pl.Series:
@@ -208,8 +217,14 @@ def may_differ_in_zeros(ours: pl.Series, theirs: pl.Series) -> bool:
     if len(ours) + len(theirs) <= threads.ONE_BY_ONE:  # polars would start threads, which take longer
         return any(one[:1] == "0" != one for ids in (ours, theirs) for one in ids.to_list() if one)
     both = ours.cast(pl.String), theirs.cast(pl.String)
-    lengths = {end for ids in both for end in (ids.str.len_bytes().min(), ids.str.len_bytes().max())} - {None}
-    return len(lengths) > 1 and any(has_leading_zeros(ids).any() for ids in both)
+    ends = {end for ids in both for end in _lengths(ids)} - {None}
+    return len(ends) > 1 and any(has_leading_zeros(ids).any() for ids in both)
+
+
+def _lengths(texts: pl.Series) -> tuple[Any, Any]:
+    """Return the least and the greatest length of some texts, None if there are none."""
+    n = texts.str.len_bytes()
+    return n.min(), n.max()
 
 
 def has_leading_zeros(texts: pl.Series) -> pl.Series:

@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import mark_codes
 from frame_metrics.keys.groups import as_text
 from frame_metrics.keys.leading_zeros import Pairs, queries_of_index
-from frame_metrics.keys.spelling import are_texts, plain_ids, quoted_values
+from frame_metrics.keys.spelling import are_texts, form_of_ids, quoted_values
 from frame_metrics.keys.zeros_of_parts import NO_PART, OfPart, queries_of_part
 from frame_metrics.verbs.audit.checks import Counted, Seen, check
 from frame_metrics.verbs.audit.other_spellings import OtherSpelling, most_otherwise, written_otherwise
@@ -90,7 +90,7 @@ def _queries_of(counts: Counted) -> Seen:
 @check("warning", "queries")
 def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     """{n} of {of} queries of {whose} are judged under another spelling{others}: {said}. They differ in case, spaces,
-    leading zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
+    zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
     {way}
     """
     found = {} if counts.log.judges_itself else queries_in_two_ways(counts)
@@ -100,7 +100,7 @@ def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
 @check("warning", "queries")
 def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
     """{n} of {of} queries of {whose} are those of other systems under another spelling{others}: {said}. They differ in
-    case, spaces, leading zeros or Unicode form only, and count as different queries, of which the other systems have no
+    case, spaces, zeros or Unicode form only, and count as different queries, of which the other systems have no
     rows. {way}
     """
     if not counts.log.judges_itself or not counts.log.columns.system:
@@ -156,11 +156,12 @@ def results_judged_with_other_leading_zeros(log: Log) -> Seen:
 @check("warning", "results")
 def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     """{n} of {of} results are judged in their query under another spelling, as {said}. They differ in case, spaces,
-    leading zeros or Unicode form only, and count as not judged. Write ids alike first
+    zeros or Unicode form only, and count as not judged. Write ids alike first
     """
     if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]):
         return Seen(0)
-    rows, like = like_judged(log, unjudged_rows(log), plain_ids)
+    form = form_of_ids(log.table["doc"], log.judgments["doc"])
+    rows, like = like_judged(log, unjudged_rows(log), form)
     if not len(rows) or documents_of(log):
         return Seen(0, _retrieved(log))
     example = " and ".join(quoted_values([log.table["doc"][int(rows[0])], like[0]]))

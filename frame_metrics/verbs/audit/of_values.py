@@ -88,7 +88,7 @@ def _unanswered(numbers: Values, least: float, most: float) -> Seen | None:
 @check("warning", "queries", name="queries that systems write otherwise")
 def numbers_of_queries_written_otherwise(numbers: Values) -> Seen | None:
     """{n} of {of} queries of {whose} are those of other systems under another spelling{others}: {said}. They differ in
-    case, spaces, leading zeros or Unicode form only, and count as different queries, of which the other systems have no
+    case, spaces, zeros or Unicode form only, and count as different queries, of which the other systems have no
     numbers. {way}
     """
     return most_otherwise(numbers.index, written_otherwise(numbers.index, None)) if numbers.columns.system else None

@@ -33,7 +33,7 @@ class OtherSpelling(NamedTuple):
 def written_otherwise(index: Index, judged: Array | None) -> dict[int, OtherSpelling]:
     """Return the queries that a system writes otherwise, by the system's number; only systems that have some.
 
-    A query is like another one if both are equal once case, spaces and leading zeros are set aside, and if that is
+    A query is like another one if both are equal as ``plain_ids``, without case, spaces and some zeros, and if that is
     clear: no two judged queries, or, without judgments beside the log, no two queries of one system are so equal.
 
     Parameters
