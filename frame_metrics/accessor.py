@@ -23,7 +23,7 @@ from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan, plan_of
 from frame_metrics.plan.proxy import proxy_of
-from frame_metrics.roles.columns import FOUND
+from frame_metrics.roles.columns import SET_ASIDE
 from frame_metrics.roles.roles import Roles, Several, check_column, checked_roles, names_as_text
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ class IRM(Generic[Frame]):
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
         roles = checked_roles({name: plain(value) for name, value in roles.items()}, option_of)
-        given = {name: value for name, value in roles.items() if value is not None or name in FOUND}
+        given = {name: value for name, value in roles.items() if value is not None or name in SET_ASIDE}
         self._hold(frame=frame, _given=given, _judgments=judgments, _kept=None, _resolved=None)
 
     def _hold(self, **values: Any) -> None:

@@ -19,7 +19,7 @@ from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.columns import FOUND
+from frame_metrics.roles.columns import SET_ASIDE
 from frame_metrics.roles.roles import Roles
 
 OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
@@ -77,7 +77,7 @@ class CommandLine:
             found.setdefault("qrels", self.qrels_among_arguments)
         if self.name in OF_ANNOTATORS and found.get("annotator") is not None and self.arguments_named:
             found.setdefault("qrels", self.arguments_named)
-        return {name: value for name, value in found.items() if value is not None or name in FOUND}
+        return {name: value for name, value in found.items() if value is not None or name in SET_ASIDE}
 
     @property
     def arguments_named(self) -> list[str]:

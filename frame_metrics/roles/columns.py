@@ -289,9 +289,10 @@ class Columns:
 
 SHAPE = tuple(part.name for part in fields(Shape))
 SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("by_role", "shape"))
-# Roles of one column: those that callers name, and five that they do not.
+# Roles of one column: those that callers name, and six that they do not.
 SINGLE = (
     *(role for role in ROLES if role not in SEVERAL),
+    "unnamed_system",  # a column called as one of systems is, which an audit reads
     "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
     "marked",  # the same column in an audit, which only counts these documents
     "k",  # the cutoff of ``metric``, which its name has too
@@ -307,6 +308,7 @@ def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
 
 
 FOUND = roles_where(lambda role: role.found)
+SET_ASIDE = (*FOUND, "system")  # roles of which it matters that None was given: system=None says that rows are one list
 OF_RESULTS = roles_where(lambda role: "result" in role.describes)  # a value for each result, or a list for each query
 QUERY_ROLES = roles_where(lambda role: "query" in role.describes)  # a value for each query, the same in all of its rows
 OF_ROWS = roles_where(lambda role: "row" in role.describes)
@@ -351,6 +353,8 @@ def checked_columns(
     out = _known_keys(frame, columns)
     out |= role_columns(frame, columns, columns.by_role, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
+    if columns.unnamed_system:
+        out["unnamed_system"] = frame[columns.unnamed_system]
     if not judged_elsewhere:
         _refuse_rows_that_say_nothing(out, columns, scale, positive)
     if "threshold" in out:

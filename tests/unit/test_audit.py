@@ -147,6 +147,12 @@ def numbered(query: str = "1", doc: str = "2") -> frame_metrics.IRM[pl.DataFrame
     return RUN.with_columns(digits).irm.judge(QRELS.with_columns(digits).with_columns(doc=other[0], query=other[1]))
 
 
+def two_runs() -> frame_metrics.IRM[pl.DataFrame]:
+    """A column that is called as one of systems is, and is not named, with two values for the first query."""
+    run = pl.when(query="q1", doc="a").then(pl.lit("dense")).otherwise(pl.lit("bm25"))
+    return RUN.with_columns(run=run).irm.judge(QRELS)
+
+
 def nothing_relevant() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(grade=pl.when(pl.col("query") == "q1").then("grade").otherwise(0)).irm(query="query")
 
@@ -408,6 +414,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without a grade": (lambda: partly_judged(*"abc"), "warning", 1, 1 / 2, "q2"),
     "judgments without a segment": (half_placed, "warning", 1, 1 / 36, "q2 3, a"),
     "queries judged with other leading zeros": (lambda: numbered(query="01"), "error", 1, 1 / 2, "'1' and '01'"),
+    "queries with rows of several systems": (two_runs, "warning", 1, 1 / 2, "q1"),
     "results judged with other leading zeros": (lambda: numbered(doc="02"), "error", 1, 1 / 4, "'2' and '02'"),
     "queries written otherwise in the judgments": (lambda: spelled(query="Q1 "), "warning", 1, 1 / 2, "'q1' and 'Q1 '"),
     "documents written otherwise in the judgments": (lambda: spelled(doc="A"), "warning", 1, 1 / 4, "'a' and 'A'"),
@@ -1571,3 +1578,18 @@ def test_judgments_of_systems_that_differ_are_a_finding(roles: Any, tmp_path: Pa
         assert (bad["severity"], bad["n"], bad["example"]) == ("error", 2, "row 1")
         assert said["rows"]["n"] == 3
         assert said["relevant documents"]["n"] == 1
+
+
+def test_rows_of_several_systems_in_one_list_are_a_warning_unless_they_are_meant() -> None:
+    """Of a column that is called as one of systems is; not where it names systems, or arms, or has one value."""
+    frame, check = two_runs().frame, "queries with rows of several systems"
+    for irm in (frame.irm, in_pieces(frame.irm), frame.lazy().irm):
+        (row,) = as_polars(irm.judge(QRELS).audit()).filter(check=check).rows(named=True)
+        assert row["message"] == (
+            "1 of 2 queries have rows of several systems in one list, as 'bm25' and 'dense' in the column 'run'. Pass "
+            "system= to measure each system, or system=None if the rows of a query are one list"
+        )
+    assert frame.irm.judge(QRELS).summary()["sentence"][0].startswith("Queries with rows of several systems (1 query)")
+    one = frame.with_columns(run=pl.lit("bm25"))
+    for irm in (frame.irm(system=None), frame.irm(system="run"), frame.irm(by="run"), one.irm, frame.drop("run").irm):
+        assert check not in as_polars(irm.judge(QRELS).audit())["check"].to_list()

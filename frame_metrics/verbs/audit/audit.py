@@ -45,6 +45,7 @@ from frame_metrics.verbs.audit.listed import findings, run_checks
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
+from frame_metrics.verbs.audit.of_mixed_systems import with_unnamed_system
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, judgment_labels, of_pieces
 from frame_metrics.verbs.audit.split import RELEVANT, split_of_queries, split_of_rows
@@ -71,7 +72,12 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     if split is not None:
         check_split(split, call.columns)
     several = call.conventions.several
-    call = replace(call, conventions=_conventions(call), judgment_columns=marked(call))
+    call = replace(
+        call,
+        columns=with_unnamed_system(call.columns, call.roles),
+        conventions=_conventions(call),
+        judgment_columns=marked(call),
+    )
     saved_call = None if baseline is None else _baseline(baseline, call)
 
     def compute(source: Source) -> Answer:

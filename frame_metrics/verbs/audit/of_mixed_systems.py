@@ -1,0 +1,43 @@
+"""The check of rows of several systems that are read as one list, because ``system=`` does not name their column."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_metrics.data.log import Log
+from frame_metrics.errors import quote
+from frame_metrics.keys.groups import as_text
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.roles import Roles
+from frame_metrics.verbs.audit.checks import Seen, check
+
+
+def with_unnamed_system(columns: Columns, roles: Roles) -> Columns:
+    """Return the columns of an audit, with one that is called as one of systems is if no role names it.
+
+    ``roles``: what the caller named; ``system=None`` says that the rows of a query are one list.
+    """
+    name, shape = columns.shape.likely_system, columns.shape
+    if not name or "system" in roles or not columns.query or columns.team or shape.list_columns or shape.per_system:
+        return columns
+    return columns.changed(unnamed_system=name)
+
+
+@check("warning", "queries")
+def queries_with_rows_of_several_systems(log: Log) -> Seen:
+    """{n} of {of} queries have rows of several systems in one list, as {said}. Pass system= to measure each system, or
+    system=None if the rows of a query are one list
+    """
+    name, keys = log.columns.unnamed_system, log.columns.internal_keys
+    if name is None or log.table["unnamed_system"].dtype.is_nested():
+        return Seen(0)
+    rows = log.table.select(*keys, "unnamed_system").with_row_index("at").drop_nulls("unnamed_system")
+    each = rows.group_by(keys, maintain_order=True).agg(
+        pl.col("at").first(), pl.col("unnamed_system").unique().sort().head(2)
+    )
+    mixed = each.filter(pl.col("unnamed_system").list.len() > 1)
+    if not len(mixed):
+        return Seen(0, len(each))
+    one, other = map(quote, mixed["unnamed_system"][0].to_list())
+    said = {"said": f"{one} and {other} in the column {quote(name)}"}
+    return Seen(len(mixed), len(each), as_text(mixed.select(keys)), said, int(log.rows(mixed["at"][:1].to_numpy())[0]))
