@@ -11,7 +11,7 @@ from typing import TypeVar
 
 Part = TypeVar("Part")
 BLOCK = 1 << 18  # rows that are worked on at a time: what they need stays in cache
-SMALL = 1 << 11  # rows, up to which they are gone through one by one: polars starts threads
+FEW_ROWS = 1 << 11  # rows, up to which they are gone through one by one: polars starts threads
 ONE_BY_ONE = 1 << 9  # rows up to which a dict of ids is faster than arrays, even where equal ids are adjacent
 
 _within = local()  # what this thread is within

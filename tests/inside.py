@@ -195,7 +195,7 @@ def small_blocks(rows: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("BLOCK", "STRIP", "DISTRIBUTED", "LAID", "LOOKED_UP"):
             _replaced(patch, name, rows)
-        _replaced(patch, "SMALL", 0)
+        _replaced(patch, "FEW_ROWS", 0)
         _replaced(patch, "ONE_BY_ONE", 0)
         _replaced(patch, "SMALL_TABLE", 0)
         yield
@@ -205,7 +205,7 @@ def small_blocks(rows: int) -> Iterator[None]:
 def small_parts(rows: int) -> Iterator[None]:
     """Compute so many scores at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        _replaced(patch, "PART", rows)
+        _replaced(patch, "LEVELS_AT_ONCE", rows)
         yield
 
 
@@ -213,7 +213,7 @@ def small_parts(rows: int) -> Iterator[None]:
 def documents_grouped(above: int) -> Iterator[None]:
     """Group documents of equal subtopics in the ideal order from so many documents of a query on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intents, "FEW", above)
+        patch.setattr(intents, "MOST_UNGROUPED", above)
         yield
 
 
@@ -316,7 +316,7 @@ def arms_together_by(patch: pytest.MonkeyPatch, way: str) -> None:
 def small_families(n: int) -> Iterator[None]:
     """Hold so many bytes of flipped sums of a family at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(families, "ROOM", n)
+        patch.setattr(families, "BYTES_AT_ONCE", n)
         yield
 
 
@@ -324,7 +324,7 @@ def small_families(n: int) -> Iterator[None]:
 def always_a_progress_bar(notebook: bool = False, least: int = 0) -> Iterator[None]:
     """Take all work, or from ``least`` on, for long work on a terminal, or in a notebook."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("frame_metrics.backends.progress.LONG", least)
+        patch.setattr("frame_metrics.backends.progress.LONG_WORK", least)
         patch.setattr(sys.stderr, "isatty", lambda: not notebook, raising=False)
         if notebook:
             patch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.backends.exporters import arrow_schema, arrow_table
-from frame_metrics.backends.polars import FIRST, key_values
+from frame_metrics.backends.polars import FIRST_ROWS, key_values
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.errors import BadValueError
 
@@ -111,7 +111,9 @@ class ArrowTable(ArrowFrame):
         return True
 
     def first_of(self, column: str) -> Any:
-        return next((one for one in self.frame.slice(0, FIRST).column(column).to_pylist() if one is not None), None)
+        return next(
+            (one for one in self.frame.slice(0, FIRST_ROWS).column(column).to_pylist() if one is not None), None
+        )
 
     def head_and_height(self, n: int) -> tuple[Backend, int] | None:
         return ArrowTable(self.frame.slice(0, n)), int(self.frame.num_rows)

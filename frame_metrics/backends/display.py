@@ -27,7 +27,7 @@ FINDINGS, SENTENCES = (
     {"kind", "place", "sentence"},
 )  # columns of these results
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit besides its keys; a caller may drop the example
-SHORT = 4  # significant digits of numbers in a notebook
+DIGITS_IN_NOTEBOOK = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 ON_DEMAND = (
     *(
@@ -87,7 +87,7 @@ def show(frame: Any) -> None:
     else:
         main = main_columns(table)
         rest = [name for name in table.columns if name not in main]
-        print(text_of(table.select(main), digits=SHORT if rest else DIGITS))
+        print(text_of(table.select(main), digits=DIGITS_IN_NOTEBOOK if rest else DIGITS))
         if rest:
             print(textwrap.fill(f"also: {', '.join(rest)}", get_terminal_size().columns))
 
@@ -109,8 +109,8 @@ def html_of(table: pl.DataFrame) -> str:
         )
         return findings or "<p>nothing was found</p>"
     main = main_columns(table)
-    rest = f"<details><summary>all columns</summary>{in_html(text_table(table, SHORT))}</details>"
-    return in_html(text_table(table.select(main), SHORT)) + rest * (len(main) < len(table.columns))
+    rest = f"<details><summary>all columns</summary>{in_html(text_table(table, DIGITS_IN_NOTEBOOK))}</details>"
+    return in_html(text_table(table.select(main), DIGITS_IN_NOTEBOOK)) + rest * (len(main) < len(table.columns))
 
 
 def main_columns(table: pl.DataFrame) -> list[str]:

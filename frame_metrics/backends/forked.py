@@ -10,7 +10,7 @@ from threading import Thread, current_thread
 from typing import Any, TypeVar, cast
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.threads import SMALL, restart
+from frame_metrics.threads import FEW_ROWS, restart
 
 Result = TypeVar("Result")
 TASKS = "/proc/self/task"  # where Linux lists the threads of a process
@@ -74,7 +74,7 @@ def guarded(what: str, rows: int | None, work: Callable[[], Result]) -> Result:
     """
     if current_thread().name == WATCHED:  # a verb that another one calls
         return work()
-    if rows is None or rows > SMALL:
+    if rows is None or rows > FEW_ROWS:
         check_threads(what)
     found: dict[str, Any] = {}
 

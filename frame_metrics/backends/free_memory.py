@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 UNKNOWN = 1 << 32  # bytes assumed to be free if the system does not say
-LEAST = 1 << 28  # bytes that are used even if less is free
+MIN_MEMORY = 1 << 28  # bytes that are used even if less is free
 # Files of version 1 and 2 of control groups with the limit and the used memory, and the name of the part of it that
 # holds cached files, which the system frees on demand.
-FIRST = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+FILES_OF_CGROUPS_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 SECOND = ("memory.max", "memory.current", "inactive_file")
 
 
 def memory_to_use(root: Path = Path("/")) -> int:
     """Return half of the free memory, in bytes; in a control group, as in a container, half of what its limit leaves.
 
-    The result is at least ``LEAST``, or a quarter of a group's limit if that is less.
+    The result is at least ``MIN_MEMORY``, or a quarter of a group's limit if that is less.
     """
     limits = list(_limits(root))
     free = [left for _, left in limits] + [
         1024 * _numbers_in(root / "proc/meminfo").get("MemAvailable", UNKNOWN // 1024)
     ]
-    return max(min(free) // 2, min([LEAST, *(limit // 4 for limit, _ in limits)]))
+    return max(min(free) // 2, min([MIN_MEMORY, *(limit // 4 for limit, _ in limits)]))
 
 
 def _limits(root: Path) -> Iterator[tuple[int, int]]:
@@ -40,7 +40,7 @@ def _groups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
 
     A container may see its own group at the root, while its path is the one that it has outside the container.
     """
-    mounts = {"": (root / "sys/fs/cgroup", SECOND), "memory": (root / "sys/fs/cgroup/memory", FIRST)}
+    mounts = {"": (root / "sys/fs/cgroup", SECOND), "memory": (root / "sys/fs/cgroup/memory", FILES_OF_CGROUPS_1)}
     for line in _lines(root / "proc/self/cgroup"):
         _, kinds, path = line.split(":", 2)
         for kind in {*kinds.split(",")} & {*mounts}:

@@ -23,7 +23,7 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-FEW = 1 << 10  # texts, up to which the way by views costs more than it saves
+MOST_TEXTS_ONE_BY_ONE = 1 << 10  # texts, up to which the way by views costs more than it saves
 # The kinds of values that hold several others.
 CONTAINERS: dict[str, tuple[type, ...]] = {"list": (list, np.ndarray), "tuple": (tuple,), "set": (set, frozenset)}
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
@@ -196,7 +196,7 @@ def _from_text(name: str, values: Any) -> pl.Series:
     import pyarrow as pa
 
     text = values.array.__arrow_array__()
-    if len(text) > FEW:
+    if len(text) > MOST_TEXTS_ONE_BY_ONE:
         with suppress(pa.ArrowNotImplementedError):  # pyarrow before 18
             text = text.cast(pa.string_view())
     return pl.Series(name, pl.from_arrow(text)).rechunk()

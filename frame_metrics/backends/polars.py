@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 AHEAD = 1 << 30  # bytes that polars may read ahead
-FIRST = 1000  # rows in which a value is looked for
+FIRST_ROWS = 1000  # rows in which a value is looked for
 SLICE = 1 << 18  # rows of a slice, where less than ``AHEAD`` is allowed
 SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, not the name of a column
 ENDS = b"PAR1", b"PARE"  # of a Parquet file
@@ -76,7 +76,7 @@ class PolarsFrame(Backend):
         return {name: self._types[name] for name in columns}
 
     def first_of(self, column: str) -> Any:
-        return next(iter(self.frame.get_column(column).head(FIRST).drop_nulls()), None)
+        return next(iter(self.frame.get_column(column).head(FIRST_ROWS).drop_nulls()), None)
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from warnings import catch_warnings
 
 Tick: TypeAlias = Callable[[int], None]
-LONG = 1_000_000_000  # work that takes as long as so many sign flips of queries gets a bar
+LONG_WORK = 1_000_000_000  # work that takes as long as so many sign flips of queries gets a bar
 
 
 @contextmanager
-def progress(total: int | Callable[[], int | None] | None, unit: str, work: float = LONG) -> Iterator[Tick]:
+def progress(total: int | Callable[[], int | None] | None, unit: str, work: float = LONG_WORK) -> Iterator[Tick]:
     """Show a bar for long work on a terminal or in a notebook, if tqdm is installed.
 
     Parameters
@@ -28,7 +28,7 @@ def progress(total: int | Callable[[], int | None] | None, unit: str, work: floa
     ------
     A function to call with the number of units that were done since its last call.
     """
-    if not (work >= LONG and (sys.stderr.isatty() or "ipykernel" in sys.modules) and find_spec("tqdm")):
+    if not (work >= LONG_WORK and (sys.stderr.isatty() or "ipykernel" in sys.modules) and find_spec("tqdm")):
         yield lambda done: None
         return
     with catch_warnings(action="ignore"):  # in a notebook without widgets it warns, and writes a bar of text

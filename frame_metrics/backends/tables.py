@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 NOTHING = "\u2013"  # a dash in place of a missing value
-LONG = 40  # letters of a text that may take several lines
+MOST_LETTERS_UNBROKEN = 40  # letters of a text that may take several lines
 # What Markdown reads as more than a letter; within a word an underscore is one.
 MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 # What GitHub makes a mention or a link to an issue of; an empty comment stops it.
@@ -145,7 +145,7 @@ def _html_cell(cell: Cell, number: bool, *, first: bool) -> str:
     from html import escape
 
     tag, opened = ("th", 'th scope="row"') if first and not number else ("td", "td")
-    long = ' class="long"' if len(cell.text) > LONG else ""
+    long = ' class="long"' if len(cell.text) > MOST_LETTERS_UNBROKEN else ""
     side = ' class="number"' if number else f' dir="auto"{long}'
     key = "" if cell.value is None else f' data-value="{cell.value}"'
     text = escape(cell.text)

@@ -20,7 +20,7 @@ QUARTERS = re.compile(r"(\d{4})-?Q([1-4])")
 # Names of weekdays and of months, each with its place.
 NAMES = [{str(name).lower(): at for at, name in enumerate(names)} for names in (day_name, day_abbr)]
 NAMES += [{str(name).lower(): at for at, name in enumerate(names) if name} for names in (month_name, month_abbr)]
-MOST = 1000  # periods; of more, those that lack are not looked for
+MOST_PERIODS = 1000  # periods; of more, those that lack are not looked for
 
 
 class Time(NamedTuple):
@@ -101,7 +101,7 @@ def with_gaps(texts: Sequence[str]) -> list[str]:
     steps = [later.number - earlier.number for earlier, later in pairwise(times)]
     step = min(steps)
     n = round((times[-1].number - times[0].number) / step) + 1
-    if step != round(step) or any(one % step for one in steps) or not len(times) < n <= MOST:
+    if step != round(step) or any(one % step for one in steps) or not len(times) < n <= MOST_PERIODS:
         return [*texts]
     there = {time.number: text for time, text in zip(times, texts, strict=True)}
     every = [times[0].number + step * at for at in range(n)]

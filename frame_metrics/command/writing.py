@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.backends.display import DIGITS, ON_DEMAND, SHORT, is_comparison, text_of, text_table
+from frame_metrics.backends.display import DIGITS, DIGITS_IN_NOTEBOOK, ON_DEMAND, is_comparison, text_of, text_table
 from frame_metrics.backends.files import file_name, replacing
 from frame_metrics.backends.tables import in_html, in_markdown
 from frame_metrics.backends.trec import write_qrels, write_run
@@ -152,7 +152,7 @@ def _fitted(frame: pl.DataFrame, look: Look, width: int) -> tuple[pl.DataFrame, 
             for name in P_VALUES
             if name in frame.columns
         ]
-        frame = frame.with_columns(ps).with_columns(cs.float().round_sig_figs(SHORT))
+        frame = frame.with_columns(ps).with_columns(cs.float().round_sig_figs(DIGITS_IN_NOTEBOOK))
     left = []
     for name in LEAVING:
         if max(map(len, text_of(frame, digits=look.digits).split("\n"))) <= width:

@@ -271,7 +271,7 @@ class Log(Facts):
             except FrameMetricsError as error:
                 other[first] = error
 
-        each_block(self._estimated_work() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
+        each_block(self._estimated_work() if busy and len(self.table) > threads.FEW_ROWS else self.grid.size, tried)
         if broken:
             with self.errors_name_frame_rows():
                 raise _of_all(broken, len(self.table))

@@ -15,7 +15,7 @@ from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of, sort_keys
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.rows import count_codes, spans
-from frame_metrics.inputs.scores import PART, levels
+from frame_metrics.inputs.scores import LEVELS_AT_ONCE, levels
 from frame_metrics.keys.groups import Segments
 
 
@@ -207,7 +207,7 @@ def _reached_packed(score: Array, good: Array, kind: type) -> tuple[Array, Array
 
 def _parts(n: int) -> Iterator[slice]:
     """Yield slices of ``n`` rows, few enough for the cache."""
-    return (slice(a, min(a + PART, n)) for a in range(0, n, PART))
+    return (slice(a, min(a + LEVELS_AT_ONCE, n)) for a in range(0, n, LEVELS_AT_ONCE))
 
 
 def _reached_by_two_sorts(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:

@@ -59,7 +59,7 @@ class Sorter:
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
         rank_places, equal = (None, False) if order == "none" else rank_order(score, lengths)
-        every = rank_places is not None or order == "none" or len(score) <= threads.SMALL
+        every = rank_places is not None or order == "none" or len(score) <= threads.FEW_ROWS
         # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
         looked_at = score if every else score[_ends(lengths)]
         # With nulls, and with ranks, they were checked when the columns were read.

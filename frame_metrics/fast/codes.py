@@ -40,7 +40,7 @@ def codes_by_slot(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, A
     The slot of each row, shape (rows,), the number of each slot, and the row where each number first appears.
     """
     n, key = len(frame), frame.get_column(columns[0])
-    near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
+    near = None if n <= threads.FEW_ROWS or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
     slot = first_equal_rows(frame, columns) if near is None else near.to_numpy()
     first = np.flatnonzero(slot == np.arange(n)) if near is None else _first_rows(slot)
     number = np.zeros(int(slot.max(initial=-1)) + 1, np.min_scalar_type(len(first)))

@@ -60,7 +60,7 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
 def first_equal_rows(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
     """Return for each row the first row with the same values in some columns, shape (rows,)."""
     n, keys = len(frame), [frame.get_column(name) for name in columns]
-    if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
+    if n <= threads.FEW_ROWS and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
         place: dict[Any, int] = {}
         rows = zip(*(key.to_list() for key in keys), strict=True)
         return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)

@@ -8,7 +8,7 @@ import polars as pl
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import as_grid
 
-WIDE = 1 << 16  # length of a ranking from which argsort beats sorting packed values
+MIN_LENGTH_FOR_ARGSORT = 1 << 16  # length of a ranking from which argsort beats sorting packed values
 STRIP = 1 << 16  # rows that are sorted at a time: they fit into the caches of a core, which a block does not
 KEYS = 1 << 21  # keys that are sorted at a time
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
@@ -52,7 +52,7 @@ def _descending(score: Array) -> tuple[Array, bool]:
     replaced bits mattered, and their row of the grid is sorted again by the scores themselves.
     """
     n = score.shape[1]
-    if n >= WIDE:
+    if n >= MIN_LENGTH_FOR_ARGSORT:
         return np.argsort(-score, axis=1), True
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
     key = falling_bits(score)

@@ -11,7 +11,7 @@ from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.rows import Array, ratio
 
 QUANTILE = "quantile"  # bins of equally many rows
-MANY = 10  # the number of these
+N_BINS = 10  # the number of these
 POINTS = 50  # at which a mean greatest distance is added up
 ERF = np.frompyfunc(math.erf, 1, 1)
 
@@ -38,7 +38,7 @@ class CalibrationBins:
         bins : the number of bins of equal width, or "quantile".
         """
         if isinstance(bins, str):
-            shape, at = (n_queries, MANY), _quantile_bin(query, score, rows, n_queries)
+            shape, at = (n_queries, N_BINS), _quantile_bin(query, score, rows, n_queries)
         else:
             shape, at = (n_queries, bins), np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], score)
         each = (rows, rows * score, came)
@@ -90,9 +90,9 @@ def _quantile_bin(query: Array, score: Array, rows: Array, n_queries: int) -> Ar
     every = np.bincount(query, rows, n_queries)
     lower = (np.cumsum(rows) - rows)[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
     lower = lower - (np.cumsum(every) - every)[query]
-    place = np.ceil(lower * MANY / np.maximum(every[query] - 1, 1)) - 1
+    place = np.ceil(lower * N_BINS / np.maximum(every[query] - 1, 1)) - 1
     out = np.zeros(len(order), np.int64)
-    out[order] = np.clip(place, 0, MANY - 1).astype(np.int64)
+    out[order] = np.clip(place, 0, N_BINS - 1).astype(np.int64)
     return out
 
 

@@ -12,7 +12,7 @@ from frame_metrics.inputs.rows import Array
 
 OfNumber: TypeAlias = Callable[[float], float]  # a user's function from a number to a number
 Gain: TypeAlias = str | Mapping[float, float] | Sequence[float] | OfNumber
-LARGEST = 1e300  # the largest gain: a hundred million of them can be added without overflow
+LARGEST_GAIN = 1e300  # the largest gain: a hundred million of them can be added without overflow
 
 
 def mapping_of(gain: Any) -> Any:
@@ -23,7 +23,7 @@ def mapping_of(gain: Any) -> Any:
 def gain_of(grade: Array, gain: Gain) -> Array:
     """Return the gain of each grade: itself, 2^g - 1 or what a mapping or list says; 0 for negative grades and NaN."""
     value = _gain_of(grade, gain)
-    if value.max(initial=0) > LARGEST:
+    if value.max(initial=0) > LARGEST_GAIN:
         top = grade[np.argmax(value)]
         raise BadValueError(
             f"the gain of grade {top:g} with gain={quote(gain)} overflows where gains are added; rescale it"
@@ -96,7 +96,7 @@ def _called_with(call: str, function: OfNumber, number: float) -> float:
     except Exception as error:
         raise KernelError(f"{call} raised {type(error).__name__} for {number}: {error}") from error
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not real or not 0 <= value <= LARGEST:
+    if not real or not 0 <= value <= LARGEST_GAIN:
         text = quote(value.item() if isinstance(value, np.generic) else value)
         raise KernelError(f"{call} gave {text} for {number}; expected is a number from 0")
     return float(value)

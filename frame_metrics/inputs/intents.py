@@ -10,7 +10,7 @@ from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_re
 from frame_metrics.inputs.rows import Array, Rows, spans
 
 MASKED = 63  # up to so many subtopics, a set of them is one integer; with more, each document is a group
-FEW = 64  # up to so many relevant documents of a query are not grouped
+MOST_UNGROUPED = 64  # up to so many relevant documents of a query are not grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class _Groups:
         starts = np.flatnonzero(np.diff(document, prepend=-1) != 0)
         of = query[starts]
         order = alike = np.arange(len(starts))
-        if width < MASKED and np.bincount(of).max(initial=0) > FEW:
+        if width < MASKED and np.bincount(of).max(initial=0) > MOST_UNGROUPED:
             alike = np.bitwise_or.reduceat(np.int64(1) << (cell - query * width), starts)
             order = np.lexsort((alike, of))
         new = (np.diff(of[order], prepend=-1) != 0) | (np.diff(alike[order], prepend=-1) != 0)

@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import EXACT, Array, Segmented
 
-ROOM = 1 << 20  # size of a table of counts that is allowed however few results there are
+MOST_CELLS = 1 << 20  # size of a table of counts that is allowed however few results there are
 
 
 class Lists(Segmented):
@@ -45,7 +45,7 @@ class Lists(Segmented):
     def _counted(self) -> tuple[Array, Array]:
         """A number for each segment and document shown in it, ascending, and how often, shape (documents,) each."""
         cell, size, there = self._cell, self._shape[0] * self._shape[1], None
-        if size > 4 * len(cell) + ROOM:
+        if size > 4 * len(cell) + MOST_CELLS:
             there, cell = np.unique(cell, return_inverse=True)
         times = np.bincount(cell, self._weight, size if there is None else len(there))
         some = np.flatnonzero(times > 0)  # the list of a query of weight 0 shows nothing
@@ -76,6 +76,6 @@ class Lists(Segmented):
 
 def _sorted(numbers: Array, size: int) -> Array:
     """Sort whole numbers below ``size``: by counting, if they are dense."""
-    if size > 4 * len(numbers) + ROOM:
+    if size > 4 * len(numbers) + MOST_CELLS:
         return np.sort(numbers)
     return np.repeat(np.arange(size), np.bincount(numbers, minlength=size))

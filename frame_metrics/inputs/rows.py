@@ -14,8 +14,8 @@ from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_re
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
 NONE = -1  # stands for no row of the caller's frame, so that the key is null
-DENSE = 4  # a table of all possible codes may have so many places for each code that occurs
-FEW = 4  # number of cutoffs up to which each is counted and summed separately
+PLACES_PER_CODE = 4  # a table of all possible codes may have so many places for each code that occurs
+MOST_CUTOFFS_ONE_BY_ONE = 4  # number of cutoffs up to which each is counted and summed separately
 
 
 def ratio(a: Array, b: Array) -> Array:
@@ -47,7 +47,7 @@ def count_codes(codes: Array, n: int) -> tuple[Array, Array]:
 
     Where ``n`` is not much more than the number of codes, they are counted in a table of all.
     """
-    if n <= DENSE * len(codes) + 1024:
+    if n <= PLACES_PER_CODE * len(codes) + 1024:
         every = np.zeros(n, np.int64)
         step = max(n, 1 << 16)  # so that little is copied
         for begin in range(0, len(codes), step):
@@ -244,7 +244,7 @@ class Rows(Segmented):
 
         They are laid out as a grid of ranks and queries, most cells of which have to be filled.
         """
-        return len(self.cutoffs) > FEW and self.last_cutoff * self.n_queries <= 16 * len(self.rank)
+        return len(self.cutoffs) > MOST_CUTOFFS_ONE_BY_ONE and self.last_cutoff * self.n_queries <= 16 * len(self.rank)
 
     @property
     def last_cutoff(self) -> int:

@@ -12,7 +12,7 @@ from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_re
 from frame_metrics.inputs.rows import Array, Rows, Segmented, first_of, ratio
 from frame_metrics.inputs.tables import FullConfusion
 
-PART = 1 << 16  # levels that are computed at a time where there are many
+LEVELS_AT_ONCE = 1 << 16  # levels that are computed at a time where there are many
 
 
 class FullScores(Segmented):
@@ -41,11 +41,11 @@ class FullScores(Segmented):
 
         The values of one query with many levels are computed part by part, so that they take little memory.
         """
-        if self.n_queries != 1 or len(self.tp) <= PART:
+        if self.n_queries != 1 or len(self.tp) <= LEVELS_AT_ONCE:
             return self.total(values(self))
         found = np.zeros(1)
-        for a in range(0, len(self.tp), PART):
-            at = slice(a, a + PART)
+        for a in range(0, len(self.tp), LEVELS_AT_ONCE):
+            at = slice(a, a + LEVELS_AT_ONCE)
             part = FullScores(self.query[at], self.score[at], self.tp[at], self.fp[at], 1)
             before = [counts[a - 1] if a else 0 for counts in (self.tp, self.fp)]
             part.above = np.append(before[0], part.tp[:-1])

@@ -14,7 +14,7 @@ from frame_metrics.errors import BadValueError, listed
 from frame_metrics.fast.codes import codes, n_different, numbers
 from frame_metrics.hidden import DOCS, RANKS
 from frame_metrics.inputs import Array, FullRanking, Lists
-from frame_metrics.inputs.lists import ROOM
+from frame_metrics.inputs.lists import MOST_CELLS
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.metrics.metric import Metric
@@ -149,7 +149,7 @@ def with_document_numbers(
     else:
         doc = numbers(numbered).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
         # Numbers of a small part of the log's documents: number them anew, so that counts by number take little room.
-        if doc.max(initial=0) > 4 * len(doc) + ROOM:
+        if doc.max(initial=0) > 4 * len(doc) + MOST_CELLS:
             doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
         found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
     if catalogue is None:

@@ -28,8 +28,8 @@ from frame_metrics.stats.resampling import (
 )
 from frame_metrics.stats.shares import effective, kish_within, wilson_on_range
 
-LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
-HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
+MIN_ROWS_TO_EXPAND = 2  # rows for which an interval is expanded: with one it would have no ends
+FLIPS_PER_ROW = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
 Drawn = Classes | DrawnRows | ClassScores  # the input of metrics, in which each resample is one group
 MetricAndAverage = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
 # From the number of times that each unit is in each resample, shape (resamples, units), to the input of metrics.
@@ -103,7 +103,9 @@ class RowDraws:
             known = drawn[~np.isnan(drawn)]
             if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(estimate) and len(known):
                 known = np.clip(known + (estimate - known.mean()), *metric.range)
-            found[at] = percentile_interval(known, expanded_level(level, max(float(self.units(metric)[at[1]]), LEAST)))
+            found[at] = percentile_interval(
+                known, expanded_level(level, max(float(self.units(metric)[at[1]]), MIN_ROWS_TO_EXPAND))
+            )
             if metric.top is not None:
                 found[at] = self._widened(found[at], metric, at[1], estimate, known, level)
         return found
@@ -152,7 +154,7 @@ class RowDraws:
                     blocks.setdefault((i, segment), []).append(each_class(inputs, metric))
         found: dict[tuple[int, int], Array] = {}
         for at, parts in blocks.items():
-            expanded = expanded_level(level, max(float(self._sizes[at[1]]), LEAST))
+            expanded = expanded_level(level, max(float(self._sizes[at[1]]), MIN_ROWS_TO_EXPAND))
             found[at] = np.array([percentile_interval(one, expanded) for one in np.concatenate(parts, axis=1)]).T
         return found
 
@@ -178,7 +180,7 @@ class RowDraws:
                 for segment, (_, columns) in rows.by_segment.items()
             }
             resamples = enough_resamples(self.resamples, rows.units.number) if self.for_ends else self.resamples
-            with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
+            with progress(resamples, "resample", work=FLIPS_PER_ROW * resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, resamples, self.seed):
                     tick(len(often))
                     if self.group is not None:

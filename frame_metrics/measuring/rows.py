@@ -30,7 +30,7 @@ from frame_metrics.stats.shares import kish_within
 
 Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and one of its averages
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
-CLOSE = 1e-6  # how far the probabilities of a row may be from 1 in sum, because they are rounded
+SUM_TOL = 1e-6  # how far the probabilities of a row may be from 1 in sum, because they are rounded
 BOOTSTRAP = "pass method='bootstrap'"
 
 
@@ -288,7 +288,12 @@ def _check_probabilities(name: str, cases: Cases) -> None:
     for i, value in enumerate(cases.classes.to_list()):
         check_probability(name, cases.rows[f"score:{i}"], columns[value])
     total = cases.rows.select(pl.sum_horizontal(f"score:{i}" for i in range(cases.k))).to_series()
-    refuse(", ".join(columns.values()), (total - 1).abs() > CLOSE, "do not add up to 1", f"{name} needs probabilities")
+    refuse(
+        ", ".join(columns.values()),
+        (total - 1).abs() > SUM_TOL,
+        "do not add up to 1",
+        f"{name} needs probabilities",
+    )
 
 
 def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, with_intervals: bool = False) -> Inputs:

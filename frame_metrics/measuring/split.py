@@ -19,7 +19,7 @@ from frame_metrics.stats.exact import chi_square
 EQUAL: Literal["equal"] = "equal"
 Shares: TypeAlias = Mapping[Any, float] | Literal["equal"]  # the share of each arm; "equal": all have the same
 MISMATCH_P = 0.001  # a p-value below it is no chance: each test is looked at many times
-NEAR = 1e-6  # shares may add up to 1 but for their rounding
+SPLIT_TOL = 1e-6  # shares may add up to 1 but for their rounding
 
 
 class Split(NamedTuple):
@@ -60,7 +60,7 @@ def check_split(split: Any, columns: Columns) -> None:
     for arm, share in () if equal else split.items():
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:  # type: ignore[operator]
             raise BadValueError(f"split: {quote(arm)} has {quote(share)}, and a share is a number between 0 and 1")
-    if not equal and abs(sum(map(float, split.values())) - 1) > NEAR:
+    if not equal and abs(sum(map(float, split.values())) - 1) > SPLIT_TOL:
         raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
     if columns.arm is None:
         instead = f" in the place of system={columns.system!r}" if columns.systems_have_rows else ""

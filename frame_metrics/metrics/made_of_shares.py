@@ -11,7 +11,7 @@ from frame_metrics.inputs import Array, Classes, FullConfusion
 from frame_metrics.metrics.metric import N_COUNTS, REGISTRY, Metric
 from frame_metrics.metrics.shares import SEVERAL, share_marks
 
-CLOSE = 1e-9
+FIT_TOL = 1e-9
 PAIRS = ("recall", "specificity"), ("precision", "npv")
 MISTAKES = ("recall", "precision"), ("specificity", "npv")  # those that count one kind of rows right, by what they lack
 
@@ -93,7 +93,7 @@ def _one(values: Array, tables: Array, *, binary: bool, decided: bool) -> MadeOf
     for marks in _candidates(binary=binary):
         share = _share(marks, tables)
         for turned in (False, True):
-            if np.allclose(bent(share) if turned else share, values, rtol=CLOSE, atol=0):
+            if np.allclose(bent(share) if turned else share, values, rtol=FIT_TOL, atol=0):
                 return MadeOf((marks,), bent=turned, of_decided=decided)
     return None
 
@@ -117,7 +117,7 @@ def _two(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
         shares = [_share(one, tables) for one in marks if one is not None]
         columns = np.stack([np.ones(len(tables)), *shares], axis=1)
         solved = np.linalg.lstsq(columns, values, rcond=None)[0]
-        if np.allclose(columns @ solved, values, rtol=0, atol=CLOSE) and (np.abs(solved[1:]) > CLOSE).all():
+        if np.allclose(columns @ solved, values, rtol=0, atol=FIT_TOL) and (np.abs(solved[1:]) > FIT_TOL).all():
             rounded: list[float] = [round(float(one), 12) for one in solved]
             both = tuple(one for one in marks if one is not None)
             return MadeOf(both, rounded[0], tuple(rounded[1:]), of_decided=decided)
@@ -138,7 +138,7 @@ def _of_mistakes(values: Array, tables: Array, *, decided: bool) -> MadeOf | Non
         if not np.isfinite(lack).all():
             continue
         costs = np.linalg.lstsq(columns, lack, rcond=None)[0]
-        if np.allclose(columns @ costs, lack, rtol=CLOSE, atol=0) and (costs > CLOSE).all():
+        if np.allclose(columns @ costs, lack, rtol=FIT_TOL, atol=0) and (costs > FIT_TOL).all():
             marks = tuple(
                 np.where(yes, 1.0, np.where(no, 0.0, np.nan)) for yes, no in ((right, first | second), (first, second))
             )

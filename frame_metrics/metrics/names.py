@@ -57,7 +57,7 @@ TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkes
 AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
 QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
 AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # prefixes of names that mean an average
-MOST = 1000  # cutoffs of one range
+MOST_CUTOFFS = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
 LISTED = "frame_metrics.list_metrics() lists them"
@@ -202,8 +202,8 @@ def _cutoffs_of(text: str, part: str) -> Sequence[float]:
         raise BadValueError(
             f"{quote(text)}: {quote(part.strip())} is not a range of rising whole numbers from 1, as 1..20"
         )
-    if ends[1] - ends[0] >= MOST:
-        raise BadValueError(f"{quote(text)}: {quote(part.strip())} has more than {MOST} cutoffs")
+    if ends[1] - ends[0] >= MOST_CUTOFFS:
+        raise BadValueError(f"{quote(text)}: {quote(part.strip())} has more than {MOST_CUTOFFS} cutoffs")
     return range(int(ends[0]), int(ends[1]) + 1)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.errors import listed
 from frame_metrics.inputs import Gain, OfNumber
 from frame_metrics.inputs.bins import QUANTILE
-from frame_metrics.inputs.gains import LARGEST, mapping_of
+from frame_metrics.inputs.gains import LARGEST_GAIN, mapping_of
 
 # The range of a parameter is in its annotation: words, which docs print, and a rule, which checks use.
 Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
@@ -114,7 +114,7 @@ def _is_one_of(names: Sequence[str], value: Any) -> bool:
 def _is_gain_table(value: Any) -> bool:
     if not isinstance(value, Mapping) or not value:
         return False
-    real = all(is_number(x) and abs(x) <= LARGEST for x in (*value, *value.values()))
+    real = all(is_number(x) and abs(x) <= LARGEST_GAIN for x in (*value, *value.values()))
     return real and min(value.values()) >= 0
 
 

@@ -19,15 +19,15 @@ from frame_metrics.metrics.parameters import GainName, Goal, Positive, Share
 from frame_metrics.metrics.registry import metric
 
 Top: TypeAlias = Positive | None  # the highest grade
-DEPTH = 1000  # ranks that are read at most, as in cwl_eval
-AT_ONCE = 256  # number of queries in one grid of queries and ranks
+MOST_RANKS_READ = 1000  # ranks that are read at most, as in cwl_eval
+QUERIES_AT_ONCE = 256  # number of queries in one grid of queries and ranks
 
 _fixed = partial(metric, monotone=True, expected=True, unjudged="rises", adds=True)  # the same ranks, whatever is there
 _adaptive = partial(metric, monotone=True, unjudged="rises")  # the user goes by what was found
 
 
 def _depth(k: int | None) -> int:
-    return DEPTH if k is None else min(k, DEPTH)
+    return MOST_RANKS_READ if k is None else min(k, MOST_RANKS_READ)
 
 
 def _shares(run: FullRanking, gain: GainName, max_grade: Top) -> Rows:
@@ -57,14 +57,14 @@ def _by_user(
         (ranks,), (queries, ranks) and (queries, ranks).
     """
     seen, value, rank = _shares(run, gain, max_grade), np.zeros(run.n_queries), np.arange(1.0, _depth(k) + 1)
-    for first in range(0, run.n_queries, AT_ONCE):
-        here = np.arange(*np.searchsorted(seen.query, (first, first + AT_ONCE)))
+    for first in range(0, run.n_queries, QUERIES_AT_ONCE):
+        here = np.arange(*np.searchsorted(seen.query, (first, first + QUERIES_AT_ONCE)))
         here = here[seen.rank[here] <= len(rank)]
-        gains = np.zeros((len(value[first : first + AT_ONCE]), len(rank)))
+        gains = np.zeros((len(value[first : first + QUERIES_AT_ONCE]), len(rank)))
         gains[seen.query[here] - first, seen.rank[here] - 1] = seen.value[here]
         read = np.ones(gains.shape)
         np.cumprod(goes_on(rank, gains, np.cumsum(gains, axis=1))[:, :-1], axis=1, out=read[:, 1:])
-        value[first : first + AT_ONCE] = (read * gains).sum(axis=1) / read.sum(axis=1)
+        value[first : first + QUERIES_AT_ONCE] = (read * gains).sum(axis=1) / read.sum(axis=1)
     return value
 
 

@@ -37,13 +37,13 @@ from frame_metrics.plot.charts import (
 from frame_metrics.plot.panels import METRIC, in_panels, metric_under, with_metric_names
 from frame_metrics.plot.tidy import OF_EVALUATE, Key, Names, Tidy, highlight_lines, n_text, read_tidy
 
-ROW = 22  # height of a row, in pixels
+HEIGHT_OF_ROW = 22  # height of a row, in pixels
 PANEL, NUMBERS, PAGE = 170, 65, 780  # widths: of a panel, of the numbers to its right, of a notebook
 BAR = COLORS[-1]  # visible on light and on dark
-NARROW = 300  # width of a panel of lines, if there are several panels
+WIDTH_AMONG_PANELS = 300  # width of a panel of lines, if there are several panels
 LETTER = 6.5  # width of a letter
 NEAREST = 0.1  # the least share of a metric's scale that an axis shows
-FAR = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
+MIN_RATIO_OF_LOG_AXIS = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
 RANKS, LEADS = ("rank", "rank_low", "rank_high"), "may_be_best"  # the columns of a leaderboard
@@ -177,7 +177,7 @@ def cutoffs(
     stems = [_stem(*row) for row in table.select("metric", "k").iter_rows()]
     tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
     tidy = with_metric_names(tidy.with_notes(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
-    width = WIDTH if tidy.table["what"].n_unique() == 1 else NARROW
+    width = WIDTH if tidy.table["what"].n_unique() == 1 else WIDTH_AMONG_PANELS
     tidy = _highlight_by_first_metric(tidy, chosen)
     return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(n_behind(tidy))}")
 
@@ -281,7 +281,7 @@ def _row_panel(
         layers.insert(0, alt.Chart().mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x=alt.XDatum(0)))
     part = part if first or part.facet is None else replace(part, facet=replace(part.facet, columns=("",)))
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]
-    return in_facets(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
+    return in_facets(part, layers, width=PANEL, height=alt.Step(HEIGHT_OF_ROW), in_rows=True)
 
 
 def scale_near(drawn: list[pl.Series], metric: Metric) -> Any:
@@ -379,7 +379,7 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
     """Return a panel with a line for each series, its values against the cutoff, and its name at the end."""
     last = _at_ends(part.table)
     ks = part.table["k"].to_list()
-    far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
+    far = max(ks, default=1) >= MIN_RATIO_OF_LOG_AXIS * max(min(ks, default=1), 1)
     x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
     x = alt.X("k:Q", title="Cutoff k", scale=x_scale, axis=alt.Axis(format="d", tickMinStep=1))
     title, scale = metric_title(name, metric), metric_scale(metric)

@@ -29,11 +29,11 @@ from frame_metrics.plot.charts import (
 from frame_metrics.plot.panels import METRIC, in_panels, with_metric_names
 from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, named_keys, read_tidy
 
-SIDES = ("better", "equal", "worse")
+OUTCOMES = ("better", "equal", "worse")
 OF_COMPARE = ("k", "value", "baseline_value")
 ROW_HEIGHT = 70  # height of a distribution, in pixels
 BARS = 1000  # the most bars of a picture of differences
-LONG = 34  # the most characters of a line over a small multiple
+MAX_LETTERS = 34  # the most characters of a line over a small multiple
 IN_ROWS = 3  # up to so many distributions stand one below the other
 
 
@@ -66,8 +66,8 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
         f"{none:,} of {every:,} pairs have no difference that is defined, and no place" if none else ""
     )
     tidy = tidy.with_notes(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
-    paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
-    sided: dict[str, Any] = {"scale": paint, "sort": list(SIDES), "title": None}
+    paint = alt.Scale(domain=list(OUTCOMES), range=[GOOD, NEITHER, BAD])
+    sided: dict[str, Any] = {"scale": paint, "sort": list(OUTCOMES), "title": None}
     few: dict[str, Any] = {"values": [0, 1, 2]} if n <= 2 * len(parts) else {}  # no half queries
     axis, scale = alt.Axis(format=",d", **few), alt.Scale(nice=False, zero=True)
     x = alt.X("low:Q", title="Queries, the greatest difference first", scale=scale, axis=axis)
@@ -139,12 +139,12 @@ def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
     won = pl.col("difference") * metric.sign
     side = pl.when(won > 0).then(pl.lit("better")).when(won < 0).then(pl.lit("worse")).otherwise(pl.lit("equal"))
     part = part.with_columns(side=side, zero=0.0, low=pl.int_range(pl.len()), high=pl.int_range(1, pl.len() + 1))
-    counts = ", ".join(f"{int((part['side'] == side).sum()):,} {side}" for side in SIDES)
+    counts = ", ".join(f"{int((part['side'] == side).sum()):,} {side}" for side in OUTCOMES)
     system = f"{part['facet'][0]} " if "facet" in part.columns else ""
     name, baseline = part["metric"][0], part["baseline"][0]
     several = "" if one_metric else f"{name}, "
     lines = [f"{several}{system}against {baseline}", counts]
-    lines = [f"{several}{system}".strip(), f"against {baseline}", counts] if len(lines[0]) > LONG else lines
+    lines = [f"{several}{system}".strip(), f"against {baseline}", counts] if len(lines[0]) > MAX_LETTERS else lines
     mean, low, high = part.select("mean", "mean_low", "mean_high").row(0)
     of_mean = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' (band: {low:+.3f} to {high:+.3f})'}"
     return part.with_columns(facet=pl.lit("\n".join(filter(None, (*lines, of_mean)))))

@@ -25,12 +25,12 @@ GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 FAINT = "#88888866"  # lines behind others
 LIMIT = 320  # the most pixels of a label
 WIDTH, HEIGHT = 420, 320
-TITLE = 38  # letters of a line of the title of a chart on a phone
-NARROW = 240  # the greatest width of a chart on a phone, beside the names on its axis
+LETTERS_OF_TITLE = 38  # letters of a line of the title of a chart on a phone
+WIDTH_ON_PHONE = 240  # the greatest width of a chart on a phone, beside the names on its axis
 LINE = 13  # height of a line of text
-SMALL, COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
-LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
-MOST = 1000  # the most systems or segments of a picture; from about 1,500 on Vega's stack overflows
+SIDE_OF_SMALL, USUAL_COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
+LABEL_IN_LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
+MOST_SERIES = 1000  # the most systems or segments of a picture; from about 1,500 on Vega's stack overflows
 PIXELS = 250_000_000  # the most pixels of a PNG
 IN_COLUMN = 20  # the most entries in one column of a legend
 # A picture as SVG has its text, axes and lines in the colour of the text around it.
@@ -67,10 +67,10 @@ ALONE = f"<style>{FONT}svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark
 
 def check_drawable(key: Key | None) -> None:
     """Raise for more systems or segments than Vega, which draws a chart, can hold."""
-    if key is not None and len(key.values) > MOST:
+    if key is not None and len(key.values) > MOST_SERIES:
         raise BadValueError(
-            f"{key.title}: there are {len(key.values):,} values, and at most {MOST:,} can be drawn; keep the rows of "
-            "some before the picture, as those of the best or largest, or leave the column out of by="
+            f"{key.title}: there are {len(key.values):,} values, and at most {MOST_SERIES:,} can be drawn; keep the "
+            "rows of some before the picture, as those of the best or largest, or leave the column out of by="
         )
 
 
@@ -165,17 +165,19 @@ def in_facets(
         header = alt.Header(labelLimit=LIMIT, labelOrient="top", labelAnchor="start", labelPadding=2)
         row = alt.Row("facet:N", header=header, **axis)
         return alt.layer(*layers, width=width, height=height).facet(row=row, data=data)
-    scale = SMALL / max(width, height) if small else 1
+    scale = SIDE_OF_SMALL / max(width, height) if small else 1
     part = alt.layer(*layers, width=round(width * scale), height=round(height * scale))
     columns, n = n_panel_columns(len(tidy.facet.values)), len(tidy.facet.values)
-    channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **axis)
+    channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SIDE_OF_SMALL, labelExpr=LABEL_IN_LINES), **axis)
     chart = part.facet(facet=channel, columns=columns, data=data)
     return chart.resolve_axis(x="independent") if n % columns else chart
 
 
 def n_panel_columns(n: int) -> int:
     """Return the number of columns for some panels, such that few places stay empty."""
-    return n if n < COLUMNS else 2 if n == 4 else min((COLUMNS, COLUMNS + 1), key=lambda columns: -n % columns)
+    if n < USUAL_COLUMNS:
+        return n
+    return 2 if n == 4 else min((USUAL_COLUMNS, USUAL_COLUMNS + 1), key=lambda columns: -n % columns)
 
 
 def with_title(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
@@ -312,7 +314,7 @@ def for_phones(chart: Any) -> Any:
     """Return a chart for the width of a phone, with its legend below, and lines of its title that fit."""
     drawn = chart.copy(deep=True)
     if isinstance(title := getattr(drawn.title, "text", None), str):
-        drawn.title.text = textwrap.wrap(title, TITLE)
+        drawn.title.text = textwrap.wrap(title, LETTERS_OF_TITLE)
     if isinstance(drawn, alt.HConcatChart):
         below = alt.vconcat(*drawn.hconcat, title=drawn.title)
         below.config = drawn.config
@@ -321,5 +323,5 @@ def for_phones(chart: Any) -> Any:
         drawn.columns = 1
     part = getattr(drawn, "spec", drawn)
     if isinstance(getattr(part, "width", None), int | float):
-        part.width = min(part.width, NARROW)
+        part.width = min(part.width, WIDTH_ON_PHONE)
     return drawn.configure_legend(orient="bottom")

@@ -41,11 +41,11 @@ TITLES = {  # of axes, in one line or two
     "observed": ["Share of relevant rows"],
 }
 DASHED: dict[str, Any] = {"strokeDash": [4, 4], "strokeWidth": 1}
-DECIDED = ("fallout", "recall")
-FEW = 3  # the most marks that have texts; those of more would overlap
+ROC_POINT = ("fallout", "recall")
+MOST_MARKS_WITH_TEXT = 3  # the most marks that have texts; those of more would overlap
 NOTHING = "nothing is predicted"  # the text at the first point of a curve
 TEXT_ROOM = 60  # pixels between a picture and its legend, for texts at the right ends of lines
-LINES = (0.0, 0.2, 0.4, 0.6, 0.8)  # heights at which lines of equal cost begin, on the left
+COST_LINES = (0.0, 0.2, 0.4, 0.6, 0.8)  # heights at which lines of equal cost begin, on the left
 
 
 def pr(
@@ -175,8 +175,8 @@ def gain(
 def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
     """Return the rates of models without scores, a point for each model, and both axes."""
     picture = "roc draws what curve('roc') returns, or what evaluate('fallout', 'recall') returns in the long layout"
-    tidy = pairs_of(picture, frame, DECIDED, color)
-    tidy = replace(tidy, table=tidy.table.rename(dict(zip(DECIDED, ("fpr", "tpr"), strict=True))))
+    tidy = pairs_of(picture, frame, ROC_POINT, color)
+    tidy = replace(tidy, table=tidy.table.rename(dict(zip(ROC_POINT, ("fpr", "tpr"), strict=True))))
     return tidy, axis_of("X", "fpr", positive), axis_of("Y", "tpr", positive)
 
 
@@ -308,7 +308,7 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     channels = {"x": x, "y": y, "color": _channels(tidy)["color"]}
     point = chosen.mark_point(filled=True, size=90, opacity=1, shape="diamond").encode(**channels)
     marked = tidy.table.filter("marked")
-    if len(marked) > FEW or tidy.facet is not None:
+    if len(marked) > MOST_MARKS_WITH_TEXT or tidy.facet is not None:
         return [point]
     heights = without_overlap(marked[_field(y)].to_list(), LINE / HEIGHT)
     texts = marked.select(
@@ -378,7 +378,7 @@ def _with_cheapest(tidy: Tidy, fp: float, fn: float, *, of_all_lines: bool) -> T
 
 def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
     """Return lines of equal cost, with the cost at the right end of each."""
-    start = pl.DataFrame({"fpr": 0.0, "tpr": LINES, "cost": [f"{fn * (1 - at):.3g}" for at in LINES]})
+    start = pl.DataFrame({"fpr": 0.0, "tpr": COST_LINES, "cost": [f"{fn * (1 - at):.3g}" for at in COST_LINES]})
     right = pl.min_horizontal(1.0, (1 - pl.col("tpr")) * fn / fp)
     end = start.with_columns(fpr=right, tpr=pl.col("tpr") + right * fp / fn)
     line, label = {"strokeDash": [1, 3], "strokeWidth": 1}, {"dx": 3, "dy": -5}

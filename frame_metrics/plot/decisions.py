@@ -18,7 +18,7 @@ from frame_metrics.plot.charts import (
     GOOD,
     LIMIT,
     NEITHER,
-    SMALL,
+    SIDE_OF_SMALL,
     colored,
     composed,
     has_ends,
@@ -34,10 +34,10 @@ from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, only_at, read_tidy
 
 COUNTS = ("threshold", "tp", "fp", "fn", "tn")
 NOTHING = "no decision"
-FEW = 4  # the most classes of a matrix that shows zeros
+MOST_CLASSES_WITH_ZEROS = 4  # the most classes of a matrix that shows zeros
 MATRIX = 420  # width of a matrix, in pixels
-CELL = 56  # the greatest width of a cell
-ROOM = 20  # the least width of a cell with a number
+MAX_CELL = 56  # the greatest width of a cell
+MIN_CELL = 20  # the least width of a cell with a number
 DARKEST = 0.75  # the greatest opacity of a cell; a number in it is readable on light and on dark
 Share = Literal["actual", "predicted", "all"]
 
@@ -143,7 +143,7 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
     needs = ("predicted", "actual", "n")
     tidy = read_tidy(frame, picture, needs, also, facet=facet, texts=texts, colors=0)
     tidy, actual, predicted = _cells(tidy, normalize)
-    size = min(CELL, (MATRIX if tidy.facet is None else SMALL) / max(len(actual), len(predicted)))
+    size = min(MAX_CELL, (MATRIX if tidy.facet is None else SIDE_OF_SMALL) / max(len(actual), len(predicted)))
     width, height = round(size * len(predicted)), round(size * len(actual))
     chart = in_facets(tidy, _matrix(tidy, actual, predicted, size, normalize), width=width, height=height, small=False)
     if pairs and len(actual) > 2 and tidy.facet is None:
@@ -176,7 +176,7 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
     share = pl.when(whole > 0).then(pl.col("n") / whole)
     prediction = pl.col("predicted").fill_null(nothing)
     table = table.with_columns(right=right.fill_null(False), share=share, predicted=prediction)
-    blank = len(classes) > FEW  # many zeros would hide the other numbers
+    blank = len(classes) > MOST_CLASSES_WITH_ZEROS  # many zeros would hide the other numbers
     counts = ["" if blank and not n else f"{n:,.0f}" if n == round(n) else f"{n:,.3g}" for n in table["n"].to_list()]
     shares = ["" if not one or normalize is None else f"{one:.0%}" for one in table["share"].to_list()]
     texts = [pl.Series("count", counts, dtype=pl.String), pl.Series("percent", shares, dtype=pl.String)]
@@ -187,9 +187,9 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
 def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, normalize: Share | None) -> list[Any]:
     """Return the layers of a matrix: its cells and, where there is room, their numbers."""
     axis: dict[str, Any] = {"labelLimit": 140, "grid": False, "labelOverlap": False}
-    small: dict[str, Any] = {"labelFontSize": max(5, min(10, size - 1))} if size < ROOM else {}
+    small: dict[str, Any] = {"labelFontSize": max(5, min(10, size - 1))} if size < MIN_CELL else {}
     orient: Any = "bottom" if tidy.facet else "top"  # at the top stand the names of small multiples
-    turned = 0 if size == CELL and max(map(len, predicted)) < 9 else -90 if size < ROOM else -45
+    turned = 0 if size == MAX_CELL and max(map(len, predicted)) < 9 else -90 if size < MIN_CELL else -45
     above = alt.Axis(orient=orient, labelAngle=turned, **axis, **small)
     x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
     y = alt.Y("actual:N", title="True class", scale=alt.Scale(domain=actual), axis=alt.Axis(**axis, **small))
@@ -199,9 +199,9 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
     opacity = alt.Opacity("share:Q", scale=scale, legend=None)
     cells = alt.Chart().mark_rect(aria=False)
     layers = [cells.encode(x=x, y=y, color=color, opacity=opacity, tooltip=tooltip(tidy, columns))]
-    if size >= ROOM:
-        both = normalize is not None and size > 2 * ROOM
-        text = alt.Chart().mark_text(dy=-6 if both else 0, fontSize=11 if size > 2 * ROOM else 8)
+    if size >= MIN_CELL:
+        both = normalize is not None and size > 2 * MIN_CELL
+        text = alt.Chart().mark_text(dy=-6 if both else 0, fontSize=11 if size > 2 * MIN_CELL else 8)
         layers.append(text.encode(x=x, y=y, text=alt.Text("count:N")))
         layers += [alt.Chart().mark_text(dy=8, fontSize=9).encode(x=x, y=y, text=alt.Text("percent:N"))] if both else []
     return layers

@@ -189,7 +189,7 @@ class Pictures:
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
     pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
     roc = Drawing(
-        curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95), decided=curves.DECIDED
+        curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95), decided=curves.ROC_POINT
     )
     gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
     calibration = Drawing(probabilities.calibration, "curve", ("calibration",), further=_word)

@@ -12,7 +12,7 @@ from frame_metrics.plot.curves import RELEVANT, axis_of, diagonal
 from frame_metrics.plot.tidy import Names, Tidy, column_of, highlight_lines, n_text, read_tidy
 from frame_metrics.stats.exact import wilson_interval
 
-TINY = 10  # bins with fewer rows are hollow
+HOLLOW = 10  # bins with fewer rows are hollow
 
 
 def calibration(
@@ -34,7 +34,7 @@ def calibration(
     tidy = tidy.with_notes("on the dashed line, scores are the shares that came true")
     tidy = _with_intervals(tidy, column_of(frame, "n"))
     tidy = tidy.with_notes(
-        "larger points have more rows; hollow: fewer than 10" if (n < TINY).any() else "larger points have more rows"
+        "larger points have more rows; hollow: fewer than 10" if (n < HOLLOW).any() else "larger points have more rows"
     )
     x, y = axis_of("X", "predicted", positive), axis_of("Y", "observed", positive)
     size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
@@ -48,7 +48,7 @@ def calibration(
         low, high = axis_of("Y", "observed", positive, "low"), alt.Y2("high:Q")
         layers.append(alt.Chart().mark_rule(opacity=0.5, strokeWidth=2).encode(x=x, y=low, y2=high, color=color))
     for tiny in (False, True):
-        some = alt.Chart().transform_filter(f"datum.n {'<' if tiny else '>='} {TINY}")
+        some = alt.Chart().transform_filter(f"datum.n {'<' if tiny else '>='} {HOLLOW}")
         layers.append(some.mark_point(filled=not tiny, opacity=0.9).encode(**point, color=color))
     per_line = tidy.table.group_by(tidy.series).agg(pl.col("n").sum())["n"] if tidy.series else pl.Series([n.sum()])
     return composed(tidy, layers, f"Calibration{n_text(per_line)}", width=HEIGHT)

@@ -18,7 +18,8 @@ from frame_metrics.inputs import Array
 
 POINTS = 500  # the most points of a line that are drawn; a screen shows no more
 PANELS = 12  # the most panels, or small multiples, of a picture
-MANY, HIGHLIGHTED = 12, 6  # the most lines whose colours differ enough; of more lines, so many are in colour
+MOST_COLORED_LINES = 12  # more colours would not differ enough
+HIGHLIGHTED = 6  # of more lines, so many are in colour
 # Columns of evaluate() that are not keys.
 OF_EVALUATE = (
     "k",
@@ -158,7 +159,7 @@ def column_of(frame: Any, name: str) -> pl.Series:
     return backend_of(frame).read([name])[name]
 
 
-def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MANY) -> Tidy:
+def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MOST_COLORED_LINES) -> Tidy:
     """Return the same with only some lines in colour, if there are too many lines or some are chosen.
 
     The lines in colour are the best one and the chosen ones or, if none is chosen, the best ones. Their rows come last,

@@ -16,9 +16,9 @@ from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import when_text
 from frame_metrics.stats.periods import (
-    LEAST,
-    LEAST_OF_BREAK,
-    LEAST_OF_DAYS,
+    MIN_DAYS,
+    MIN_PERIODS,
+    MIN_PERIODS_OF_BREAK,
     WEEK,
     Course,
     Periods,
@@ -64,15 +64,15 @@ class PeriodSentences(SentenceWriter):
         filled = [one for one, is_filled in zip(every, some, strict=True) if is_filled]
         time = np.array([when for when, _ in filled])
         n = len(filled)
-        if n < LEAST:
+        if n < MIN_PERIODS:
             yield self._sentence(
-                "absent", {}, of=f"No trend is looked for: of periods {LEAST} are needed, and {n} are there"
+                "absent", {}, of=f"No trend is looked for: of periods {MIN_PERIODS} are needed, and {n} are there"
             )
             return
         weekday = weekdays(self._timed[0][0].unit, time)
         days = weekday is not None
-        if days and n < LEAST_OF_DAYS:
-            why = f"days differ by their weekday, and {n} are too few; {LEAST_OF_DAYS} are needed"
+        if days and n < MIN_DAYS:
+            why = f"days differ by their weekday, and {n} are too few; {MIN_DAYS} are needed"
             yield self._sentence("absent", {}, of=f"No trend is looked for: {why}")
             return
         for row in (one[1] for one in every if one not in filled):
@@ -84,7 +84,7 @@ class PeriodSentences(SentenceWriter):
         if found.kind == "together":
             yield from self._dependent_periods([row for _, row in filled], time, days=days)
         elif found.kind == "none":
-            nothing.append("a trend or a break" if days or n >= LEAST_OF_BREAK else "a trend")
+            nothing.append("a trend or a break" if days or n >= MIN_PERIODS_OF_BREAK else "a trend")
         else:
             yield self._changed(found, [row for _, row in filled], days=days)
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, quote, type_name
-from frame_metrics.inputs.gains import LARGEST
+from frame_metrics.inputs.gains import LARGEST_GAIN
 from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
@@ -207,7 +207,7 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
     refuse(column, values.is_infinite(), "are infinite", DROP_OR_NULL)
     refuse(
         column,
-        (values.abs() > LARGEST) & values.is_finite(),
+        (values.abs() > LARGEST_GAIN) & values.is_finite(),
         "are past 1e300",
         "rescale all values: they overflow where they are added",
     )
@@ -396,7 +396,7 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
         refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
     values = values.cast(pl.Float64)
-    if values.sum() > LARGEST:
+    if values.sum() > LARGEST_GAIN:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
     return values
 

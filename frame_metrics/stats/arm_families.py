@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.arms import DOMINANT, LARGE
+from frame_metrics.stats.arms import DOMINANT, MIN_UNITS_FOR_WELCH
 from frame_metrics.stats.distances import Distance, distances
-from frame_metrics.stats.exchange import FIRST, LIKELY, NEAR
+from frame_metrics.stats.exchange import FIRST_EXCHANGES, LIKELY_P, STATISTIC_TOL
 from frame_metrics.stats.families import Maxima
 from frame_metrics.stats.kinds import MOST_DRAWN_SINGLY, Kinds
 from frame_metrics.stats.resampling import sums_drawn
@@ -72,8 +72,8 @@ def exchange_families(
     ----------
     blocks : the units.
     families : the number of families.
-    permutations : how many are drawn; of ``MOST_DRAWN_SINGLY`` or more units ``FIRST``, and the rest if a p-value is
-        below ``LIKELY``, or the level needs more.
+    permutations : how many are drawn; of ``MOST_DRAWN_SINGLY`` or more units ``FIRST_EXCHANGES``, and the rest if a
+        p-value is below ``LIKELY_P``, or the level needs more.
     level : the level of the intervals.
     tick : called with how many permutations are done.
 
@@ -84,11 +84,11 @@ def exchange_families(
     """
     each = [Exchanges(block, seed, i) for i, block in enumerate(blocks)]
     costly = any(one.labour >= MOST_DRAWN_SINGLY for one in each)
-    first = min(FIRST, permutations) if costly else permutations
+    first = min(FIRST_EXCHANGES, permutations) if costly else permutations
     found = _maxima(each, families, range(first), tick)
     if first < permutations:
         known = np.isfinite(found.n_errors(level)).all()
-        if known and not any((one.adjusted(found) < LIKELY).any() for one in each):
+        if known and not any((one.adjusted(found) < LIKELY_P).any() for one in each):
             tick(permutations - first)
         else:
             rest = _maxima(each, families, range(first, permutations), tick)
@@ -147,7 +147,7 @@ class Exchanges:
         far = np.zeros(self.seen.shape)
         for column, family in enumerate(self.block.family.tolist()):
             rising = np.sort(found.u[family])
-            far[:, column] = len(rising) - np.searchsorted(rising, self.seen[:, column] * (1 - NEAR))
+            far[:, column] = len(rising) - np.searchsorted(rising, self.seen[:, column] * (1 - STATISTIC_TOL))
         return np.where(self.seen > 0, found.p_values(far), 1.0)
 
     @cached_property
@@ -171,7 +171,7 @@ class Exchanges:
     @cached_property
     def normal(self) -> bool:
         """True for large arms whose means are normal, and whose units are of many kinds: no exchange is drawn."""
-        return self.smooth and int(self.block.n[0]) >= LARGE and self._drawn >= MOST_DRAWN_SINGLY
+        return self.smooth and int(self.block.n[0]) >= MIN_UNITS_FOR_WELCH and self._drawn >= MOST_DRAWN_SINGLY
 
     @property
     def _drawn(self) -> int:

@@ -20,7 +20,7 @@ from frame_metrics.stats.units import Arms
 DrawSizes = tuple[int, int, int]  # permutations, resamples and the seed
 PLAIN = ("t", "z")  # tests that take weights as other packages do, as sizes of units
 FOR_T = 20  # units of each arm from which Welch's t may stand for exchanges of arms that share units
-LARGE = 10_000  # units of each arm from which Welch's t may stand for exchanges
+MIN_UNITS_FOR_WELCH = 10_000  # units of each arm from which Welch's t may stand for exchanges
 POWER = 0.8  # with which mde is detected
 DOMINANT = 0.001  # share of one unit in the variance of a difference from which that may not be normal
 
@@ -137,7 +137,7 @@ def taken_by_welch(arms: Arms | Strata) -> Array:
     if arms.shared.size:
         first, other, _ = arms.strata[0].n_first_other_both
         return never if first == other or min(arms.n) < FOR_T else np.asarray(~arms.few.any(axis=0))
-    if min(arms.n) < LARGE:
+    if min(arms.n) < MIN_UNITS_FOR_WELCH:
         return never
     square = arms.contributions**2
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)

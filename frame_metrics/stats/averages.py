@@ -316,7 +316,7 @@ def sums_within(group: Array | None, n: int, columns: Sequence[Array] | Array, u
     added, n_rows = ufunc is np.add, len(columns[0]) if columns else 0
     if group is None and added and 0 < n_rows <= ADDED_SINGLY:  # then calls take most of the time
         return np.array([sum_of(column.tolist()) for column in columns])[:, None]
-    few = not added and 0 < n_rows <= threads.SMALL
+    few = not added and 0 < n_rows <= threads.FEW_ROWS
     if few and group is None:
         return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
     if few:

@@ -13,10 +13,10 @@ import numpy as np
 from frame_metrics.inputs import Array
 
 EQUAL = 1e-7  # probabilities that differ relatively by less are equal, because they are rounded sums of logarithms
-MANY = 1000  # degrees of freedom from which a series gives quantiles of t to the last digits
+MIN_DEGREES_OF_SERIES = 1000  # degrees of freedom from which a series gives quantiles of t to the last digits
 STEPS, TERMS, CLOSEST = 100, 10_000, 1e-15  # the most steps of Newton's method and terms of a fraction; where they end
 FARTHEST = 300.0  # the logarithm of the greatest quantile of t; it exceeds that for a small part of a degree of freedom
-FAR = (40, 1000)  # further from the mean than 40 standard deviations plus 1000, a probability is 0 in floats
+WHERE_ZERO = (40, 1000)  # further from the mean than 40 standard deviations plus 1000, a probability is 0 in floats
 
 
 def mcnemar(wins: float, losses: float) -> float:
@@ -68,7 +68,7 @@ def binomial(count: int, n: int, share: float) -> float:
 def binomial_cdf(n: int, share: float) -> tuple[int, Array]:
     """Return the first number that is likely at all, and the chances of at most that, at most the next ..., of a count.
 
-    Numbers further from the mean than ``FAR`` are left out: the chance of fewer is 0 in floats.
+    Numbers further from the mean than ``WHERE_ZERO`` are left out: the chance of fewer is 0 in floats.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def _binomial(n: int, share: float) -> tuple[Callable[[Array], Array], tuple[int
 def _chances(step: Callable[[Array], Array], ends: tuple[int, int], mean: float, spread: float) -> tuple[int, Array]:
     """Return the least outcome that is likely at all, and numbers proportional to the chances of it and the next ones.
 
-    Outcomes, whole numbers, that are further from the mean than ``FAR`` have a probability of 0 in floats, and are left
-    out.
+    Outcomes, whole numbers, that are further from the mean than ``WHERE_ZERO`` have a probability of 0 in floats, and
+    are left out.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _chances(step: Callable[[Array], Array], ends: tuple[int, int], mean: float,
     ends : the least and the greatest outcome.
     mean, spread : the mean and the standard deviation of outcomes.
     """
-    far = FAR[0] * spread + FAR[1]
+    far = WHERE_ZERO[0] * spread + WHERE_ZERO[1]
     low, high = max(ends[0], int(mean - far)), min(ends[1], int(mean + far))
     each = np.append(0.0, np.cumsum(step(np.arange(low, high, dtype=np.float64))))
     return low, np.exp(each - each.max())
@@ -143,7 +143,7 @@ def t_quantile(p: float, df: float) -> float:
     tail = 1 - p
     if tail in (0, 0.5):
         return 0.0 if tail else inf
-    if df >= MANY:
+    if df >= MIN_DEGREES_OF_SERIES:
         return _by_series(NormalDist().inv_cdf(p), df)
     at = log(_by_series(NormalDist().inv_cdf(p), max(df, 4.0)))  # the logarithm of the quantile
     for _ in range(STEPS):

@@ -23,8 +23,8 @@ from frame_metrics.threads import in_threads
 
 # Draws so many exchanges, and returns the distance of each, as ``DistanceOfMarks`` does.
 DrawExchanges = Callable[[np.random.Generator, int], Array]
-NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
-FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
+STATISTIC_TOL = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
+FIRST_EXCHANGES, LIKELY_P = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, by_t
     What is compared is ``Distance``, or, if some units are in both arms, the difference in standard errors. Where
     values repeat, such as those of searches without a click, the number of each kind is drawn instead of units. Where
     ``MOST_DRAWN_SINGLY`` or more units are left, the large ones are drawn one by one, and the sum of the others as a
-    normal number. Where these are too many, ``FIRST`` exchanges are drawn, and the rest of ``permutations`` only for
-    p-values below ``LIKELY``.
+    normal number. Where these are too many, ``FIRST_EXCHANGES`` exchanges are drawn, and the rest of ``permutations``
+    only for p-values below ``LIKELY_P``.
 
     Parameters
     ----------
@@ -221,17 +221,17 @@ class Drawn:
         enough : the least distance that counts as observed, shape (columns,).
         step : the number of exchanges that are drawn together.
         tick : called with the number of permutations that are done.
-        costly : whether ``FIRST`` exchanges are drawn before the others.
+        costly : whether ``FIRST_EXCHANGES`` exchanges are drawn before the others.
         """
-        first = min(FIRST, self.permutations) if costly else self.permutations
+        first = min(FIRST_EXCHANGES, self.permutations) if costly else self.permutations
         halves = min(step, -(-first // 2)) if costly else step  # so that two threads share the work
         reached = self._reached(range(first), draw, enough, halves, tick)
         p = (reached + 1) / (first + 1)
-        if first == self.permutations or not (p < LIKELY).any():
+        if first == self.permutations or not (p < LIKELY_P).any():
             tick(self.permutations - first)
             return p
         reached = reached + self._reached(range(first, self.permutations), draw, enough, step, tick)
-        return np.where(p < LIKELY, (reached + 1) / (self.permutations + 1), p)
+        return np.where(p < LIKELY_P, (reached + 1) / (self.permutations + 1), p)
 
     def _reached(self, these: range, draw: DrawExchanges, enough: Array, step: int, tick: Tick) -> Array:
         """Count the exchanges among ``these`` that are as far from 0 as the observed ones; the rest as in ``share``."""
@@ -273,7 +273,7 @@ def _every_choice(groups: Sequence[tuple[Array, int]], pairs: Array, width: int)
 
 def _enough(far: DistanceOfMarks, seen: Array) -> Array:
     """Return the least distances that count as the observed ones; ``seen``: whether a row is of the arm drawn."""
-    return far(seen[None])[0] * (1 - NEAR)
+    return far(seen[None])[0] * (1 - STATISTIC_TOL)
 
 
 def _reached(distance: Array, enough: Array) -> Array:

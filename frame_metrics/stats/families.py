@@ -13,7 +13,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, p_value_of_count
 from frame_metrics.stats.significance import CLOSE, Tick, variance_left
 
-ROOM = 100_000_000  # bytes of flipped sums that are kept at a time
+BYTES_AT_ONCE = 100_000_000  # bytes of flipped sums that are kept at a time
 ROUNDED = 1e-14  # share of the mean size of differences from which they are made otherwise
 SLACK = 1e-9  # relative tolerance of rounded numbers; t is infinite if u**2 is the number of units but for this
 
@@ -210,7 +210,7 @@ def _some(block: FlipBlock, flips: int) -> Iterator[slice]:
     """Yield parts of the columns of which the flipped sums fit into memory."""
     n = len(block.family)
     each = 8 * flips * (numbers_at_once(int(block.place[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
-    step = max(ROOM // (each * (1 + (block.sizes.shape[1] > 1))), 1)
+    step = max(BYTES_AT_ONCE // (each * (1 + (block.sizes.shape[1] > 1))), 1)
     for begin in range(0, n, step):
         yield slice(begin, min(begin + step, n))
 

@@ -28,10 +28,10 @@ from frame_metrics.stats.significance import CLOSE, MIN_UNITS, adjusted
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import MIN_DIFFERING, Arms
 
-SIDES = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
+SIGNS_OF_MARGIN = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
 FARTHEST = 6.0  # standard errors beyond which a bound is not searched: p-values below 1e-9 are all alike
 STEPS, NEAR = 100, 1e-14  # of a search for a bound, and where it ends
-COLUMNS = 32  # of differences that are flipped at a time
+COLUMNS_AT_ONCE = 32  # of differences that are flipped at a time
 SWAPPED = (0, 2, 1, 3)  # the counts of two systems in the other order
 
 
@@ -160,7 +160,7 @@ def margin_p_of_pairs(shifted: Shifted, permutations: int, seed: int, test: str 
     p = np.full((2, len(error)), np.nan)
     mean, skew = shifted.mean, shifted.skew
     for column in np.flatnonzero(known):
-        for side, sign in enumerate(SIDES):
+        for side, sign in enumerate(SIGNS_OF_MARGIN):
             t = float((sign * mean[column] + shifted.margin[column]) / error[column])
             p[side, column] = above(t, df)
             if test != "t":
@@ -179,17 +179,17 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
     size, p = shifted.size, np.full((2, len(some)), np.nan)
     every = every_flip(len(size), permutations)
     flips = 1 << len(size) if every else permutations
-    for begin in range(0, len(some), COLUMNS):
-        at = some[begin : begin + COLUMNS]
+    for begin in range(0, len(some), COLUMNS_AT_ONCE):
+        at = some[begin : begin + COLUMNS_AT_ONCE]
         gains, margin = shifted.improvements[:, at], shifted.margin[at]
         scale = np.maximum(np.abs(gains).max(axis=0), margin * size.max())
         found = flipped(np.column_stack([gains / scale, size]), flips, seed, lambda done: None, every=every)
         sums, moved = found[:, :-1], found[:, -1:] * (margin / scale)
         whole, extra = (gains / scale).sum(axis=0), size.sum() * margin / scale
         rounding = CLOSE * (np.abs(gains / scale).sum(axis=0) + extra)
-        for side, sign in enumerate(SIDES):
+        for side, sign in enumerate(SIGNS_OF_MARGIN):
             reached = (sign * sums + moved >= sign * whole + extra - rounding).sum(axis=0)
-            p[side, begin : begin + COLUMNS] = p_value_of_count(reached, flips, every=every)
+            p[side, begin : begin + COLUMNS_AT_ONCE] = p_value_of_count(reached, flips, every=every)
     return p
 
 
@@ -254,7 +254,7 @@ def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None) -
     units : how many units were resampled; None for as they are.
     """
     p = np.full((2, drawn.shape[1]), np.nan)
-    for side, sign in enumerate(SIDES):
+    for side, sign in enumerate(SIGNS_OF_MARGIN):
         share = ((sign * drawn + margin <= 0).sum(axis=0) + 1) / (len(drawn) + 1)
         p[side] = np.where(np.isnan(margin), np.nan, share)
     if units is None:
@@ -301,7 +301,7 @@ def margin_p_of_arms(
     variances, free = arms.variances(), None
     error = np.sqrt(variances.sum(axis=0))
     if grown is not None:
-        for side, way in enumerate(SIDES):
+        for side, way in enumerate(SIGNS_OF_MARGIN):
             gain = way * sign * arms.raw_difference + margin
             p[side] = np.where(asked, by_looks(arms, gain, variances, grown), np.nan)
         return p
@@ -315,7 +315,7 @@ def margin_p_of_arms(
         each = drawn_means(arms, drawn[1], drawn[2])
         return np.where(known, margin_p_of_draws(sign * (each[0] - each[1]), margin), p)
     skew = sign * _skewness_of_arms(arms)
-    for side, way in enumerate(SIDES):
+    for side, way in enumerate(SIGNS_OF_MARGIN):
         t = np.divide(way * sign * arms.raw_difference + margin, error, out=np.zeros(len(margin)), where=known)
         for column in np.flatnonzero(known).tolist():
             p[side, column] = _above(float(t[column]), float(free[column]), way * float(skew[column]), test)
@@ -349,7 +349,7 @@ def _of_arm_shares(
         low, high = newcombe_intervals(arms, variances, level_away(z), [column])[:, column].tolist()
         return (low, high) if way > 0 else (-high, -low)
 
-    first, other = (by_bound(lambda z, way=side * sign: ends(z, way), -margin) for side in SIDES)  # type: ignore[misc]
+    first, other = (by_bound(lambda z, way=side * sign: ends(z, way), -margin) for side in SIGNS_OF_MARGIN)  # type: ignore[misc]
     return first, other
 
 
@@ -361,7 +361,7 @@ def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: DrawSizes
     permutations, _, seed = drawn
     normal, found = taken_by_welch(arms), []
     least = least_p_of_arms(arms, permutations) / (1 + arms.even)
-    for way in SIDES:
+    for way in SIGNS_OF_MARGIN:
         p = permuted(arms.raised(way * sign * margin), permutations, seed, _silent, normal) / 2
         found.append(np.maximum(np.where(way * sign * arms.raw_difference + margin > 0, p, 1 - p), least))
     return np.array(found)

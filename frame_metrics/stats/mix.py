@@ -20,11 +20,11 @@ from frame_metrics.stats.units import commonest
 MIN_PER_ARM = 20  # queries of each arm below which a part has no interval
 LEAST_UNITS = 2  # the same of units
 FEWEST = 3  # units of both arms with another value than the commonest below which from_within has no interval
-PARTS = ("change", "from_mix", "from_within")
+MIX_PARTS = ("change", "from_mix", "from_within")
 
 
 def decompose(size: Array, total: Array) -> Array:
-    """Return what each segment adds to the difference of two means: ``PARTS``, shape (3, ..., segments).
+    """Return what each segment adds to the difference of two means: ``MIX_PARTS``, shape (3, ..., segments).
 
     With p the share of a segment in its arm, and v its mean, in arms 1 and 0, it adds
 
@@ -154,7 +154,7 @@ class TwoMixes:
         ci, resamples, seed : of the intervals.
         """
         each = [self.counted(grouping) for grouping in groupings]
-        ends = np.full((len(PARTS), 2, sum(grouping.n for grouping in groupings)), np.nan)
+        ends = np.full((len(MIX_PARTS), 2, sum(grouping.n for grouping in groupings)), np.nan)
         counts = {name: np.concatenate([one[name] for one in each], axis=1) for name in each[0]}
         summed = np.concatenate([grouping.summed(self.parts) for grouping in groupings], axis=1)
         summed[np.abs(summed) < CLOSE * np.abs(self.values).max(initial=0)] = 0  # what is only rounding
@@ -168,7 +168,7 @@ class TwoMixes:
             ends[-1, :, np.concatenate([self.hardly_vary(grouping) for grouping in groupings])] = np.nan
         out = {name: counts[name][0] for name in ("share", "value", "n")}
         out |= {f"baseline_{name}": counts[name][1] for name in out}
-        for name, own, (low, high) in zip(PARTS, summed, ends, strict=True):
+        for name, own, (low, high) in zip(MIX_PARTS, summed, ends, strict=True):
             out |= {name: own, f"{name}_low": np.minimum(low, own), f"{name}_high": np.maximum(high, own)}
         return out
 

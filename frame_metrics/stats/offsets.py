@@ -6,7 +6,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array
 
-FAR = 1e-8  # numbers whose spread is a smaller share of their size are an offset and a measurement
+MOST_SPREAD_OF_OFFSET = 1e-8  # numbers whose spread is a smaller share of their size are an offset and a measurement
 SQUARED = 1e-100, 1e100  # sizes between which squares, and their sums, are floats with all digits
 ROUNDING = 2.0**-48  # 16 times the precision of a float: a smaller spread, as a share of the size, is only rounding
 
@@ -32,7 +32,7 @@ def offsets(values: Array, size: Array | float | None = None) -> Array:
     greatest = np.maximum(np.abs(low), np.abs(high))
     with np.errstate(invalid="ignore"):  # infinite numbers have no offset
         spread = high - low
-        some = (spread < FAR * greatest) & (
+        some = (spread < MOST_SPREAD_OF_OFFSET * greatest) & (
             spread > ROUNDING * (greatest if size is None else np.maximum(greatest, size))
         )
     return np.where(some, low, 0.0)

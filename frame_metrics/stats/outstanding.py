@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.exchange import LIKELY, NEAR
+from frame_metrics.stats.exchange import LIKELY_P, STATISTIC_TOL
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, units_of
 from frame_metrics.threads import in_threads
@@ -18,10 +18,10 @@ MIN_COMPARED = 5  # units of a segment, and of the rest, that are compared
 FLIPPED = 30  # clusters in several segments, whose contributions are flipped
 ALPHA = 0.05  # p-values below which a segment stands out
 # Permutations that are drawn first; in all where these may be significant; and where they are near the level.
-FIRST, DRAWS, MOST = 199, 1999, 4999
+FIRST_PERMUTATIONS, PERMUTATIONS, MOST_PERMUTATIONS = 199, 1999, 4999
 NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # p-values near the level
-MANY, ALONE = 20_000, 5000  # units: from so many on, blocks are permuted; so many stay single
-COSTLY = 200_000  # numbers of a permutation, from which on few are drawn
+MIN_UNITS_IN_BLOCKS, SINGLE_UNITS = 20_000, 5000  # units: from so many on, blocks are permuted; so many stay single
+MIN_NUMBERS_TO_DRAW_FEW = 200_000  # numbers of a permutation, from which on few are drawn
 SIGNS = 2000  # at least so many signs are drawn; of more clusters, several share one
 
 DrawGreatest = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations
@@ -64,11 +64,11 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     """
     compared = LabelledUnits.of(values, segment, cluster)
     some = compared.some
-    if not len(some) or np.abs(compared.residual).max() <= NEAR:
+    if not len(some) or np.abs(compared.residual).max() <= STATISTIC_TOL:
         return Outstanding(-1, 1.0, len(some))
     way = compared.counted if compared.two else compared.flipped if compared.across else compared.permuted
     seen, draw, width = way(seed)
-    enough = float(seen.max()) * (1 - NEAR)
+    enough = float(seen.max()) * (1 - STATISTIC_TOL)
     first = int(np.flatnonzero(seen >= enough)[0])  # of two segments, which are equally far, the smaller one
     p = _share(draw, enough, width, seed)
     return Outstanding(int(compared.names[some[first]]), p, len(some))
@@ -241,7 +241,7 @@ def _mean_of(sums: Array, n: Array) -> tuple[Array, Array, Array]:
 def _divided(difference: Array, error: Array) -> Array:
     """Return how many standard errors means are apart; 0 for what is only rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(difference <= NEAR, 0.0, difference / error)
+        return np.where(difference <= STATISTIC_TOL, 0.0, difference / error)
 
 
 def _mixed(random: np.random.Generator, draws: int, values: Array) -> Array:
@@ -258,10 +258,10 @@ def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array
     n : the number of rows of each segment, shape (segments,).
     """
     rows, starts = parts.shape[1], np.cumsum(n) - n
-    if rows <= MANY:
+    if rows <= MIN_UNITS_IN_BLOCKS:
         return parts, starts, [np.arange(rows)]
-    some = -(-rows // MANY)
-    full = (n - n * ALONE // rows) // some  # blocks of each segment
+    some = -(-rows // MIN_UNITS_IN_BLOCKS)
+    full = (n - n * SINGLE_UNITS // rows) // some  # blocks of each segment
     single = n - some * full
     order = np.lexsort((np.random.default_rng(seed).random(rows), np.repeat(np.arange(len(n)), n)))
     many = np.concatenate([np.repeat([some, 1], pair) for pair in zip(full, single, strict=True)])
@@ -278,7 +278,7 @@ def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: in
     """
     unit = np.arange(len(residual)) if unit is None else unit
     n, clusters = len(residual), int(unit.max()) + 1
-    signs = max(SIGNS, clusters * MANY // n)
+    signs = max(SIGNS, clusters * MIN_UNITS_IN_BLOCKS // n)
     if signs >= clusters:
         return residual, place, unit
     each = place * signs + (np.random.default_rng(seed).permutation(clusters) % signs)[unit]
@@ -289,20 +289,22 @@ def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: in
 def _share(draw: DrawGreatest, enough: float, width: int, seed: int) -> float:
     """Return the share of permutations that reach a distance, what was seen being one of them.
 
-    ``FIRST`` are drawn, ``DRAWS`` where the share of these is below ``LIKELY``, and ``MOST`` where that of these is
-    near the level. What takes long is left out: the last ones of more than ``MANY`` numbers, and the second ones of
-    more than ``COSTLY`` if none of the first reached it. ``width``: the numbers of a permutation.
+    ``FIRST_PERMUTATIONS`` are drawn, ``PERMUTATIONS`` where the share of these is below ``LIKELY_P``, and
+    ``MOST_PERMUTATIONS`` where that of these is near the level. What takes long is left out: the last ones of more than
+    ``MIN_UNITS_IN_BLOCKS`` numbers, and the second ones of more than ``MIN_NUMBERS_TO_DRAW_FEW`` if none of the first
+    reached it. ``width``: the numbers of a permutation.
     """
     step = max(NUMBERS_AT_ONCE // width, 1)
-    reached = _reached(range(FIRST), draw, enough, step, seed)
-    p = (reached + 1) / (FIRST + 1)
-    if p >= LIKELY or (width > COSTLY and not reached):
+    reached = _reached(range(FIRST_PERMUTATIONS), draw, enough, step, seed)
+    p = (reached + 1) / (FIRST_PERMUTATIONS + 1)
+    if p >= LIKELY_P or (width > MIN_NUMBERS_TO_DRAW_FEW and not reached):
         return p
-    reached += _reached(range(FIRST, DRAWS), draw, enough, step, seed)
-    p = (reached + 1) / (DRAWS + 1)
-    if width > MANY or not NEARLY[0] <= p < NEARLY[1]:
+    reached += _reached(range(FIRST_PERMUTATIONS, PERMUTATIONS), draw, enough, step, seed)
+    p = (reached + 1) / (PERMUTATIONS + 1)
+    if width > MIN_UNITS_IN_BLOCKS or not NEARLY[0] <= p < NEARLY[1]:
         return p
-    return (reached + _reached(range(DRAWS, MOST), draw, enough, step, seed) + 1) / (MOST + 1)
+    reached += _reached(range(PERMUTATIONS, MOST_PERMUTATIONS), draw, enough, step, seed)
+    return (reached + 1) / (MOST_PERMUTATIONS + 1)
 
 
 def _reached(these: range, draw: DrawGreatest, enough: float, step: int, seed: int) -> int:

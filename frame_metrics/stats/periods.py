@@ -14,7 +14,7 @@ from frame_metrics.stats.significance import CLOSE, adjusted
 
 Kind = Literal["trend", "break", "either", "together", "none"]
 
-LEAST, LEAST_OF_BREAK, LEAST_OF_DAYS = 4, 9, 14  # periods of a trend, of a break, and of either for days
+MIN_PERIODS, MIN_PERIODS_OF_BREAK, MIN_DAYS = 4, 9, 14  # periods of a trend, of a break, and of either for days
 LEAST_SIDE = 3  # the least periods on either side of a break
 WEEK = 7  # days
 FILLED = 0.5  # share of the median number of queries that the first and the last period need
@@ -142,11 +142,11 @@ def course(periods: Periods, seed: int = 0) -> Course:
     """
     n, residuals, days = len(periods.values), periods.residuals, periods.weekday is not None
     nothing, whole = Course("none", 1.0, 0, np.nan, np.nan), float(residuals @ residuals)
-    if n < (LEAST_OF_DAYS if days else LEAST) or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
+    if n < (MIN_DAYS if days else MIN_PERIODS) or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
         return nothing
     parts: dict[Kind, Array] = {"trend": (periods.line @ residuals)[0] * periods.line[0]}
     cut = 0
-    if days or n >= LEAST_OF_BREAK:
+    if days or n >= MIN_PERIODS_OF_BREAK:
         steps = periods.steps @ residuals
         at = int(np.abs(steps).argmax())
         cut, parts["break"] = int(periods.cuts[at]), steps[at] * periods.steps[at]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import erfc, exp, log, pi, sqrt
 
-MOST = 1400.0  # the greatest bound; the chance to cross it is 0 in floats
+MOST_BOUND = 1400.0  # the greatest bound; the chance to cross it is 0 in floats
 
 
 def ever_left(bound: float) -> float:
@@ -28,7 +28,7 @@ def as_level(level: float, grown: float) -> float:
     ----------
     grown : how many times as much is known as at the first look, at least 1.
     """
-    low, high = 0.0, MOST
+    low, high = 0.0, MOST_BOUND
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if ever_left(middle) > 1 - level else (low, middle)
     return level_of_errors(sqrt(high + log(grown)))

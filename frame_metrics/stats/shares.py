@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.exact import normal_quantile, t_quantile, wilson_interval
 
-LEAST = 0.01  # rows, of which Wilson's interval is nearly that of all shares: one unit may have all the weight
+MIN_ROWS = 0.01  # rows, of which Wilson's interval is nearly that of all shares: one unit may have all the weight
 
 
 def kish(weight: Array) -> float:
@@ -90,7 +90,7 @@ def effective(share: Any, variance: Any, units: Any, n: Any, level: float, *, cl
             some, at = np.unique(units, return_inverse=True)
             t = np.array([t_quantile((1 + level) / 2, one - 1) for one in some.tolist()])[at].reshape(units.shape)
             rows = rows * (units - 1) / units * (normal_quantile(level) / t) ** 2
-        return np.where((share > 0) & (share < 1), np.maximum(np.minimum(rows, n), LEAST), np.minimum(units, n))
+        return np.where((share > 0) & (share < 1), np.maximum(np.minimum(rows, n), MIN_ROWS), np.minimum(units, n))
 
 
 def hybrid(

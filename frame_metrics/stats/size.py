@@ -16,7 +16,7 @@ from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.significance import CLOSE
 
 FITS = np.array([[NormalDist().inv_cdf((i + 0.5) / 20)] for i in range(20)])  # 20 equally likely normal numbers
-NEAR = 1e-11  # relative width at which a bisection for a number of units stops; finer than a unit
+WIDTH_TO_STOP = 1e-11  # relative width at which a bisection for a number of units stops; finer than a unit
 # Units that people must judge, and units among them that must differ: with fewer, a t-test with a machine loses power.
 SURE, DIFFERING = 25, 4
 
@@ -106,7 +106,7 @@ class Proxied:
         little: n is no less than ``least``, or than people alone need.
         """
         few, many = np.full(len(spread), beyond), np.full(len(spread), float(self.units))
-        while (many - few > NEAR * many).any():
+        while (many - few > WIDTH_TO_STOP * many).any():
             n = (few + many) / 2
             rest = np.maximum(1 - n / self.units, CLOSE)
             fitted = self.joint + FITS * np.sqrt((spread * self.proxy + self.joint**2) / n)
@@ -151,7 +151,7 @@ def fewest(level: float) -> int:
 
     Of n units the least p-value is 2 / 2^n, those of all pairs of a family that are tested together too.
     """
-    return int(np.ceil(1 - np.log2(1 - level) - NEAR))
+    return int(np.ceil(1 - np.log2(1 - level) - WIDTH_TO_STOP))
 
 
 def fewest_of_arm(level: float, share: float) -> int:
@@ -165,9 +165,9 @@ def fewest_of_arm(level: float, share: float) -> int:
     """
 
     def reached(n: int) -> bool:
-        other = max(ceil(n * (1 - share) / share - NEAR), 2)
+        other = max(ceil(n * (1 - share) / share - WIDTH_TO_STOP), 2)
         ways = lgamma(n + other + 1) - lgamma(n + 1) - lgamma(other + 1)
-        return log(1 + (n == other)) - ways <= log(1 - level) + NEAR
+        return log(1 + (n == other)) - ways <= log(1 - level) + WIDTH_TO_STOP
 
     many = 2
     while not reached(many):

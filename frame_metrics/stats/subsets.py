@@ -11,7 +11,7 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.byte_sums import BITS, chosen_sums
 
 RANDOM_BYTES = 1 << 26  # random bytes that are kept at a time
-MOST = 1125  # subsets that are drawn together: 8 times makes the 9,000 that follow the first 1,000 of 10,000
+SUBSETS_AT_ONCE = 1125  # subsets that are drawn together: 8 times makes the 9,000 that follow the first 1,000 of 10,000
 LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
 SKEWNESS, KURTOSIS = 0.05, 0.005  # of a sum that is normal: its chances are then wrong by .002 at most
 FEW_LARGE = 16  # of so many units at most one is large, where the sum of the others is drawn as normal
@@ -19,7 +19,7 @@ FEW_LARGE = 16  # of so many units at most one is large, where the sum of the ot
 
 def subsets_at_once(units: int) -> int:
     """Return how many subsets of so many units are drawn together."""
-    return max(min(RANDOM_BYTES // max(units // 8, 1), MOST), 1)
+    return max(min(RANDOM_BYTES // max(units // 8, 1), SUBSETS_AT_ONCE), 1)
 
 
 def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Array:

@@ -13,7 +13,7 @@ ADDED_SINGLY = 512  # so many numbers are added one by one, which is faster
 DIGITS = 53  # binary ones of a float
 N_PARTS = 3  # the digits of each number are split into so many parts, summed separately; few have digits beyond them
 CHUNK = 1 << 14  # numbers that are worked on at a time, so that they stay in the cache
-LONG = 64  # the mean length of groups from which on chunks pay off
+MIN_LENGTH_FOR_CHUNKS = 64  # the mean length of groups from which on chunks pay off
 GREATEST = 970  # a greater power of 2 might overflow
 
 
@@ -82,7 +82,7 @@ def _parts(values: Array, starts: Array, exponent: int) -> tuple[Array, Array]:
     exponent : of a power of 2 above all numbers.
     """
     room = int(np.diff(starts, append=len(values)).max()).bit_length() + 1
-    chunk = min(CHUNK, len(values)) if LONG * len(starts) < len(values) else len(values)
+    chunk = min(CHUNK, len(values)) if MIN_LENGTH_FOR_CHUNKS * len(starts) < len(values) else len(values)
     cuts = starts if chunk == len(values) else np.union1d(starts, np.arange(0, len(values), chunk))
     sums, more, high = np.zeros((N_PARTS, len(cuts))), np.zeros(len(cuts), bool), np.empty(chunk)
     for begin in range(0, len(values), chunk):

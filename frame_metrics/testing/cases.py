@@ -15,7 +15,7 @@ from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import Metric
 
 SIZE = 40  # documents in the collection of a ranking
-MANY = 1000  # relevant documents of a perfect ranking; so long that even a patient reader gains nothing past its end
+LENGTH = 1000  # relevant documents of a perfect ranking; so long that even a patient reader gains nothing past its end
 Source: TypeAlias = FullRanking | FullConfusion | FullScores | Classes
 
 
@@ -132,7 +132,7 @@ class Rankings:
         return replace(case, columns=tuple(map(tuple, columns)))
 
     def perfect(self) -> list[OneRanking]:
-        return 2 * [self.filled(OneRanking(MANY * (float(self.grades[-1]),), MANY), np.random.default_rng(0))]
+        return 2 * [self.filled(OneRanking(LENGTH * (float(self.grades[-1]),), LENGTH), np.random.default_rng(0))]
 
     def source(self, cases: Sequence[OneRanking], dtype: Any = np.float64, tie: Array | None = None) -> FullRanking:
         lengths = np.array([len(case.grades) for case in cases], np.int64)
@@ -164,7 +164,7 @@ class Tables:
         return [OneTable(tuple(cells)) for cells in [*small, *large]]
 
     def perfect(self) -> list[OneTable]:
-        return 2 * [OneTable((MANY, 0, 0, MANY))]
+        return 2 * [OneTable((LENGTH, 0, 0, LENGTH))]
 
     def source(self, cases: Sequence[OneTable]) -> FullConfusion:
         tp, fp, fn, tn = np.array([case.cells for case in cases], np.float64).reshape(-1, 4).T.copy()
@@ -185,7 +185,7 @@ class Levels:
         return float(random.integers(1, 16)) / 16, int(random.integers(0, 2))
 
     def perfect(self) -> list[SomeScores]:
-        return 2 * [SomeScores(((1.0, 1),) * MANY + ((0.0, 0),) * MANY)]
+        return 2 * [SomeScores(((1.0, 1),) * LENGTH + ((0.0, 0),) * LENGTH)]
 
     def source(self, cases: Sequence[SomeScores]) -> FullScores:
         lengths = [len(case.rows) for case in cases]
@@ -203,7 +203,7 @@ class Grids:
         return [SomeClasses(tuple(cells)) for cells in [*small, *large]]
 
     def perfect(self) -> list[SomeClasses]:
-        return 2 * [SomeClasses((MANY, 0, 0, 0, MANY, 0))]
+        return 2 * [SomeClasses((LENGTH, 0, 0, 0, LENGTH, 0))]
 
     def source(self, cases: Sequence[SomeClasses]) -> Classes:
         return Classes.of_grid(np.array([case.cells for case in cases], np.float64).reshape(-1, 2, 3))

@@ -15,7 +15,7 @@ from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.testing.cases import OneRanking, Rankings, better
-from frame_metrics.testing.trial import CLOSE, Trial, law, same, shortened
+from frame_metrics.testing.trial import VALUE_TOL, Trial, law, same, shortened
 
 
 @law("monotone=True: a better document moved up makes the value no worse")
@@ -26,8 +26,8 @@ def monotone(trial: Trial) -> Iterator[str]:
     for own in trial.ranked:
         before, after = (own.compute(family.source(side)) for side in zip(*pairs, strict=True))
         rise = np.nan_to_num(after - before)
-        sign = {True: 1, False: -1, None: np.sign(rise[np.argmax(np.abs(rise) > CLOSE)])}[own.higher]
-        for i in np.flatnonzero(rise * sign < -CLOSE):
+        sign = {True: 1, False: -1, None: np.sign(rise[np.argmax(np.abs(rise) > VALUE_TOL)])}[own.higher]
+        for i in np.flatnonzero(rise * sign < -VALUE_TOL):
             yield f"{own} of {pairs[i][0]} is {shortened(before[i])}, and of {pairs[i][1]} {shortened(after[i])}"
 
 
@@ -78,7 +78,7 @@ def unjudged(trial: Trial) -> Iterator[str]:
         if math.isnan(case.grades[i])
     ]
     before, after = (np.nan_to_num(trial.of(side)) for side in zip(*pairs, strict=True))
-    for i in np.flatnonzero(after < before - CLOSE):
+    for i in np.flatnonzero(after < before - VALUE_TOL):
         yield f"{pairs[i][0]} has {shortened(before[i])}, and {pairs[i][1]} {shortened(after[i])}"
 
 

@@ -13,7 +13,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, OneRanking, Rankings, SomeScores
-from frame_metrics.testing.trial import CLOSE, Trial, law, same, shortened
+from frame_metrics.testing.trial import VALUE_TOL, Trial, law, same, shortened
 
 LONG_SCALE = 20  # a highest grade at which, by expected reciprocal rank, all but one of a million users are satisfied
 
@@ -82,7 +82,7 @@ def _other_values(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
 @law("every value that is defined lies in the range that is declared")
 def in_range(trial: Trial) -> Iterator[str]:
     low, high = trial.metric.range
-    for i in np.flatnonzero((trial.values < low - CLOSE) | (trial.values > high + CLOSE)):
+    for i in np.flatnonzero((trial.values < low - VALUE_TOL) | (trial.values > high + VALUE_TOL)):
         yield f"{trial.cases[i]} has {shortened(trial.values[i])}, and the range is {trial.metric.range}"
 
 

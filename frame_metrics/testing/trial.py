@@ -14,7 +14,7 @@ from frame_metrics.inputs import Array, FullConfusion, FullRanking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, Family
 
-CLOSE = 1e-9
+VALUE_TOL = 1e-9
 Law = Callable[["Trial"], Iterator[str]]
 SAYS: dict[Any, str] = {}  # the sentence of each law; the law is a function that yields the faults of a trial, in words
 
@@ -64,7 +64,7 @@ class Trial:
 def same(one: Array, other: Array) -> Array:
     """Mark the values that are equal but for rounding, or both undefined."""
     with np.errstate(invalid="ignore"):
-        close = np.abs(one - other) <= CLOSE * np.maximum(1, np.abs(one))
+        close = np.abs(one - other) <= VALUE_TOL * np.maximum(1, np.abs(one))
     return close | (one == other) | (np.isnan(one) & np.isnan(other))
 
 

@@ -24,7 +24,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import Array, FullScores, ratio
-from frame_metrics.inputs.bins import MANY, QUANTILE
+from frame_metrics.inputs.bins import N_BINS, QUANTILE
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
@@ -51,7 +51,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.plan.verb import check_options
 from frame_metrics.stats.averages import sums_within
 
-COLUMNS = {
+COLUMNS_OF_CURVES = {
     "roc": ("threshold", "fpr", "tpr"),
     "pr": ("threshold", "recall", "precision"),
     "gain": ("threshold", "share", "gain"),
@@ -96,7 +96,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     for kind in kinds:
         _check(kind, options)
     check_options(CURVE_OF_CUTOFFS, options)
-    of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
+    of_cutoffs = [kind for kind in kinds if kind not in COLUMNS_OF_CURVES]
     _check_curves(kinds, of_cutoffs)
     if of_cutoffs:
         return _by_cutoff(plan, kinds, options, counted=counted)
@@ -124,7 +124,7 @@ def _is_ctr(kind: Any) -> bool:
 
 def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
     """Return the columns of a curve; ``ranked``: whether it has cutoffs "k" instead of thresholds."""
-    return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
+    return ("k", *COLUMNS_OF_CURVES[kind][1:]) if ranked else COLUMNS_OF_CURVES[kind]
 
 
 def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, counted: bool) -> Any:
@@ -165,7 +165,7 @@ def _check_curves(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
         wrong = f"{quote(list(kinds))} have columns of their own" if kinds else "no curve is named"
         raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
     if of_cutoffs and len(of_cutoffs) < len(kinds):
-        other = next(kind for kind in kinds if kind in COLUMNS)
+        other = next(kind for kind in kinds if kind in COLUMNS_OF_CURVES)
         raise BadValueError(f"curve: {quote(other)} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
     check_once("curve", kinds)
 
@@ -173,11 +173,11 @@ def _check_curves(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
 def _check(kind: str, options: CurveOptions) -> None:
     """Raise for an unknown curve, and for an option of another curve."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
-        check_choice("curve", kind, [*COLUMNS, "ctr", "ndcg@k"])
+        check_choice("curve", kind, [*COLUMNS_OF_CURVES, "ctr", "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
     for name in (*of, "cutoffs", "ci"):
         given = options.interpolated if name == "interpolated" else getattr(options, name) is not None
-        meant = kind in of[name] if name in of else kind not in COLUMNS
+        meant = kind in of[name] if name in of else kind not in COLUMNS_OF_CURVES
         if given and not meant:
             raise BadValueError(f"{name}= is not for the curve {quote(kind)}")
     if options.bins == QUANTILE and kind != "calibration":
@@ -329,7 +329,7 @@ def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments,
 
 def _calibration(cases: Cases, segments: Segments, bins: int | str) -> Answer:
     """Return the mean score and the share of relevant rows in bins; empty bins are left out."""
-    sums = np.zeros((3, len(segments), MANY if isinstance(bins, str) else bins))
+    sums = np.zeros((3, len(segments), N_BINS if isinstance(bins, str) else bins))
 
     def work(at: Array, scores: FullScores) -> None:
         binned = scores.bins(bins)
@@ -340,7 +340,7 @@ def _calibration(cases: Cases, segments: Segments, bins: int | str) -> Answer:
     score, relevant, n = sums[:, segment, at]
     amount = float_column if cases.weighted else integer_column
     columns = (float_column(score / n), float_column(relevant / n), amount(n))
-    return _answer(COLUMNS["calibration"], segments, segment, *columns)
+    return _answer(COLUMNS_OF_CURVES["calibration"], segments, segment, *columns)
 
 
 def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
@@ -362,7 +362,7 @@ def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
     which = pl.Series(LABELS, dtype=pl.Boolean).gather(label)
     numbers = integer_column(at + 1).set(pl.Series(at == bins), None)
     rows_of = (float_column if cases.weighted else integer_column)(n[counted])
-    return _answer(COLUMNS["distribution"], segments, segment, numbers, low, high, which, rows_of)
+    return _answer(COLUMNS_OF_CURVES["distribution"], segments, segment, numbers, low, high, which, rows_of)
 
 
 def _edges(score: Array, bins: int) -> Array:

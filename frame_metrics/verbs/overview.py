@@ -17,7 +17,7 @@ from frame_metrics.plan.plan import Plan, unused_judgments
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, Roles, is_foreign
 
-LONG = ("popularity",)  # conventions that may have a value for every document, too long to print
+TOO_LONG_TO_PRINT = ("popularity",)  # conventions that may have a value for every document, too long to print
 EXAMPLE_METRICS = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # metrics that need no judgment
 LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # number of rows that are looked at, values shown, letters of a value
 
@@ -90,7 +90,7 @@ def overview(frame: Any, roles: Roles, judgments: GivenJudgments | None, made: C
 
 def _in_full(value: Any, name: str) -> str:
     """Return a convention as it was given; as errors show it where it is long, or of a library."""
-    if not is_foreign(value) and name not in LONG:
+    if not is_foreign(value) and name not in TOO_LONG_TO_PRINT:
         with suppress(ValueError):  # of an integer with thousands of digits, which Python does not write
             return repr(value)
     return quote(value)

@@ -30,7 +30,7 @@ from frame_metrics.plan.source import answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import in_threads
 
-COUNTS = ("tp", "fp", "fn", "tn")
+COUNTS_OF_TABLE = ("tp", "fp", "fn", "tn")
 STEP = 1 << 15  # thresholds that are computed at a time, so that their tables stay in the cache
 Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name: a metric, and the value that it has to reach
 
@@ -66,13 +66,13 @@ def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) 
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
     call = bind(plan, Needs(score=True, query=plan.has_separate_judgments, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
-    check_key_names(call.columns.keys, ("threshold", *COUNTS))
+    check_key_names(call.columns.keys, ("threshold", *COUNTS_OF_TABLE))
     for name, _ in asked:
-        if name in ("threshold", *COUNTS):
+        if name in ("threshold", *COUNTS_OF_TABLE):
             raise BadValueError(f"{name!r} is a column of the result already")
     check_wide([name for name, _ in asked], call.columns)
     count = pl.Float64 if call.columns.weight else pl.Int64
-    types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
+    types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS_OF_TABLE, count) | {name: pl.Float64 for name, _ in asked}
     keys = call.columns.cell_keys
     return answer_of(call, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
 
@@ -117,7 +117,7 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     positives, negatives = points.each(points.positives), points.each(points.negatives)
     counts = (points.tp, points.fp, positives - points.tp, negatives - points.fp)
     columns = {"threshold": float_column(points.threshold)}
-    columns |= dict(zip(COUNTS, map(float_column if cases.weighted else integer_column, counts), strict=True))
+    columns |= dict(zip(COUNTS_OF_TABLE, map(float_column if cases.weighted else integer_column, counts), strict=True))
     columns |= {name: float_column(value) for (name, _), value in zip(asked, values, strict=True)}
     return Answer(segments.key_rows(points.segment), columns, table=segments.cells.key_table)
 

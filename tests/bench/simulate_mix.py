@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from trials import Line, agree
 
-from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes, decompose
+from frame_metrics.stats.mix import MIX_PARTS, Grouping, TwoMixes, decompose
 
 LEVEL, RESAMPLES = 0.95, 1000
 AGREE = 2  # trials of each kind that change() is asked about too
@@ -129,11 +129,11 @@ def found(mixes: TwoMixes, *, again: bool) -> Any:
     groupings = [Grouping(np.arange(n), n), Grouping(np.zeros(n, np.int64), 1)]
     told = mixes.columns_of(groupings, LEVEL, RESAMPLES, 0)
     if again:
-        names = [*PARTS, *(f"{part}{end}" for part in PARTS for end in ("_low", "_high")), "n", "baseline_n"]
+        names = [*MIX_PARTS, *(f"{part}{end}" for part in MIX_PARTS for end in ("_low", "_high")), "n", "baseline_n"]
         theirs = by_change(mixes).select(pl.col(names).cast(pl.Float64).fill_null(np.nan))
         ours = np.array([told[name] for name in names])
         agree(np.nan_to_num(ours, nan=-9), np.nan_to_num(theirs.to_numpy().T, nan=-9), "a change that is taken apart")
-    return np.array([[told[f"{part}_low"], told[f"{part}_high"]] for part in PARTS])
+    return np.array([[told[f"{part}_low"], told[f"{part}_high"]] for part in MIX_PARTS])
 
 
 def by_change(mixes: TwoMixes) -> pl.DataFrame:
@@ -161,7 +161,7 @@ def of_setting(at: int, setting: Setting, trials: int) -> Iterator[Line]:
         known = ~np.isnan(ends).any(axis=1)
         held += known & (ends[:, 0] <= true) & (true <= ends[:, 1])
         given += known
-    for part, name in enumerate(PARTS):
+    for part, name in enumerate(MIX_PARTS):
         yield Line(f"coverage of {name}, total", setting.name, trials, int(held[part, -1]), setting.totals)
         every = held[part, :-1][given[part, :-1] == trials]
         if setting.segments:

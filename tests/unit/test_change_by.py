@@ -10,12 +10,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM
-from frame_metrics.stats.mix import MIN_PER_ARM, PARTS
+from frame_metrics.stats.mix import MIN_PER_ARM, MIX_PARTS
 from helpers import KINDS, as_kind, as_polars, error
 from refusals import check
 
 FEW: dict[str, Any] = {"resamples": 40}
-ENDS = [f"{part}{end}" for part in PARTS for end in ("_low", "_high")]
+ENDS = [f"{part}{end}" for part in MIX_PARTS for end in ("_low", "_high")]
 SHARES = {"new": {"a": (4, 0.5), "b": (3, 0.2), "c": (3, 0.6)}, "old": {"a": (2, 1.0), "b": (5, 0.4), "d": (3, 0.1)}}
 
 
@@ -91,12 +91,14 @@ def test_parts_add_up_to_the_difference(roles: Any) -> None:
         )
         for over in found["total_over"].drop_nulls().unique():
             keys = ["week", "baseline", *(name for name in by if name not in over.split(", "))]
-            sums = found.filter(pl.col("total_over").is_null()).group_by(keys).agg(pl.col(*PARTS, "share", "n").sum())
+            sums = (
+                found.filter(pl.col("total_over").is_null()).group_by(keys).agg(pl.col(*MIX_PARTS, "share", "n").sum())
+            )
             rows = found.filter(total_over=over)
             assert len(rows) == len(sums)
             both = rows.join(sums, on=keys, nulls_equal=True)
             assert len(both) == len(rows)
-            for name in (*PARTS, "share", "n"):
+            for name in (*MIX_PARTS, "share", "n"):
                 assert (both[name] - both[f"{name}_right"]).abs().max() < 1e-12, (over, name)
 
 
@@ -105,7 +107,7 @@ def test_a_part_holds_its_estimate_and_has_an_interval_from_20_queries_on() -> N
     found = apart(made(), ["device", "country"])
     few = (pl.col("n") < MIN_PER_ARM) | (pl.col("baseline_n") < MIN_PER_ARM)
     assert found.filter(few).height
-    for part in PARTS:
+    for part in MIX_PARTS:
         low, high, own = pl.col(f"{part}_low"), pl.col(f"{part}_high"), pl.col(part)
         assert found.filter(few).select(low, high).null_count().row(0) == (found.filter(few).height,) * 2
         wide = found.filter(~few)

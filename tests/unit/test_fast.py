@@ -154,7 +154,7 @@ def test_rows_are_sorted_by_code(rows: int) -> None:
 @pytest.mark.parametrize("wide", [8, 1 << 16])
 def test_scores_are_put_in_rank_order(sizes: None, wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores fall within each ranking, whatever bits they share, and equal ones are told of."""
-    monkeypatch.setattr("frame_metrics.fast.rank_order.WIDE", wide)
+    monkeypatch.setattr("frame_metrics.fast.rank_order.MIN_LENGTH_FOR_ARGSORT", wide)
     rng = np.random.default_rng(0)
     near = 1 + np.arange(40) * 2.0**-52  # they differ in the bits that the positions take
     scores = (

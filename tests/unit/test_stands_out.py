@@ -87,7 +87,7 @@ def test_the_p_value_is_that_of_all_permutations(
     every = [far(values, sizes, np.array(way), judged) for way in labellings(segment)]
     p = np.mean(np.array(every) >= seen * (1 - 1e-9))
     found = outstanding(each, of, cluster)
-    drawn = kernel.FIRST if found.p >= kernel.LIKELY else kernel.DRAWS  # or more
+    drawn = kernel.FIRST_PERMUTATIONS if found.p >= kernel.LIKELY_P else kernel.PERMUTATIONS  # or more
     assert found.n == len(judged)
     assert found.p == pytest.approx(p, abs=4 * (p * (1 - p) / drawn) ** 0.5 + 1 / drawn)
 
@@ -114,7 +114,7 @@ def test_signs_of_clusters_across_segments_are_all_flipped(monkeypatch: pytest.M
     drawn = (np.abs(signs @ apart.T) / np.sqrt((apart**2).sum(axis=1))).max(axis=1)
     p = (drawn >= seen * (1 - 1e-9)).mean()
     found = outstanding(values, segment, cluster)
-    draws = kernel.FIRST if found.p >= kernel.LIKELY else kernel.DRAWS
+    draws = kernel.FIRST_PERMUTATIONS if found.p >= kernel.LIKELY_P else kernel.PERMUTATIONS
     assert found.n == 2
     assert found.p == pytest.approx(p, abs=4 * (p * (1 - p) / draws) ** 0.5 + 1 / draws)
 
@@ -146,14 +146,14 @@ def test_many_units_are_permuted_in_blocks_with_the_same_p_value(
     ]
     values = rng.lognormal(size=n) + 0.09 * (segment == 2)
     single = outstanding(values, segment, cluster)
-    monkeypatch.setattr(kernel, "MANY", 1000)
-    monkeypatch.setattr(kernel, "ALONE", 300)
+    monkeypatch.setattr(kernel, "MIN_UNITS_IN_BLOCKS", 1000)
+    monkeypatch.setattr(kernel, "SINGLE_UNITS", 300)
     monkeypatch.setattr(kernel, "SIGNS", 300)
-    monkeypatch.setattr(kernel, "COSTLY", 1000)
+    monkeypatch.setattr(kernel, "MIN_NUMBERS_TO_DRAW_FEW", 1000)
     blocks = outstanding(values, segment, cluster)
     assert (blocks.segment, blocks.n) == (single.segment, 6)
     assert blocks.p == pytest.approx(single.p, abs=0.1)
-    assert outstanding(values + (segment == 2), segment, cluster).p == 1 / (kernel.FIRST + 1)
+    assert outstanding(values + (segment == 2), segment, cluster).p == 1 / (kernel.FIRST_PERMUTATIONS + 1)
 
 
 @pytest.mark.parametrize(

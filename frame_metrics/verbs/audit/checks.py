@@ -22,8 +22,8 @@ from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
 
 Look = Callable[[Any], Any]
-TOP = 10  # the cutoff of checks of the first results
-RARE = 0.1  # if the share of relevant rows is below this, or above 1 minus this, accuracy says little
+TOP_RANKS = 10  # the cutoff of checks of the first results
+RARE_SHARE = 0.1  # if the share of relevant rows is below this, or above 1 minus this, accuracy says little
 SURE = 3.0  # a difference from chance of more standard errors is not chance
 POOR = 0.5  # recall below this is poor
 
@@ -271,7 +271,7 @@ AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
     "twice_won": lambda block: block.twice_won,
     "numbered": RankedBlock.numbered,  # whether its scores are 1, 2, 3 ... in some order
     "results of evaluated": lambda block: np.where(block.evaluated, block.run.n_ret, 0),
-    "top of evaluated": lambda block: np.where(block.evaluated, block.run.retrieved(TOP), 0),
+    "top of evaluated": lambda block: np.where(block.evaluated, block.run.retrieved(TOP_RANKS), 0),
 }
 
 

@@ -10,7 +10,7 @@ from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
 from frame_metrics.keys.index import Index
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
-from frame_metrics.verbs.audit.checks import TOP, About, Counted, Keys, Seen, cells_in_words, check, in_unit
+from frame_metrics.verbs.audit.checks import TOP_RANKS, About, Counted, Keys, Seen, cells_in_words, check, in_unit
 from frame_metrics.verbs.audit.of_judgments import grades_in_words
 from frame_metrics.verbs.audit.of_spelling import about_names
 
@@ -69,7 +69,7 @@ def results_judged(counts: Counted) -> Seen | None:
     return counts.complement_of(of_logs.unjudged_results)
 
 
-@check("fact", "results", name=f"judged in the top {TOP}")
+@check("fact", "results", name=f"judged in the top {TOP_RANKS}")
 def judged_in_the_top(counts: Counted) -> Seen | None:
     """results at ranks up to {top} that have a judgment"""
     return counts.complement_of(of_logs.unjudged_in_the_top)
@@ -129,8 +129,8 @@ def _words(log: Facts) -> dict[str, Any]:
         "columns": columns,
         "by": ", ".join(columns.by),
         **grades_in_words(log),
-        "top": TOP,
-        "below": TOP + 1,
+        "top": TOP_RANKS,
+        "below": TOP_RANKS + 1,
         "few": of_few.MIN_QUERIES,
         "few_clusters": of_few.CLUSTERS,
         "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",

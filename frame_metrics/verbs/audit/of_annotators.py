@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.stats.agreement import kappa, weighted_kappa
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
-ENOUGH = 10  # documents that two annotators both judged, so that their agreement says something
+MIN_COMMON_DOCUMENTS = 10  # documents that two annotators both judged, so that their agreement says something
 
 
 class Documents(NamedTuple):
@@ -73,7 +73,7 @@ class Annotators:
 
     def seen(self, marked: Array) -> Seen:
         """Count the marked pairs of annotators, among those with enough common documents."""
-        enough = self.both >= ENOUGH
+        enough = self.both >= MIN_COMMON_DOCUMENTS
         at = np.flatnonzero(enough & marked)
         example = self.pair(int(at[0])) if len(at) else None
         return Seen(len(at), int(enough.sum()), example, {"both": int(self.both[at[0]])} if len(at) else {})

@@ -8,7 +8,7 @@ from frame_metrics.measuring.rows import class_sizes
 from frame_metrics.verbs.audit.checks import Seen, check
 from frame_metrics.verbs.audit.of_rows import Pooled
 
-FEW = 5  # rows whose actual class it is, from which on it is in nearly every resample
+MIN_ROWS_OF_CLASS = 5  # rows whose actual class it is, from which on it is in nearly every resample
 
 
 @check("warning", "{classes}", only=lambda pooled: pooled.decided and not pooled.cases.binary)
@@ -17,4 +17,4 @@ def classes_with_few_rows(pooled: Pooled) -> Seen:
     macro recall, hold the truth in 80 to 95 % of samples. Join rare classes, or label more of their rows
     """
     rows = class_sizes(pooled.cases, pooled.inputs.segments).T
-    return pooled.classes(rows < FEW, rows > 0, rows=rows.astype(np.float64))
+    return pooled.classes(rows < MIN_ROWS_OF_CLASS, rows > 0, rows=rows.astype(np.float64))

@@ -17,7 +17,7 @@ from frame_metrics.verbs.audit.checks import Seen, check, name_of_ranking
 from frame_metrics.verbs.audit.of_spelling import folded_segments
 
 MOST_PARTS = 4  # parts of a search that a message shows
-MANY = 0.01  # the share of searches from which on their cuts are a warning
+SHARE_OF_CUT_SEARCHES = 0.01  # the share of searches from which on their cuts are a warning
 
 
 def _in_several(search: Array, segment: Array) -> Array:
@@ -116,7 +116,7 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     )
 
 
-@check("info", "searches", rises=(MANY, "warning"))
+@check("info", "searches", rises=(SHARE_OF_CUT_SEARCHES, "warning"))
 def searches_cut_by_segments(log: Log) -> Seen | None:
     """{n} of {of} searches ({share}) {are} cut by {by}, for example {said}; each part counts as a search. {whole}"""
     if (parts := _parts(log)) is None:

@@ -12,7 +12,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.checks import SURE, Counted, Seen, check, in_unit
 
-MANY = 10  # with fewer queries, the spread of their areas is too uncertain
+MIN_QUERIES_FOR_SPREAD = 10  # with fewer queries, the spread of their areas is too uncertain
 
 
 class FoundQuery(NamedTuple):
@@ -54,7 +54,7 @@ def scores_worse_than_chance_in_rankings(counts: Counted) -> Seen | None:
     if not log.columns.score:
         return None
     means, errors, n = _areas(counts)
-    there = n >= MANY
+    there = n >= MIN_QUERIES_FOR_SPREAD
     with np.errstate(divide="ignore", invalid="ignore"):
         sure = [NormalDist().cdf(-distance) for distance in np.nan_to_num((0.5 - means[there]) / errors[there])]
     turned = np.flatnonzero(there)[adjusted(np.array(sure), "holm") < NormalDist().cdf(-SURE)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import EXACT
-from frame_metrics.verbs.audit.checks import TOP, Counted, RankedBlock, Seen, check, seen_of
+from frame_metrics.verbs.audit.checks import TOP_RANKS, Counted, RankedBlock, Seen, check, seen_of
 
 
 @check("warning", "queries")
@@ -61,10 +61,10 @@ def queries_whose_documents_have_one_grade(block: RankedBlock) -> Array:
     return alike & (run.n_ret > 1) & (run.count_of(run.judged, None) == run.n_ret)
 
 
-@check("warning", "results", of="top of evaluated", name=f"unjudged in the top {TOP}")
+@check("warning", "results", of="top of evaluated", name=f"unjudged in the top {TOP_RANKS}")
 def unjudged_in_the_top(block: RankedBlock) -> Array:
     """results {unjudged}"""
-    return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
+    return block.run.retrieved(TOP_RANKS) - block.run.count_of(block.run.judged, TOP_RANKS)
 
 
 @check("info", "results", of="results of evaluated")
@@ -73,11 +73,11 @@ def unjudged_results(block: RankedBlock) -> Array:
     return block.run.n_ret - block.run.count_of(block.run.judged, None)
 
 
-@check("warning", "rankings", of="evaluated", name=f"ties across rank {TOP}")
+@check("warning", "rankings", of="evaluated", name=f"ties across rank {TOP_RANKS}")
 def ties_across_the_top(block: RankedBlock) -> Array | None:
     """rankings whose results at ranks {top} and {below} have equal scores; {order}"""
     by_score = "score" in block.rows.values and "rank" not in block.rows.values
-    return block.run.tied_at(TOP) if by_score else None
+    return block.run.tied_at(TOP_RANKS) if by_score else None
 
 
 @check("warning", "results", of="results", name="equal scores past 2**53")

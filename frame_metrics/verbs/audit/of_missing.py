@@ -17,8 +17,8 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
-MANY = 0.01  # from this share of rows without a score on, it is a warning
-HALF = 0.5  # a segment that lost more than this share of its rows is named
+SHARE_TO_WARN = 0.01  # from this share of rows without a score on, it is a warning
+SHARE_TO_NAME = 0.5  # a segment that lost more than this share of its rows is named
 NAMED = 3  # the most segments that are named
 
 
@@ -59,7 +59,7 @@ def rows_left_out_without_a_label(some: Unlabelled) -> Seen:
     """{n} of {of} rows {have} no {judgment} and {are} left out{where}"""
     lost, every = some.counted(pl.col("actual").is_null()), some.counted(pl.lit(True))
     n, of = int(lost.sum()), int(every.sum())
-    most: list[int] = np.flatnonzero(lost > HALF * every).tolist() if some.segments.keys else []
+    most: list[int] = np.flatnonzero(lost > SHARE_TO_NAME * every).tolist() if some.segments.keys else []
     each = [f"{some.where(at)}: {int(lost[at]):,} of {int(every[at]):,}" for at in most[:NAMED]]
     more = f" and {len(most) - NAMED:,} more" if len(most) > NAMED else ""
     where = f", more than half of them in {'; '.join(each)}{more}" if each else ""
@@ -90,7 +90,7 @@ def many_rows_without_a_score(cases: Cases) -> Seen | None:
     lacking = cases.rows["score"].is_null()
     place = segments.of(cases.rows)
     lost, every = (np.bincount(place, cases.times * some, minlength=len(segments)) for some in (lacking.to_numpy(), 1))
-    many = np.flatnonzero((lost > 0) & (lost >= MANY * every))
+    many = np.flatnonzero((lost > 0) & (lost >= SHARE_TO_WARN * every))
     of = int(every.sum())
     if not len(many):
         return Seen(0, of)

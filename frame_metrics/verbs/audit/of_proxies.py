@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit import of_logs
-from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, seen_in, seen_of
+from frame_metrics.verbs.audit.checks import SURE, TOP_RANKS, About, Seen, check, seen_in, seen_of
 
 # Checks of what people did not judge, which a machine did.
 NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
@@ -146,6 +146,6 @@ def about_proxies(source: Source) -> list[About]:
     columns = source.call.columns
     if source.proxy is None or not (columns.score or columns.rank):
         return []
-    both = side_by_side(source, read([f"dcg@{TOP}"]))
+    both = side_by_side(source, read([f"dcg@{TOP_RANKS}"]))
     segments = segments_of(both.all_values.index.cells)
-    return [About(Sides(both, segments, members_of(both.all_values, segments)), {"top": TOP, "fewest": FEWEST})]
+    return [About(Sides(both, segments, members_of(both.all_values, segments)), {"top": TOP_RANKS, "fewest": FEWEST})]

@@ -10,11 +10,11 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.keys.groups import segments_of
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, seen_in, seen_of
+from frame_metrics.verbs.audit.checks import POOR, RARE_SHARE, Counted, Seen, check, seen_in, seen_of
 from frame_metrics.verbs.audit.of_few import MIN_QUERIES
 
 APART = 0.1  # averages that differ by more are not taken for one another
-SHORT = 5  # lists of fewer results are not taken for cut
+MIN_LENGTH_OF_CUT = 5  # lists of fewer results are not taken for cut
 
 
 @check("warning", "{cells}")
@@ -23,7 +23,7 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
     {nothing:.2%}, because few documents are relevant; look at recall, precision and informedness
     """
     return _of_accuracy(
-        counts, counts["relevant"] > 0, lambda mean: (mean["accuracy"] > 1 - RARE) & (mean["recall"] < POOR)
+        counts, counts["relevant"] > 0, lambda mean: (mean["accuracy"] > 1 - RARE_SHARE) & (mean["recall"] < POOR)
     )
 
 
@@ -88,7 +88,7 @@ def _of_accuracy(
 def _as_nothing(mean: dict[str, Array]) -> Array:
     """Mark segments with the high accuracy of an empty result, in which something was found; the means are by name."""
     equal = np.abs(mean["accuracy"] - mean["nothing"]) <= CLOSE
-    return equal & (mean["accuracy"] > 1 - RARE) & (mean["recall"] > 0)
+    return equal & (mean["accuracy"] > 1 - RARE_SHARE) & (mean["recall"] > 0)
 
 
 @check("info", "{cells}")
@@ -137,6 +137,6 @@ def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
     listed, most = counts["results"] > 0, int(counts["results"].max(initial=0))
     longest = counts["results"] == most
     # A few results, or a length that only few have, are all that was found.
-    if most < SHORT or longest.sum() < 2 or 2 * longest.sum() < listed.sum():
+    if most < MIN_LENGTH_OF_CUT or longest.sum() < 2 or 2 * longest.sum() < listed.sum():
         longest = np.zeros(len(listed), bool)
     return seen_of(counts.index, "rankings", longest, listed, {"most": most})

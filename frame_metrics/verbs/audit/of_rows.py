@@ -22,14 +22,14 @@ from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import grade_column, is_one_of
-from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
+from frame_metrics.verbs.audit.checks import POOR, RARE_SHARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
 from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
 from frame_metrics.verbs.audit.of_missing import about_missing
 from frame_metrics.verbs.audit.of_spelling import about_names, about_positive
 
-ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
+MIN_EXPECTED = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
 AREA = "roc_auc"
-FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
+FAR_RATIO = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
 class LabelsAndPredictions(NamedTuple):
@@ -159,7 +159,7 @@ def _below_chance(table: FullConfusion, rows_in_one: Array) -> Array:
     decided = FullConfusion(table.tp, table.fp, table.fn, table.empty, rest=table.tn)
     n, (actual, predicted) = decided.population, (decided.actual, decided.predicted)
     least = ratio(np.minimum(actual, n - actual) * np.minimum(predicted, n - predicted), n)
-    return (least * rows_in_one >= ENOUGH) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)
+    return (least * rows_in_one >= MIN_EXPECTED) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)
 
 
 def _two(pooled: Pooled) -> bool:
@@ -180,7 +180,7 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen:
     look at precision, recall and informedness
     """
     same = np.maximum(pooled.prevalence, 1 - pooled.prevalence)
-    return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
+    return pooled.segments(same > 1 - RARE_SHARE, prevalence=pooled.prevalence, same=same)
 
 
 @check("warning", "{cells}", only=_two_scored)
@@ -224,7 +224,7 @@ def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen:
     few rows are relevant; look at recall, precision and informedness
     """
     values = {name: pooled.value(name) for name in ("accuracy", "recall")}
-    marked = (values["accuracy"] > 1 - RARE) & (values["recall"] < POOR)
+    marked = (values["accuracy"] > 1 - RARE_SHARE) & (values["recall"] < POOR)
     return pooled.segments(marked & (pooled.prevalence > 0), nothing=1 - pooled.prevalence, **values)
 
 
@@ -253,7 +253,7 @@ def rare_classes_among_several(pooled: Pooled) -> Seen:
     table = pooled.inputs.tables
     there = (table.actual > 0).T
     share = ratio(table.actual, table.actual.sum(axis=1, keepdims=True)).T
-    return pooled.classes(share < 2 * RARE / np.maximum(there.sum(axis=0), 1), there, share=share)
+    return pooled.classes(share < 2 * RARE_SHARE / np.maximum(there.sum(axis=0), 1), there, share=share)
 
 
 @check("warning", "{cells}", only=_two)
@@ -263,7 +263,7 @@ def bias_far_from_prevalence(pooled: Pooled) -> Seen:
     """
     bias, prevalence = pooled.value("bias"), pooled.prevalence
     sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
-    far = np.any([one > FAR * other for one, other in sides], axis=0)
+    far = np.any([one > FAR_RATIO * other for one, other in sides], axis=0)
     return pooled.segments(far, bias=bias, prevalence=prevalence)
 
 

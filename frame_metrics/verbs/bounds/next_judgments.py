@@ -55,7 +55,7 @@ from frame_metrics.verbs.bounds.differences import (
 JudgingWay = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
 # The columns that put documents in order, and whether the greatest is first.
-FIRST = {
+COLUMNS_OF_NEXT = {
     "bounds": {"moves_rounded": True, "position": False, "rank": False, "row": False},
     "depth": {"rank": False, "n_systems": True, "row": False},
 }
@@ -106,7 +106,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
 
 def _first(table: pl.DataFrame, way: JudgingWay, n: int | None, *more: str) -> pl.DataFrame:
     """Return the first documents to judge; ``more``: columns that break ties in the place of the row."""
-    first = {name: down for name, down in FIRST[way].items() if name != "row" or not more}
+    first = {name: down for name, down in COLUMNS_OF_NEXT[way].items() if name != "row" or not more}
     down = [*first.values(), *(False for _ in more)]
     return table.sort(*first, *more, descending=down, nulls_last=True).head(n or len(table))
 

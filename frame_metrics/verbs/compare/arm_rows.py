@@ -22,7 +22,7 @@ from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
-from frame_metrics.stats.margins import SIDES, by_bound, level_away
+from frame_metrics.stats.margins import SIGNS_OF_MARGIN, by_bound, level_away
 from frame_metrics.stats.shares import hybrid
 from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.margins import margin_columns, margins_of
@@ -210,5 +210,5 @@ class ArmRows:
             low, high = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
             return (low, high) if way > 0 else (-high, -low)
 
-        each = [partial(ends, way=side * asked.sign) for side in SIDES]
+        each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]
         return np.array([by_bound(one, -self.margins[metric]) for one in each])

@@ -42,7 +42,7 @@ from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.joint_arms import ArmsJoint, BlockOfArms, families_of_arms, permute_families
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns, margins_of
-from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
+from frame_metrics.verbs.compare.options import MIN_FIRST_LOOK, SEQUENCE, CompareOptions
 from frame_metrics.verbs.compare.pair_groups import range_of_metric
 from frame_metrics.verbs.compare.splits import splits_of_queries, splits_with_saved
 from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged
@@ -222,7 +222,7 @@ class ArmValues:
         for metrics, at, mine, arms in self._units_within(both, pair):
             check_exchanged(arms, self.index.columns, options)
             counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
-            grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
+            grown = None if options.looks is None else self._grown(counts, arms, options.first_look or MIN_FIRST_LOOK)
             wide = joint.wide_of(segment, metrics)
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown, wide=wide)
             if "mde" in found:

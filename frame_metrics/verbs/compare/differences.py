@@ -30,15 +30,15 @@ from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
 Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 
-LEAST = 2  # units for which a level is expanded: with one it would have no ends
-WIDE = 1000  # units of each arm from which on a p-value may be as small as floats are
-EACH = ("value", "baseline_value", "difference")
+MIN_UNITS_TO_EXPAND = 2  # units for which a level is expanded: with one it would have no ends
+MIN_UNITS_FOR_ANY_P = 1000  # units of each arm from which on a p-value may be as small as floats are
+VALUE_COLUMNS = ("value", "baseline_value", "difference")
 INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 RELATIVE = ("relative", "relative_low", "relative_high")
-UNITS = ("n_units", "baseline_n_units", "n_shared")
+UNIT_COLUMNS = ("n_units", "baseline_n_units", "n_shared")
 UNJUDGED = ("n_unjudged", "baseline_n_unjudged")
-_FIGURES: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *INFERENCE), pl.Float64)
+_FIGURES: dict[str, Any] = dict.fromkeys((*VALUE_COLUMNS, *RELATIVE, *INFERENCE), pl.Float64)
 _PAIRED = _FIGURES | dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
 _OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in _PAIRED.items()}
 PAIR_COLUMNS = _PAIRED | TESTED
@@ -46,11 +46,11 @@ QUERY_PAIR_COLUMNS = _PAIRED | UNANSWERED_COLUMN | TESTED
 TEAM_COLUMNS = (
     {name: kind for name, kind in _OF_TEAMS.items() if name not in RELATIVE} | {"n_unjudged": pl.Int64} | TESTED
 )
-ARM_COLUMNS = _FIGURES | dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined", *UNJUDGED), pl.Int64) | TESTED
+ARM_COLUMNS = _FIGURES | dict.fromkeys(("n", "baseline_n", *UNIT_COLUMNS, "n_undefined", *UNJUDGED), pl.Int64) | TESTED
 UNIT_SHARES = ("unit_share", "baseline_unit_share")
-SPLIT: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
-NOTE: dict[str, Any] = {"split_note": pl.String}
-PROXY_COLUMNS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *INFERENCE[:-1]), pl.Float64)
+SPLIT_COLUMNS: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
+NOTE_COLUMN: dict[str, Any] = {"split_note": pl.String}
+PROXY_COLUMNS: dict[str, Any] = dict.fromkeys((*VALUE_COLUMNS, "relative", *INFERENCE[:-1]), pl.Float64)
 PROXY_COLUMNS |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
 PROXY_COLUMNS |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED_COLUMN | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
@@ -59,10 +59,10 @@ CORRECTED = ("p_adjusted", "n_tests", "correction")
 def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns that are not keys, and their types."""
     if options.per_query:
-        return {name: PAIR_COLUMNS[name] for name in EACH}
+        return {name: PAIR_COLUMNS[name] for name in VALUE_COLUMNS}
     if options.tests_preference:
         return TEAM_COLUMNS
-    arms = ARM_COLUMNS | (SPLIT if options.shows_unit_shares else {}) | NOTE
+    arms = ARM_COLUMNS | (SPLIT_COLUMNS if options.shows_unit_shares else {}) | NOTE_COLUMN
     each = {"queries": QUERY_PAIR_COLUMNS, "proxies": PROXY_COLUMNS, "rows": PAIR_COLUMNS}
     return _with_margin(each.get(options.kind, arms), options)
 
@@ -205,7 +205,7 @@ def _effective_n(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
     n = np.asarray(units, np.float64)
     if len(n) == 1:
         return float(n[0]), float(n[0]) - 1
-    n, variances = np.maximum(n, LEAST), drawn.var(axis=1)
+    n, variances = np.maximum(n, MIN_UNITS_TO_EXPAND), drawn.var(axis=1)
     if not (np.isfinite(variances).all() and variances.any()):
         return float(n.min()), float(n.min()) - 1
     left = float(variances.sum() / (variances * n / (n - 1)).sum())
@@ -220,7 +220,7 @@ def least_of_units(units: Sequence[float], shared: int = 0) -> float:
     if len(units) == 1:
         return least_p("sign", int(units[0]), 0)
     one, other = (int(n) - shared for n in units)
-    return (1 + (one == other)) / (comb(one + other, one) << shared) if min(units) < WIDE else 0.0
+    return (1 + (one == other)) / (comb(one + other, one) << shared) if min(units) < MIN_UNITS_FOR_ANY_P else 0.0
 
 
 def sorted_rows(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:

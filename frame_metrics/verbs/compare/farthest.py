@@ -28,8 +28,8 @@ from frame_metrics.verbs.compare.pair_groups import range_of_metric
 from frame_metrics.verbs.compare.paired import pairing_function
 
 FIGURES = ("value", "whole", "ci_low", "ci_high", "p_value")
-COUNTS = ("n", "n_segments")
-COLUMNS: dict[str, Any] = dict.fromkeys(FIGURES, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
+COUNTS_OF_FARTHEST = ("n", "n_segments")
+COLUMNS_OF_FARTHEST: dict[str, Any] = dict.fromkeys(FIGURES, pl.Float64) | dict.fromkeys(COUNTS_OF_FARTHEST, pl.Int64)
 DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some lie outside its interval; and the least, the most
 
 
@@ -73,7 +73,7 @@ def farthest(
         figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n)
         columns = {
             column: float_column(np.array([one])).cast(kind)
-            for (column, kind), one in zip(COLUMNS.items(), figures, strict=True)
+            for (column, kind), one in zip(COLUMNS_OF_FARTHEST.items(), figures, strict=True)
         }
         return Answer(
             all_values.index.key_rows(segment=np.array([max(found.segment, 0)])),
@@ -81,7 +81,7 @@ def farthest(
             table=all_values.index.key_table,
         )
 
-    return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=True)
+    return answer_of(call, compute, lambda types: dict(COLUMNS_OF_FARTHEST), keys=call.columns.by, in_pieces=True)
 
 
 def _interval(

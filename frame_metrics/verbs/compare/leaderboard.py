@@ -37,8 +37,10 @@ from frame_metrics.verbs.compare.paired import are_zero_one, described_pairs, pa
 ENDS = ("value", "ci_low", "ci_high")
 RANKS = ("rank", "rank_low", "rank_high")
 BEST_COLUMNS = {"may_be_best": pl.Boolean, "reliability": pl.Float64}
-COLUMNS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | dict.fromkeys(ENDS, pl.Float64)
-COLUMNS |= dict.fromkeys(RANKS, pl.Int64) | BEST_COLUMNS | dict.fromkeys(("n", "n_undefined", "n_unanswered"), pl.Int64)
+PLACE_COLUMNS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | dict.fromkeys(ENDS, pl.Float64)
+PLACE_COLUMNS |= (
+    dict.fromkeys(RANKS, pl.Int64) | BEST_COLUMNS | dict.fromkeys(("n", "n_undefined", "n_unanswered"), pl.Int64)
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
     """Implement ``irm.leaderboard``, whose docstring has the parameters."""
     call, asked = planned(plan, metrics, Needs(verb=LEADERBOARD))
     _check(call, asked or ())
-    check_key_names(call.columns.keys, COLUMNS)
+    check_key_names(call.columns.keys, PLACE_COLUMNS)
     paired = pairing_function(call, asked, options)
 
     def compute(source: Source) -> Answer:
@@ -68,7 +70,7 @@ def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOpti
         return _ranked(values if pairing is None else pairing.all_values, pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        return {name: types[name] for name in call.columns.cell_keys} | COLUMNS
+        return {name: types[name] for name in call.columns.cell_keys} | PLACE_COLUMNS
 
     return answer_of(call, compute, schema, in_pieces=True)
 
@@ -129,7 +131,11 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
     order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
     every = answer.columns | {name: float_column(values) for name, values in columns.items()}
     keys = {name: rows[order] for name, rows in answer.keys.items()}
-    return replace(answer, keys=keys, columns={name: every[name].cast(kind)[order] for name, kind in COLUMNS.items()})
+    return replace(
+        answer,
+        keys=keys,
+        columns={name: every[name].cast(kind)[order] for name, kind in PLACE_COLUMNS.items()},
+    )
 
 
 def _ranks(value: Array, board: Array) -> tuple[Array, Array]:

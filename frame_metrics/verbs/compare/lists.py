@@ -13,10 +13,10 @@ from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.metrics.names import Asked
 from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.flips import exchanged
-from frame_metrics.verbs.compare.differences import EACH, Pair, Row
+from frame_metrics.verbs.compare.differences import VALUE_COLUMNS, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
 
-ROOM = 1 << 21  # number of results that are exchanged at a time
+RESULTS_AT_ONCE = 1 << 21  # number of results that are exchanged at a time
 HEAVIER = 40  # for the progress bar: the exchange of a result takes as long as 40 sign flips of a query
 
 
@@ -65,10 +65,12 @@ def lists_compared(
     known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
     known |= {"n_unanswered": len(lacking)}
     each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
-    rows = [dict(zip(EACH, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each]
+    rows = [
+        dict(zip(VALUE_COLUMNS, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each
+    ]
     # The randomization test, where something can differ.
     if units > 1 and np.isfinite(value - base).any():
-        step = max(ROOM // max(len(some), 2 * results.size), 1)
+        step = max(RESULTS_AT_ONCE // max(len(some), 2 * results.size), 1)
         drawn = options.permutations, options.seed, step, tick
         p = exchanged(lambda exchange: np.diff(values(exchange))[..., 0], value - base, units, *drawn)
         for row, one in zip(rows, p, strict=True):

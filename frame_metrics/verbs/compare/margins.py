@@ -14,7 +14,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
-from frame_metrics.stats.margins import SIDES
+from frame_metrics.stats.margins import SIGNS_OF_MARGIN
 from frame_metrics.stats.units import MIN_DIFFERING
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
@@ -120,7 +120,7 @@ def margin_columns_of_error(
 ) -> dict[str, float]:
     """Return the columns of a margin for one difference; ``p_of``: the p-value of so many errors above 0."""
     return margin_columns(
-        np.array([p_of((side * metric.sign * difference + margin) / error) for side in SIDES]), metric
+        np.array([p_of((side * metric.sign * difference + margin) / error) for side in SIGNS_OF_MARGIN]), metric
     )
 
 

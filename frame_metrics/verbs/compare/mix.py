@@ -19,14 +19,14 @@ from frame_metrics.measuring.results import float_column, integer_column, labels
 from frame_metrics.measuring.values import Values
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.mix import PARTS, Grouping, TwoMixes
+from frame_metrics.stats.mix import MIX_PARTS, Grouping, TwoMixes
 from frame_metrics.verbs.compare.arms import ArmValues
 from frame_metrics.verbs.compare.differences import Pair
 from frame_metrics.verbs.compare.options import ChangeOptions
 from frame_metrics.verbs.compare.splits import check_not_pairs
 
 OF_PARTS: dict[str, Any] = dict.fromkeys(("share", "baseline_share", "value", "baseline_value"), pl.Float64)
-OF_PARTS |= dict.fromkeys((f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")), pl.Float64)
+OF_PARTS |= dict.fromkeys((f"{part}{end}" for part in MIX_PARTS for end in ("", "_low", "_high")), pl.Float64)
 OF_PARTS |= dict.fromkeys(("n", "baseline_n"), pl.Int64)
 TOTAL_AND_METRIC = ("total_over", "metric", "k")
 

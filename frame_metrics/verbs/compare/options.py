@@ -64,9 +64,9 @@ ARM_KINDS: tuple[ComparisonKind, ...] = ("arms", "rows of arms")
 
 # Tests that flip the signs of differences, or exchange units, and so can test families together. Of McNemar's mid-p
 # the families are flipped, and its p-values of single pairs are by formula.
-FLIPS: dict[ComparisonKind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
+FLIPPING_TESTS: dict[ComparisonKind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
 WIN_TESTS = ("wilcoxon", "sign")
-SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
+SEQUENCE, MIN_FIRST_LOOK = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ class CompareOptions(IntervalOptions):
         check_bool("per_query", self.per_query)
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
-        check_whole("first_look", FIRST if self.first_look is None else self.first_look, FIRST)
+        check_whole("first_look", MIN_FIRST_LOOK if self.first_look is None else self.first_look, MIN_FIRST_LOOK)
         if self.margin is not None:
             object.__setattr__(self, "margin", margin_read(self.margin))
         if self.strata is not None:
@@ -124,7 +124,7 @@ class CompareOptions(IntervalOptions):
     @property
     def flips(self) -> bool:
         """True if the test, once it is set, flips signs or exchanges units, so that families can be tested together."""
-        return self.test in FLIPS.get(self.kind, ()) and not self.adjustments
+        return self.test in FLIPPING_TESTS.get(self.kind, ()) and not self.adjustments
 
     @property
     def tests_families(self) -> bool:
@@ -208,7 +208,7 @@ def check_correction(options: CompareOptions, kind: ComparisonKind = "queries") 
     """Raise for ``correction="max_t"`` with a test that flips no signs and exchanges no units."""
     if options.correction != MAX_T:
         return
-    tests = FLIPS.get(kind, ())
+    tests = FLIPPING_TESTS.get(kind, ())
     if options.looks is not None or (options.test not in tests and not (options.test is None and tests)):
         does = "exchanges" if kind in ARM_KINDS else "flips"
         what = f"{options.verb}() {does} none here" if options.test is None else f"test={options.test!r} {does} none"

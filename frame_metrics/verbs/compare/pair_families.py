@@ -17,7 +17,7 @@ from frame_metrics.stats.significance import in_clusters, weigh_unlike, weighted
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import PairGroup
 
-FEWER = 2  # times as many pairs as systems, from which on the values of systems are flipped
+MIN_PAIRS_PER_SYSTEM = 2  # times as many pairs as systems, from which on the values of systems are flipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def _sides_of(group: PairGroup, unit: Array, units: int) -> OfSides | None:
     """
     keys = [[(column.metric_at, system) for system in column.pair] for column in group.comparisons]
     each, pair = np.unique(np.reshape(keys, (-1, 2)), axis=0, return_inverse=True)
-    if FEWER * len(each) > len(keys):
+    if MIN_PAIRS_PER_SYSTEM * len(each) > len(keys):
         return None
     values = group.values.values[each[:, 0], :, each[:, 1]][:, group.use].T
     first = np.searchsorted(each[:, 0], each[:, 0])  # the first system in the same metric

@@ -24,7 +24,7 @@ from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.paired_shares import table_of_pairs
-from frame_metrics.verbs.compare.differences import EACH, Pair, Row, numbers_of_rows, tabled
+from frame_metrics.verbs.compare.differences import VALUE_COLUMNS, Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.margin_tests import add_margin_columns
@@ -177,7 +177,7 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if n and (weight is None or weight.any()):
         means = means_of(np.stack([value, base, value - base, np.sign(better) / 2]), weight)
-        row |= zip((*EACH, "preference"), means.tolist(), strict=True)
+        row |= zip((*VALUE_COLUMNS, "preference"), means.tolist(), strict=True)
     return row
 
 
@@ -193,5 +193,5 @@ def query_differences(pairing: Pairing) -> Answer:
         values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)
-    columns = dict(zip(EACH, map(float_column, (value, base, _rounded_difference(value, base))), strict=True))
+    columns = dict(zip(VALUE_COLUMNS, map(float_column, (value, base, _rounded_difference(value, base))), strict=True))
     return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))

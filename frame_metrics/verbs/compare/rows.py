@@ -13,7 +13,7 @@ from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
-from frame_metrics.inputs.scores import PART
+from frame_metrics.inputs.scores import LEVELS_AT_ONCE
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
@@ -239,7 +239,7 @@ class RowComparison:
             mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
             return mine, other, each, times
         counts = np.zeros(len(MARKS) ** 2)
-        for part in (slice(a, a + PART) for a in range(0, len(actual), PART)):
+        for part in (slice(a, a + LEVELS_AT_ONCE) for a in range(0, len(actual), LEVELS_AT_ONCE)):
             one, two = (marks(share, actual[part], side[part], self.cases.k) for side in predicted)
             code = np.nan_to_num(one, nan=2) * len(MARKS) + np.nan_to_num(two, nan=2)
             counts += np.bincount(code.astype(np.int64), times[part], len(counts))

@@ -38,8 +38,8 @@ from frame_metrics.stats.size import Proxied, fewest, fewest_of_arm, seen_by, sp
 from frame_metrics.stats.units import few_differ
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.differences import (
-    NOTE,
-    UNITS,
+    NOTE_COLUMN,
+    UNIT_COLUMNS,
     UNJUDGED,
     Row,
     answer_with,
@@ -53,12 +53,12 @@ from frame_metrics.verbs.compare.paired import pairing_function
 from frame_metrics.verbs.compare.proxied import paired_both
 from frame_metrics.verbs.compare.splits import splits_of_queries
 
-COUNTS: dict[ComparisonKind, tuple[str, ...]] = {
+COUNTS_OF_KINDS: dict[ComparisonKind, tuple[str, ...]] = {
     "queries": ("n", "n_units"),
     "proxies": ("n", "n_units", "n_all"),
-    "arms": ("n", "baseline_n", *UNITS, *UNJUDGED),
+    "arms": ("n", "baseline_n", *UNIT_COLUMNS, *UNJUDGED),
 }
-MOST = 2**63  # from this number of units on, the result is null
+MOST_UNITS = 2**63  # from this number of units on, the result is null
 BASE = "baseline_needed"
 NEEDED = ("needed", "needed_low", "needed_high")
 OF_SHARES: Row = dict.fromkeys(("share", "baseline_share"), pl.Float64)  # the planned shares of the units
@@ -83,8 +83,8 @@ class SizeOptions(CompareOptions):
                 if not is_number(one) or not 0 < one < most:
                     raise BadValueError(f"{name}={quote(one)} is not {what}")
             check_once(name, self.each(name))
-        check_whole("n_tests", self.n_tests, 1, MOST - 1)
-        check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST, MOST - 1)
+        check_whole("n_tests", self.n_tests, 1, MOST_UNITS - 1)
+        check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST, MOST_UNITS - 1)
         check_ci(self.ci, self.n_tests)
 
     def each(self, name: str) -> list[Any]:
@@ -142,7 +142,7 @@ class SizeOptions(CompareOptions):
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
             high = np.ceil(high) if known else np.inf
-            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), high, base[0]))
+            numbers = (int(one) if one < MOST_UNITS else None for one in (n[0], np.floor(low), high, base[0]))
             ends = dict(zip((*NEEDED, BASE), numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
             if proxied is not None and ends["needed"] is None:
@@ -208,9 +208,9 @@ def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) ->
             "with proxy="
         )
     # The columns of the result, which differ by kind of comparison.
-    schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
+    schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS_OF_KINDS[kind], *NEEDED), pl.Int64)
     schema |= {"reason": pl.String} if kind == "proxies" else {}
-    schema |= {BASE: pl.Int64} | OF_SHARES | NOTE if kind == "arms" else {}
+    schema |= {BASE: pl.Int64} | OF_SHARES | NOTE_COLUMN if kind == "arms" else {}
     check_key_names(call.columns.keys, ("baseline", "metric", "k", *schema))
     paired = pairing_function(call, asked, options)
 
