@@ -20,14 +20,14 @@ from frame_metrics.data.sorting import RankOrder, SortedView, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
-from frame_metrics.inputs.cached_arrays import computed_once
+from frame_metrics.inputs.cached_arrays import Remembers, computed_once
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 
 
 @dataclass(frozen=True, eq=False)
-class Log(Facts):
+class Log(Facts, Remembers):
     """A log, checked, with its rankings found and its judgments joined."""
 
     table: pl.DataFrame  # the checked columns; each has the name of its role

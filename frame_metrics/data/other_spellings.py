@@ -53,7 +53,11 @@ def queries_of(log: Log) -> Pairs:
 
 
 def documents_of(log: Log) -> Pairs:
-    """Return the documents of a log that are judged in their query with other leading zeros."""
+    """Return the documents of a log that are judged in their query with other leading zeros; they are found once."""
+    return log.cached("documents with other zeros", lambda: _documents_of(log))
+
+
+def _documents_of(log: Log) -> Pairs:
     judged, docs = log.separate_judgments, log.table.get_column("doc", default=None)
     if judged is None or log.judges_itself or docs is None or not may_differ_in_zeros(docs, judged.pairs["doc"]):
         return ()
@@ -75,7 +79,11 @@ def _without_any_zeros(ids: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def unjudged_rows(log: Log) -> Array:
-    """Return the rows of retrieved documents that no separate judgment is about."""
+    """Return the rows of retrieved documents that no separate judgment is about; they are found once."""
+    return log.cached("unjudged rows", lambda: _unjudged_rows(log))
+
+
+def _unjudged_rows(log: Log) -> Array:
     table, ordered_by = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
     matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
     lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)

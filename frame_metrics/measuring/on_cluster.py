@@ -56,14 +56,14 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
     if work.judgments is None:
         return work.run(piece, None)
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
-    used, others = work.judged_rows(piece)
-    table = work.run(rows, work.judgments[used])
+    there = work.queries_in(piece)
+    table = work.run(rows, work.judgments[work.judged_rows(there)])
     strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
     lacking = piece.join(rows, on=work.keys, how="anti", nulls_equal=True, maintain_order="left")
     facts = (
         pl.Series(STRANGE, [strange], dtype=pl.List(pl.String)),
-        pl.Series(ZEROS, [others], dtype=TEXT_LISTS),
-        pl.Series(LACKED, [work.judged_rows(lacking)[0]], dtype=pl.List(pl.Int64)),
+        pl.Series(ZEROS, [work.other_zeros(there)], dtype=TEXT_LISTS),
+        pl.Series(LACKED, [work.judged_rows(work.queries_in(lacking))], dtype=pl.List(pl.Int64)),
     )
     return table.with_columns(in_first(len(table), fact) for fact in facts)
 

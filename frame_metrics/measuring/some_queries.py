@@ -98,10 +98,10 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
     if work.judgments is not None:
         if not table[MATCHED].any():
             refuse_unmatched(work, source)
-        if others := work.judged_rows(mine)[1]:  # few have such, so that all queries are read again for them alone
-            used, _ = work.judged_rows(pieces.counted(work.keys))
+        if zeros := work.other_zeros(work.queries_in(mine)):  # few have such, so that all queries are read again
+            used = work.judged_rows(work.queries_in(pieces.counted(work.keys)))
             without_rows = np.setdiff1d(np.arange(len(work.judgments)), used.to_numpy())
-            facts = {ZEROS: pl.Series([others], dtype=TEXT_LISTS), ZERO_DOCS: pl.Series([[]], dtype=TEXT_LISTS)}
+            facts = {ZEROS: pl.Series([zeros], dtype=TEXT_LISTS), ZERO_DOCS: pl.Series([[]], dtype=TEXT_LISTS)}
             check_zeros_of_pieces(pl.DataFrame(facts), without_rows, work)
     return table
 

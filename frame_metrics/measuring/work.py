@@ -74,9 +74,10 @@ class PieceWork(ABC):
         """Reduce a piece, which holds whole queries, with the judgments of these queries."""
         if self.judgments is None:
             return self.run(piece, None)
-        used, others = self.judged_rows(piece)
+        there = self.queries_in(piece)
+        used, zeros = self.judged_rows(there), self.other_zeros(there)
         table = self.run(piece, self.judgments[used])
-        facts = pl.Series(USED, [used], dtype=pl.List(pl.Int64)), pl.Series(ZEROS, [others], dtype=TEXT_LISTS)
+        facts = pl.Series(USED, [used], dtype=pl.List(pl.Int64)), pl.Series(ZEROS, [zeros], dtype=TEXT_LISTS)
         return table.with_columns(in_first(len(table), fact) for fact in facts)
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
@@ -108,34 +109,46 @@ class PieceWork(ABC):
         """The names of all systems, by their numbers."""
         return pl.Series(self.call.columns.shape.per_system) if self.systems is None else self.systems
 
-    def judged_rows(self, table: pl.DataFrame) -> tuple[pl.Series, list[list[str]]]:
-        """Return the rows of the judgments whose query is in a table, and the fact ``ZEROS``.
+    def queries_in(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the distinct queries of a table, with numbers as the names of their columns."""
+        return table.select(pl.col(name).alias(str(i)) for i, name in enumerate(self.call.columns.query)).unique()
 
-        The fact is the queries of the table that are judged with other leading zeros only. If rows of another piece
-        have the judged query itself, it is another query.
+    def judged_rows(self, there: pl.DataFrame) -> pl.Series:
+        """Return the rows of the judgments whose query is there; ``there``: as ``queries_in`` returns it."""
+        judged = self._judged_queries(there.schema)
+        return judged.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
+
+    def other_zeros(self, there: pl.DataFrame) -> list[list[str]]:
+        """Return the fact ``ZEROS``: the queries there that are judged with other leading zeros only.
+
+        If rows of another piece have the judged query itself, it is another query.
+
+        Parameters
+        ----------
+        there : as ``queries_in`` returns it.
         """
-        own, columns = self.call.columns.query, self.call.judgment_columns
-        judgments = pl.DataFrame() if self.judgments is None else self.judgments
-        there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
-        queries = pl.DataFrame(
-            {
-                str(i): cast_or_null(judgments[name], there.schema[str(i)])
-                for i, name in enumerate(() if columns is None else columns.query)
-            }
-        ).with_row_index("at")
-        used = queries.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
-        if columns is None or not any(are_texts(there[name]) for name in there.columns):
-            return used, []
+        columns, judgments = self.call.judgment_columns, self.judgments
+        if columns is None or judgments is None or not any(are_texts(there[name]) for name in there.columns):
+            return []
+        queries = self._judged_queries(there.schema)
         unjudged = there.join(queries, on=there.columns, how="anti", maintain_order="left")
         if not len(unjudged):
-            return used, []
+            return []
         values = [name for name in (columns.grade, columns.label) if name in judgments.columns]
         given = judgments.select(pl.any_horizontal(pl.col(values).is_not_null())).to_series() if values else True
         judged = queries.filter(given)
         found = queries_with_other_zeros(unjudged, judged.select(there.columns))
         if found is None:
-            return used, []
-        return used, [[str(at), *pair] for at, pair in zip(judged["at"].gather(found[0]), found[1], strict=True)]
+            return []
+        return [[str(at), *pair] for at, pair in zip(judged["at"].gather(found[0]), found[1], strict=True)]
+
+    def _judged_queries(self, types: pl.Schema) -> pl.DataFrame:
+        """Return the query of each row of the judgments, in the types of the log, with the number of the row."""
+        columns, judgments = self.call.judgment_columns, self.judgments
+        if columns is None or judgments is None:
+            return pl.DataFrame(schema={"at": pl.UInt32, **types})
+        keys = {str(i): cast_or_null(judgments[name], types[str(i)]) for i, name in enumerate(columns.query)}
+        return pl.DataFrame(keys).with_row_index("at")
 
 
 def cast_or_null(values: pl.Series, kind: Any) -> pl.Series:
