@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 
 NOTHING = pl.DataFrame()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Answer:
     """A result: its columns, and its keys.
 
@@ -40,7 +41,7 @@ class Answer:
         return self.aliases.get(name, name)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DistributedAnswer:
     """A result that is made where the rows are, piece by piece; its functions can be sent to other processes.
 

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from glob import glob
 from itertools import count
@@ -22,6 +21,7 @@ from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.backends.protocol import Backend, Request
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.hidden import TIMES
+from frame_metrics.inputs.records import record
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
@@ -139,7 +139,7 @@ class DuckDBFrame(Streamed):
             return super().answer(request)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FetchedRows(PolarsFrame):
     """Rows of a relation that were read; answers are relations of its connection."""
 

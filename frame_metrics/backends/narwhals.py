@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from frame_metrics.backends.arrow import ArrowTable
 from frame_metrics.backends.pandas import PandasFrame
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.backends.protocol import Backend, Request
+from frame_metrics.inputs.records import record
 
 
 def is_narwhals(frame: Any) -> bool:
@@ -17,7 +17,7 @@ def is_narwhals(frame: Any) -> bool:
     return type(frame).__module__.split(".")[0] == "narwhals" and type(frame).__name__ == "DataFrame"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Wrapped(Backend):
     """A frame in memory that narwhals wraps."""
 

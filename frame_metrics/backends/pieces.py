@@ -8,7 +8,6 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +20,7 @@ from frame_metrics.backends.protocol import Backend, Gathering, Pieces, Request,
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.hidden import ORDER, TIMES
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
@@ -87,7 +87,7 @@ class Streamed(Backend):
         return self.with_rows(pl.DataFrame() if answer.table is None else answer.table).to_native(answer)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Stream(Pieces):
     """A streamed frame, with the memory and the temporary folder that may be used to measure it."""
 

@@ -15,6 +15,7 @@ from frame_metrics.backends.reordering import moving_function, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, class_name, closest, listed, quote
 from frame_metrics.hidden import COMPUTED
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
@@ -24,7 +25,7 @@ PieceFunction: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
 ComputeFromRows: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows, or a frame in pieces
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Gathering:
     """A function to run on each piece of whole queries; its tables are put one below the other."""
 
@@ -62,7 +63,7 @@ class Limits:
     folder: Any = None  # the path of a folder for temporary files; None for the folder of the system
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Request:
     """A call of a verb that a backend has to answer."""
 
@@ -74,7 +75,7 @@ class Request:
     classes: Sequence[str] = ()  # the columns to read that hold classes, of which the order of categories counts
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Backend(ABC):
     """A frame of one kind."""
 
@@ -245,7 +246,7 @@ def same_keys(table: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     return table.join(alike, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SeparateJudgments:
     """The judgments beside a frame, read once. Row numbers past the frame's end are rows of the judgments."""
 

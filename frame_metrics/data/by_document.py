@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -12,13 +12,14 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments
 from frame_metrics.roles.columns import OF_ROWS, role_columns
 
 OF_DOC = ("actual", *OF_ROWS)  # facts of a document, in which the rows of all systems have to agree
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ByDocument:
     """The rows of systems, laid out by document within segments."""
 

@@ -6,7 +6,7 @@ They are the rows of a frame without a query, or the results and judged document
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,7 @@ from frame_metrics.errors import (
 from frame_metrics.fast.codes import codes, numbers
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import ones, spans
 from frame_metrics.keys.groups import Cells, named_as_text
 from frame_metrics.keys.spelling import check_positive, spelled_like
@@ -51,7 +52,7 @@ UNNAMED = pl.Series([])  # stands for the classes where their names are not need
 MOST_UNLISTED = 1_000_000_000  # documents that the log does not list, above all those that n_relevant= only counts
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Cases:
     """The rows of a frame, checked.
 

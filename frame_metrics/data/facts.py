@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ import polars as pl
 from frame_metrics.data.classes import GRADES_OF_A_SCALE, shares_among
 from frame_metrics.data.rank_scores import positions_in
 from frame_metrics.hidden import GROUPS, HEIGHT, LONGEST, LOWEST, NONPOSITIVE, QUERIES, SHARES
+from frame_metrics.inputs.records import record
 from frame_metrics.roles.columns import Columns, judgment_columns_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
@@ -85,7 +85,7 @@ class Facts(GradeFacts):
         """The score columns that are ranks."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FactsOfPieces(Facts):
     """The facts that were noted of each piece of a log."""
 

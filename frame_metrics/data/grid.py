@@ -6,7 +6,7 @@ A pair comes from the log, of whichever system, or from the judgments. A ranking
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,11 +19,12 @@ from frame_metrics.errors import bad_rows
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.roles.columns import Columns
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Grid:
     """The rankings to measure, each with the numbers of its system, segment and query.
 

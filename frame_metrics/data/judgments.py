@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 
@@ -21,6 +21,7 @@ from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, id_hash
 from frame_metrics.fast.take_rows import rows_at, to_array
 from frame_metrics.inputs import Array, Subtopics
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import drawing_ranks
 from frame_metrics.keys.ids import in_common_type, in_type_of
 from frame_metrics.roles.columns import (
@@ -43,7 +44,7 @@ VALUES_OF_QUERIES = [
 ]  # roles with one value per query that judgments may have
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JudgmentTable:
     """Judgments ready to be joined, one for each document of a query."""
 

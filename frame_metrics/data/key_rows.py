@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
@@ -11,11 +9,12 @@ from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.row_map import Origin
 from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KeyRows:
     """The rows that hold the keys of a log: its own, then those of queries without results, then the judgments."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,10 +10,11 @@ import polars as pl
 from frame_metrics.data.log import Block, Log
 from frame_metrics.fast.codes import numbers
 from frame_metrics.inputs import Array, TwoRankings
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RankedDocuments:
     """The documents that each ranking retrieved, in rank order.
 

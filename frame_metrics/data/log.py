@@ -21,12 +21,13 @@ from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError,
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
 from frame_metrics.inputs.cached_arrays import Remembers, computed_once
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Log(Facts, Remembers):
     """A log, checked, with its rankings found and its judgments joined."""
 
@@ -308,7 +309,7 @@ class WholeLogFacts:
 NO_PIECE = WholeLogFacts(None)  # where nothing is known beside the rows
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Block:
     """Some rankings of a log, which are processed together."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import polars as pl
@@ -13,10 +13,11 @@ from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.equal_rows import first_equal_rows
 from frame_metrics.fast.take_rows import in_double, to_array
 from frame_metrics.inputs import Array, Pool
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import as_grid, spans, sums_between
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RankingRows:
     """The rows of all rankings, laid end to end, in the order in which the rankings first appear.
 
@@ -69,7 +70,7 @@ class RankingRows:
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Pools:
     """The judged documents of each ranking's query, laid end to end, where they are kept beside the results.
 

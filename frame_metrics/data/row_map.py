@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadRowsError, bad_rows_message
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Origin:
     """The source row of each row of a table, which was made by dropping, unfolding, cutting or counting rows."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -14,6 +13,7 @@ from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of, sort_keys
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import count_codes, spans
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE, levels
 from frame_metrics.keys.groups import Segments
@@ -35,7 +35,7 @@ def tables(cases: Cases, segments: Segments) -> Classes:
     return Classes(*cells, table.has_rows | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Crossed:
     """The cells of a table of true classes and predictions in each segment, in order, those that have rows only."""
 

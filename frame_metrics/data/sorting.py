@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from frame_metrics.fast.rank_order import rank_order
 from frame_metrics.fast.take_rows import in_double
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.cached_arrays import computed_once
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -23,7 +24,7 @@ from frame_metrics.roles.series import MAKE_FINITE, NULL_IF_NOT_RETRIEVED, refus
 RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # what the order of rows is made for, see ``Sorter``
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Sorter:
     """Sorts blocks of rankings by rank or score, and tied rows by the tie rule (``ties=``)."""
 
@@ -146,7 +147,7 @@ def _ends(lengths: Array) -> Array:
     return np.concatenate([[0], stop[:-1], stop - 1])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SortedView:
     """The rows of a block, and the order that puts each ranking in rank order."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import polars as pl
 from frame_metrics.data.ranking_rows import RankingRows
 from frame_metrics.fast.concatenated import Concatenated
 from frame_metrics.fast.take_rows import to_array
+from frame_metrics.inputs.records import record
 from frame_metrics.roles.columns import PER_SYSTEM, Columns
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Systems:
     """The checked rows of systems that are columns; the rows of the first are processed for all."""
 

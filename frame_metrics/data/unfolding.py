@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from frame_metrics.errors import BadValueError, bad_rows, listed, type_name
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ANNOTATOR, LABEL, ORDER, ORIGIN, RELEVANCE_KNOWN, SOURCE_ROW, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.ids import cast_exactly, kind_of_ids, wider_type
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
@@ -26,7 +27,7 @@ from frame_metrics.roles.series import TEXTS, number_column, refuse
 NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # whether ``relevant=`` holds 0/1 flags by mistake, see ``_flags``
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Unfolded:
     """A table with a row for each result of each system, and the source row of each."""
 

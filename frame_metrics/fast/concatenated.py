@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Concatenated:
     """A view of arrays of equal length as one long array, an array for each system, without a copy.
 

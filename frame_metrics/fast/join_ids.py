@@ -5,7 +5,6 @@ Hashes only find candidates. Two rows match if their ids are equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.fast.equal_rows import differ, run_starts
 from frame_metrics.fast.take_rows import row_numbers, rows_at
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.series import TEXTS
 
@@ -23,7 +23,7 @@ SLOTS = 4  # slots for each judgment in a hash table
 LOOKED_UP = 1 << 16  # rows that are looked up at a time
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ByQuery:
     """The rows of a table of judgments, query by query."""
 

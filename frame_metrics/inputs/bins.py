@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, ratio
 
 QUANTILE = "quantile"  # bins of equally many rows
@@ -16,7 +16,7 @@ POINTS = 50  # at which a mean greatest distance is added up
 ERF = np.frompyfunc(math.erf, 1, 1)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CalibrationBins:
     """Sums over the rows in a bin of equal width of their scores, or of equally many rows, (queries, bins) each."""
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, Rows, spans
 
 MASKED = 63  # up to so many subtopics, a set of them is one integer; with more, each document is a group
 MOST_UNGROUPED = 64  # up to so many relevant documents of a query are not grouped
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Subtopics:
     """The judgments of documents for single subtopics of their queries, document by document.
 
@@ -123,7 +124,7 @@ class Intents(Remembers):
         return Rows(query[order], ranks[order], before[order].astype(np.float64), self._found.n_queries)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Groups:
     """Documents of queries that are relevant to the same subtopics, as long as some of them are left."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from frame_metrics.inputs.cached_arrays import make_read_only
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Pool:
     """The judged documents of the queries of a block, in any order.
 

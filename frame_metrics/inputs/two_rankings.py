@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, Rows, Segmented
 
 
@@ -110,7 +111,7 @@ class TwoRankings(Remembers):
         return OneOrder.of(self)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OneOrder:
     """All documents of two rankings in the order of the first, query after query.
 

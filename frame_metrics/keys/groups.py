@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,11 +10,12 @@ import polars as pl
 from frame_metrics.backends.display import value_text
 from frame_metrics.errors import cut
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Cells:
     """The finest groups of rows or rankings: the segments of each system, or the queries in these.
 
@@ -69,7 +69,7 @@ class Cells:
         return self.segments_by([system] if system else [], order), self.segments_by(by, order)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Segments:
     """Groups of cells with equal values in some key columns, sorted by these values, nulls last.
 
@@ -110,7 +110,7 @@ class Segments:
         return as_text(self.cells.values.select(self.keys), int(self.first[group])) if self.keys else None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Groups:
     """The segments of a result and, with margins, the totals over them, with the order of all in the result."""
 

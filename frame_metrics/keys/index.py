@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.cached_arrays import computed_once
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Cells, drawing_ranks
 from frame_metrics.roles.columns import Columns
@@ -39,7 +40,7 @@ class KeySource(Protocol):
         """Return for some rows those of the caller's frame that hold a key column, ``name`` by the caller."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KeptKeys:
     """Keys that were read, for a process without the rows."""
 
@@ -55,7 +56,7 @@ class KeptKeys:
         return np.append(self.rows[name], NONE)[rows]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KeyValues:
     """The systems, the segments or the queries, by their numbers; values are read when they are asked for."""
 
@@ -92,7 +93,7 @@ class KeyValues:
         return values.sort(self.internal_keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Index:
     """The system, the segment and the query of each ranking."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.keys.groups import as_text, drawing_ranks
 from frame_metrics.stats.agreement import Judgments, codes_of_values, kappa, weighted_kappa
@@ -18,7 +19,7 @@ from frame_metrics.stats.agreement import Judgments, codes_of_values, kappa, wei
 PAIR = ("annotator", "other")  # the columns that name a pair
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Annotated:
     """The documents that each pair of annotators judged in common, pair after pair.
 
@@ -94,7 +95,7 @@ def _paired(who: Array, place: Array, document: Array, rows: Array, *, reference
     return np.repeat(mine, many), theirs[spans(begin, many)]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AnnotatorPairs:
     """The pairs of annotators of a segment, and all annotators together: the rows of the result."""
 

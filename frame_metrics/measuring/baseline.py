@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from frame_metrics.errors import (
     prefix_errors,
 )
 from frame_metrics.inputs import Array, name_of_function
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, as_text
 from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.keys.index import Index
@@ -246,7 +247,7 @@ def name_of_saved(index: Index) -> str:
     return as_text(index.systems.values)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Match:
     """Saved numbers matched to the queries of a frame."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from frame_metrics.data.rank_scores import check_positions, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, SEGMENT_KNOWN, SYSTEM, TIMES
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Cells
 from frame_metrics.measuring.indexed import conventions_of, with_systems
@@ -39,7 +40,7 @@ CLASSES = {"class", "predicted", "matched", "actual"}  # columns of results that
 CASE = ("actual", "predicted", "score")  # columns of a case; cases with equal values are counted together
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Counting(PieceWork):
     """The distinct cases of a piece, with their counts.
 

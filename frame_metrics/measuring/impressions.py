@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from frame_metrics.errors import BadValueError, ColumnError, check_key_names, ch
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import INSIDE, ORDER
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.measuring.pieces import check_relevant_of_pieces, fact_columns, gather, work_of
 from frame_metrics.measuring.work import PieceWork
@@ -167,7 +168,7 @@ def _check_constant(log: Log, table: pl.DataFrame) -> None:
             refuse(name, differs, what, "query_text= names what is the same in an impression")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ClickCounts(PieceWork):
     """Counts of impressions and clicks of each query and document at each rank; they are added up over pieces."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from frame_metrics.hidden import (
     SYSTEM,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.measuring.work import PieceWork
@@ -62,7 +63,7 @@ def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
     return index, table
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KeysOfTable:
     """The rows of the table of all pieces, which hold the keys."""
 

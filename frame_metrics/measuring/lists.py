@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from frame_metrics.fast.codes import codes, n_different, numbers
 from frame_metrics.hidden import DOCS, RANKS
 from frame_metrics.inputs import Array, FullRanking, Lists
 from frame_metrics.inputs.lists import MOST_CELLS
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.metrics.metric import Metric
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 EVERY = 2**62  # a cutoff past all ranks
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Results:
     """The results of lists."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.display import value_text
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, quote
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import all_equal
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.values import Values, filled
@@ -25,7 +25,7 @@ from frame_metrics.stats.averages import cluster_numbers
 ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ByPeople:
     """The values of metrics by people's judgments of some queries, in addition to those by a machine (``proxy=``).
 
@@ -44,7 +44,7 @@ class ByPeople:
         return ByPeople(values, undefined, lay(self.judged), None if self.chance is None else lay(self.chance))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QueryValues:
     """The values of metrics on the queries of one segment, in the order in which random draws go to the queries."""
 
@@ -96,7 +96,7 @@ class QueryValues:
         return [some & ~self.not_compared(metric, pair) for some, pair in zip(known, pairs, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Pairing:
     """The pairs of systems to compare, with their values."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +55,7 @@ from frame_metrics.hidden import (
     ZEROS,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.keys.index import Index
@@ -108,7 +109,7 @@ def check_max_grade(work: Measuring, source: InPieces) -> None:
         check_grades(work.asked, facts_of_pieces(*gather(replace(work, asked=[]), source)))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Measuring(PieceWork):
     """The metrics of each ranking of a piece."""
 

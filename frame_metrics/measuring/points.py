@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,12 +11,13 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import each_scored_block, reached
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, FullConfusion, FullScores
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments
 
 EQUAL = 1e-12  # values that differ by less are equal
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Points:
     """The counts at every threshold, segment after segment, with falling thresholds: a point for each."""
 

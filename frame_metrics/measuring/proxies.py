@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, as_text, groups_of
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
@@ -67,7 +68,7 @@ def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
         students_t()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Both:
     """Values of metrics for every ranking, by people and by a machine."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from frame_metrics.backends.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, FallingRows
 from frame_metrics.measuring.rows import Inputs, class_cells, class_sizes, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
@@ -36,7 +37,7 @@ MetricAndAverage = tuple[str, Metric, str | None]  # a name, its metric, and an 
 Made = Callable[[Array], Drawn]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DrawnGroup:
     """Rows that are resampled together, of one segment or of several."""
 
@@ -44,7 +45,7 @@ class DrawnGroup:
     by_segment: dict[int, tuple[slice, list[Array]]]  # for each segment its units, and their columns, the weight last
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RowDraws:
     """The resampling of rows in segments; a segment of fewer than two rows, or clusters, is not resampled.
 

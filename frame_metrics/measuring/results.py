@@ -15,6 +15,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import check_bool, check_choice, check_ci, check_whole
 from frame_metrics.fast.take_rows import row_numbers
 from frame_metrics.inputs import Array, Lists
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Groups, Segments, groups_of, segments_of
 from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies_of
 from frame_metrics.metrics.names import Asked
@@ -122,7 +123,7 @@ class Wide:
         return average | counts | dict(self.of_metrics(asked, ci))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Averaged:
     """The values of metrics in groups."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
@@ -16,6 +16,7 @@ from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotCo
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
 from frame_metrics.inputs.bins import QUANTILE
 from frame_metrics.inputs.cached_arrays import Remembers
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
@@ -34,7 +35,7 @@ SUM_TOL = 1e-6  # how far the probabilities of a row may be from 1 in sum, becau
 BOOTSTRAP = "pass method='bootstrap'"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Inputs(Remembers):
     """The tables and scores of some segments, from which metrics are computed."""
 
@@ -98,7 +99,7 @@ class Inputs(Remembers):
         return self.by_class
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SegmentValues:
     """The values of a metric in segments."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.saved_numbers import read_saved_numbers
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, quote, type_name
 from frame_metrics.hidden import TIMES
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.leading_zeros import check_zeros_of_parts
 from frame_metrics.measuring.on_cluster import Finish, distributed_answer
@@ -187,7 +188,7 @@ def _read(
     return log, Values(log.index, [], values, every, ~log.answered, **marks, **role_values(log))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Saved(Measuring):
     """The numbers of each ranking of a piece. Metrics are sent as texts, as some are a name and no more."""
 

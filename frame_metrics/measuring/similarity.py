@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, prefix_errors, quote
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, match_saved, no_common_id
 from frame_metrics.measuring.pairs import bases_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, measure_in_pieces, work_of
@@ -66,7 +67,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
     return measure_in_pieces(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Comparing(Measuring):
     """The comparison of each ranking of a piece with each baseline."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import SUMS, UNANSWERED
 from frame_metrics.inputs import Lists
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.pieces import Measuring
@@ -70,7 +71,7 @@ def with_sums_of(values: Values, table: pl.DataFrame, averages: Averages) -> Val
     return with_sums(values, [single, replace(single, representative=np.flatnonzero(summed), sums=numbers)])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Summing(Measuring):
     """Sums over the rankings of each system and segment of a piece."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from frame_metrics.inputs import Array, FullConfusion, Lists, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.lists import Results, join_results
@@ -31,7 +32,7 @@ from frame_metrics.stats.averages import (
 RANKING_FIELDS = ("evaluated", "unanswered", "weight", "cluster", "covariate", "sampling", "with_results")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Values:
     """Values of metrics for every ranking, NaN where undefined: what is left of a log when kernels are done."""
 
@@ -175,7 +176,7 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
     return metric_of_tally, tallies
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Summed:
     """Sums over rankings, from which averages can be computed as from the rankings, to the last bit."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -20,6 +20,7 @@ from frame_metrics.hidden import (
     USED,
     ZEROS,
 )
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.leading_zeros import queries_with_other_zeros
 from frame_metrics.keys.spelling import are_texts
 from frame_metrics.plan.call import Call
@@ -29,7 +30,7 @@ from frame_metrics.roles.columns import Columns
 TEXT_LISTS = pl.List(pl.List(pl.String))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PieceWork(ABC):
     """The computation for each piece of a frame; it can be sent to other processes.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from frame_metrics.inputs import Array, Classes, FullConfusion
+from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import N_COUNTS, REGISTRY, Metric
 from frame_metrics.metrics.shares import SEVERAL, share_marks
 
@@ -16,7 +16,7 @@ PAIRS = ("recall", "specificity"), ("precision", "npv")
 MISTAKES = ("recall", "precision"), ("specificity", "npv")  # those that count one kind of rows right, by what they lack
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MadeOf:
     """The way a metric is made of shares of rows.
 

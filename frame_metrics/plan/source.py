@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from frame_metrics.errors import ColumnError, FrameMetricsError, check_case
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, ROW_CODE, TIMES
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.spelling import check_positive
 from frame_metrics.plan.call import Call
@@ -32,7 +33,7 @@ from frame_metrics.roles.resolve import ROW, SYSTEM
 TYPES_OF_MADE_KEYS = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that are not in the frame, but made
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Source:
     """The rows that were read for a call, and the separate judgments."""
 
@@ -83,10 +84,11 @@ class Source:
         return table, self.judgment_columns
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@record
 class InPieces(Source):
     """A frame that is not in memory, and the separate judgments."""
 
+    _: KW_ONLY
     pieces: Pieces  # the backend's object that processes or counts the rows piece by piece
 
 

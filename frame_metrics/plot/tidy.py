@@ -15,6 +15,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 
 POINTS = 500  # the most points of a line that are drawn; a screen shows no more
 PANELS = 12  # the most panels, or small multiples, of a picture
@@ -51,7 +52,7 @@ class Key:
         return ", ".join(self.columns)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Tidy:
     """A frame read for a picture: the columns that the picture knows and, for keys, the texts "color" and "facet"."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.chosen_rows import foremost, places_of
 from frame_metrics.report.pairs import PAIRS, Pairs
@@ -18,7 +19,7 @@ SYSTEMS = 2  # the most systems whose queries are shown
 NAMES = "name"  # the order of systems as verbs return them
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Question:
     """The question of a report: the metrics, the columns that name what is measured, and the caller's choices."""
 
@@ -83,7 +84,7 @@ class Question:
         return frame["baseline" if of_pairs else str(self.system)].to_list()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Basis:
     """The basis of the figures, which stands under the title and among the conventions."""
 
@@ -94,7 +95,7 @@ class Basis:
     versions: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Compared:
     """The comparisons of systems, or of arms; what could not be compared is None."""
 
@@ -112,7 +113,7 @@ class Compared:
         return [] if self.differences is None else [*dict.fromkeys(self.differences["baseline"])]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ranked:
     """A query that a report shows, and its results."""
 
@@ -125,7 +126,7 @@ class Ranked:
     explained: str = ""  # the metric that explain() took apart
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SingleQueries:
     """The values of single queries, by the first metric."""
 
@@ -136,7 +137,7 @@ class SingleQueries:
     undefined: int = 0  # number of rankings without a value, which are neither best nor worst
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Decisions:
     """The decisions about rows without a query."""
 
@@ -160,7 +161,7 @@ class Decisions:
         return frame.with_columns(pl.col("predicted", "actual").replace_strict(words, return_dtype=pl.String))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Content(Question):
     """The question and all answers to it that a report shows. Frames are those of the verbs, as polars."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from frame_metrics.inputs.records import record
 from frame_metrics.report.cells import sign_of
 
 PAIRS, MOST_MOVED = 3, 5  # the most pairs of systems whose moved queries are shown; and queries in each direction
 MOST_LOSERS = 10  # the most queries that are listed as those that lost most
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Pairs:
     """The pairs that are drawn and listed, those of the best systems."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.roles.columns import Columns, roles_where
 from frame_metrics.roles.scale import Scale, least_relevant_grade
@@ -21,7 +22,7 @@ OF_ROWS_ALONE = roles_where(lambda role: role.describes == ("row",))
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Conventions:
     """The conventions of a call, as given or by default."""
 

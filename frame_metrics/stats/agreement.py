@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
@@ -59,7 +59,7 @@ def codes_of_values(values: Array, distinct: Array) -> Array:
     return np.searchsorted(distinct, values).astype(np.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Judgments:
     """Judgments by groups of two or more annotators; a document that two groups judged is two documents here."""
 

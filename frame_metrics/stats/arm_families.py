@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.arms import DOMINANT, MIN_UNITS_FOR_WELCH
 from frame_metrics.stats.distances import Distance, distances
@@ -25,7 +25,7 @@ UNITS_PER_KIND_AND_ARM = 5  # units that are drawn in the time in which the numb
 CACHED = 1 << 15  # units that are drawn together
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ArmUnits:
     """Units of several arms, each in one of them, and metrics that are defined for the same ones."""
 
@@ -49,7 +49,7 @@ class ArmUnits:
         return np.sort(np.bincount(self.arm))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ArmFamilyTests:
     """The p-values and quantiles of families of arms."""
 
@@ -96,7 +96,7 @@ def exchange_families(
     return ArmFamilyTests([one.adjusted(found) for one in each], found.n_errors(level))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Exchanges:
     """Random exchanges of the units of a block."""
 

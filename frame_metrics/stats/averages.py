@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 
 from frame_metrics import threads
 from frame_metrics.inputs import Array, FullConfusion, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import quantile_level, quantile_within
 from frame_metrics.stats.resampling import resampled
@@ -21,7 +22,7 @@ FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Tally:
     """An average of a metric, as columns that are summed over queries and a function of the sums."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from frame_metrics.inputs import Array, FullScores, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.exact import normal_quantile
 
@@ -135,7 +134,7 @@ def area_between(area: Array, variance: Array, positives: Array, negatives: Arra
     return np.where(known, np.where(area == [[0], [1]], area, inner), np.nan)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Areas:
     """Areas under ROC curves, with what their intervals need, shape (areas,) each."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.units import KINDS, linear, of_kinds
@@ -18,7 +18,7 @@ EXPECTED = 30  # units of the smaller arm with a rare value, below which the pla
 LEFT = 1e-14  # a variance below this share of the squares that it is left of is only rounding
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Distance:
     """The distance of the means of two arms in one metric, in standard errors, for units in any arms.
 

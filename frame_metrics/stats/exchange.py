@@ -10,6 +10,7 @@ from math import comb
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.distances import Distance, DistanceOfMarks, distances, over_strata, plain_over
 from frame_metrics.stats.kinds import MOST_DRAWN_SINGLY, UNITS_PER_KIND, DrawnSums, Kinds, random_marks
@@ -27,7 +28,7 @@ STATISTIC_TOL = 1e-9  # statistics that differ relatively by less are equal: the
 FIRST_EXCHANGES, LIKELY_P = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Layer:
     """The units of a stratum, among which an exchange chooses those of one arm; all, where there are no strata."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, p_value_of_count
 from frame_metrics.stats.significance import CLOSE, Tick, variance_left
@@ -18,7 +19,7 @@ ROUNDED = 1e-14  # share of the mean size of differences from which they are mad
 SLACK = 1e-9  # relative tolerance of rounded numbers; t is infinite if u**2 is the number of units but for this
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OfSides:
     """The systems whose differences the columns are.
 
@@ -40,7 +41,7 @@ class OfSides:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FlipBlock:
     """Columns of paired differences whose units are flipped together, as those of a segment."""
 
@@ -100,7 +101,7 @@ def _norm(sums: Array) -> Array:
     return np.sqrt((sums**2).sum(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Maxima:
     """The greatest statistics of the columns of each family, in each flip of the signs of all units."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.stats.averages import (
     FLOOR,
     Tally,
@@ -118,7 +119,7 @@ def _of_draws(average: Tally, members: Array, sums: Array) -> Array:
     return average.finish(sums) if np.isnan(whole).any() else average.raw(sums)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SeenUnits:
     """The units behind an average, and its interval if a formula gives it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.resampling import MIN_REPEATS, merge_equal_rows, sums_drawn
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
@@ -15,7 +16,7 @@ UNITS_PER_KIND = 10  # units that are drawn in the time in which the number of o
 MOST_DRAWN_SINGLY = 10_000  # units from which they are not drawn one by one, where that can be helped
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Kinds:
     """The units of some arms by the numbers that they hold.
 
@@ -64,7 +65,7 @@ class Kinds:
         return len(self.times) - self.common - self.small
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DrawnSums:
     """Sums over units that are drawn at random."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import erfc, sqrt
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.arms import (
     PLAIN,
@@ -35,7 +35,7 @@ COLUMNS_AT_ONCE = 32  # of differences that are flipped at a time
 SWAPPED = (0, 2, 1, 3)  # the counts of two systems in the other order
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Shifted:
     """Differences of two systems, above 0 for the better, and the margins that they are compared with.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import averages_within, sums_within, tally
 from frame_metrics.stats.exact import expanded_level
@@ -51,7 +51,7 @@ def decompose(size: Array, total: Array) -> Array:
     return np.array([mix + inside, mix, inside])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Grouping:
     """Groups of segments: each by itself, or those with one value in some columns."""
 
@@ -63,7 +63,7 @@ class Grouping:
         return np.asarray(each @ (self.group_of[:, None] == np.arange(self.n)))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TwoMixes:
     """The queries of two arms that a metric is defined for, in the order of random draws."""
 

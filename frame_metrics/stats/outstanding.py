@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exchange import LIKELY_P, STATISTIC_TOL
 from frame_metrics.stats.offsets import offsets
@@ -74,7 +75,7 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     return Outstanding(int(compared.names[some[first]]), p, len(some))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LabelledUnits:
     """The units of segments, in an order that depends neither on names nor on the order of the rows.
 

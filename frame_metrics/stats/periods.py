@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exact import student
 from frame_metrics.stats.significance import CLOSE, adjusted
@@ -35,7 +36,7 @@ class Course:
     after: float  # the level from it on; of a trend the end of the line
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Periods:
     """The means of periods, and when they are.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.threads import in_threads
 
 NUMBERS_AT_ONCE = 1 << 20  # random numbers that are drawn together
@@ -18,7 +18,7 @@ ROUNDED = 1e-12  # relative differences between resamples that rounding makes
 MIN_REPEATS = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Units:
     """Rows to resample; equal rows are one unit, and units are sorted by their values, column by column."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.distances import DistanceOfMarks, absolute, in_errors
 from frame_metrics.stats.resampling import sums_drawn
@@ -41,7 +40,7 @@ def studentised(arms: Arms) -> tuple[DistanceOfMarks, int]:
     return distance, max(flat.shape)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ArmSums:
     """The sums of an arm in each draw: of products of the numbers that a row holds, y, w, 1 and x if there is one."""
 
@@ -76,7 +75,7 @@ class ArmSums:
         return np.stack([nothing, nothing, -self.products[..., 3, 2] / self.n**2, 1 / self.n], axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Exchange:
     """Two arms in each draw."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from frame_metrics.errors import NotComputableError, import_needed
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, all_equal, ratio
 from frame_metrics.stats.averages import resampled_means, sums_within
 from frame_metrics.stats.exact import expanded_level, t_quantile
@@ -44,7 +44,7 @@ def weighted_values(values: Array, weight: Array | None) -> Array:
     return values if weight is None else values * weight[:, None]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SpreadOfPairs:
     """Effect sizes and standard errors of the means of paired differences, before anything is drawn."""
 

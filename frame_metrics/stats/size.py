@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from math import ceil, lgamma, log
 from statistics import NormalDist
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import resampled
@@ -59,7 +59,7 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int, share: float =
     return np.where(np.isfinite(found[0]), found, np.nan)  # a unit that is drawn twice counts as two units
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Proxied:
     """The variances in a pilot in which people judged some units, and a machine all."""
 

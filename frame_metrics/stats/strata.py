@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE, MIN_UNITS
 from frame_metrics.stats.units import MIN_DIFFERING, SKEWED, Arms, few_differ
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Strata:
     """The units of two arms by stratum, with two units of each arm in each: what ``Arms`` has, within strata.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.byte_sums import BITS, chosen_sums
 
@@ -92,7 +92,7 @@ def _normal_without(deviations: Array, share: float) -> Array:
     return np.asarray((~some | ((skewness <= SKEWNESS) & (kurtosis <= KURTOSIS))).all(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NormalSums:
     """Sums over random subsets of units, none of which is large: drawn as normal numbers.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.offsets import offsets
@@ -20,7 +21,7 @@ MIN_DIFFERING = 10
 SKEWED = 20  # the same at many looks, of values of more than two kinds, whose size adds to the chance
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Arms:
     """The units of two arms, queries or clusters of queries, in the order of random draws.
 

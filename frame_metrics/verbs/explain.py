@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from frame_metrics.data.judgments import JudgmentTable
 from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_key_names, closest, cut
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.pieces import fact_columns, system_numbers, work_of
@@ -77,7 +78,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     return answer_of(call, compute, lambda _: SCHEMA, keys=keys, in_pieces=True)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Explaining(PieceWork):
     """The explanation of some queries of a frame in pieces; their rows are the whole piece."""
 

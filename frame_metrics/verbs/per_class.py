@@ -13,6 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_choice, check_key_names, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring import rows as pooled_rows
 from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
@@ -91,7 +92,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Lines:
     """The values of metrics by line; the lines of a segment are its classes, then the averages over classes."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.saved_values import asked_of, named_in, saved_values_of
@@ -119,7 +120,7 @@ def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
     return table if fail_on is None else given.backend.collected(table)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Auditor:
     """An audit of a source: its methods run the checks, on all rows of a frame or on its pieces."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from frame_metrics.data.cases import n_marked
 from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError, bad_rows_message
 from frame_metrics.hidden import FRAME, ORDER, RESULTS_LEFT, ROWS_LEFT, TIMES, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.series import NO_NUMBERS
@@ -53,7 +53,7 @@ def is_row_check(name: str) -> bool:
     return name in (*ROW_CHECKS, *COLUMN_CHECKS, UNREAD) or (bool(values) and what in OF_VALUES)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Readable:
     """The rows of a source that have no errors, and the result of a function of them."""
 

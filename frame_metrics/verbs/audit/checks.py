@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -14,6 +13,7 @@ from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import SortedView
 from frame_metrics.inputs import Array, FullRanking
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, mark_codes
 from frame_metrics.inputs.scores import FullScores, sorted_levels
 from frame_metrics.keys.groups import Segments, as_text
@@ -192,7 +192,7 @@ def segments(keys: Keys) -> Seen | None:
     return Seen(keys.segments) if keys.columns.by else None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RankedBlock:
     """A block of rankings: its sorted rows, and the ``FullRanking`` that kernels read."""
 
@@ -275,7 +275,7 @@ AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Counted:
     """A log, and what was counted in its rankings."""
 

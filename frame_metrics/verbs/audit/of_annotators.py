@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import polars as pl
 from frame_metrics.data.log import Log
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import as_text
 from frame_metrics.measuring.annotators import pair_annotators
 from frame_metrics.roles.columns import judgment_columns_in
@@ -56,7 +56,7 @@ def documents_judged_more_than_once(documents: Documents) -> Seen:
     return Seen(len(again), len(documents.table), as_text(again.select(documents.keys)) if len(again) else None, words)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Annotators:
     """The agreement of each two annotators."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.columns import Columns
@@ -29,7 +29,7 @@ def _in_several(search: Array, segment: Array) -> Array:
     return least[search] < most[search]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Parts:
     """The rankings of searches that are in several segments, by search and then by their first ranks.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -15,13 +14,14 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, undecided_shares
 from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import SURE, Counted, Seen, check, in_unit
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Grades(GradeFacts):
     """The grades of rows without a query and without labels."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, named_as_text, segments_of
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -22,7 +23,7 @@ SHARE_TO_NAME = 0.5  # a segment that lost more than this share of its rows is n
 NAMED = 3  # the most segments that are named
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Unlabelled:
     """Rows, some of which have no label, and what becomes of these."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.proxies import Both, members_of, side_by_side
 from frame_metrics.metrics.names import read
@@ -25,7 +25,7 @@ NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top,
 CHOSEN = "chosen"  # what to_judge calls such a column
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Sides:
     """Judgments by people and a machine of the first results of each ranking."""
 

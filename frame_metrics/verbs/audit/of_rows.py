@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from frame_metrics.data.classes import UNKNOWN, distinct_values, unmatched_error
 from frame_metrics.errors import closest, listed
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array, FullConfusion, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.keys.groups import segments_of
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
@@ -74,7 +75,7 @@ def no_positive_in_any_row(positives: Positives) -> Seen | None:
     return Seen(rows, rows) if rows and not any(mark.any() for mark in positives.marks) else None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Pooled:
     """Rows with decisions or scores, and the inputs of their metrics, pooled in each segment."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.fast.codes import numbers
 from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, OF_LOG, ORDER, SIDE, SYSTEM, TIMES
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.indexed import indexed
@@ -32,7 +33,7 @@ from frame_metrics.verbs.audit.of_rows import about_sides
 from frame_metrics.verbs.audit.of_spelling import about_positive
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Audited:
     """A log in the form that checks read, from one frame or from all its pieces."""
 
@@ -55,7 +56,7 @@ def decided(call: Call) -> bool:
     return call.columns.predicted is not None or call.conventions.threshold is not None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Auditing(PieceWork):
     """The work on each piece of an audit: a row of counts for each ranking, then rows with the notes of the piece."""
 
@@ -112,7 +113,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
     return pl.DataFrame(notes, schema=NOTES, orient="row").select(pl.struct(pl.all()).alias(NOTE))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CountingReadable(Counting):
     """The work on each piece that counts equal rows, among those that have no errors."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import RankOrder, SortedView
 from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check_choice, check_key_names
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.measuring.pieces import Measuring, measure_in_pieces, work_of
 from frame_metrics.measuring.queries import check_grades, lacks_scale, measure_rankings
 from frame_metrics.measuring.results import averaged, query_rows
@@ -93,7 +94,7 @@ def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
             raise NotComputableError(f"{option} of unjudged rows; pass of='unjudged', or leave it out")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Bounding(Measuring):
     """The stacked values of each ranking of a piece, see ``STACKED``."""
 

@@ -7,7 +7,7 @@ docs/developers/bounds_proofs.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from frame_metrics.errors import BadValueError, ColumnError, NotComputableError,
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, FullConfusion, Rows
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import is_frame
@@ -124,7 +125,7 @@ def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool
     return (metric.adds is True or metric.name in RATIOS) and metric.average is None and not decided
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WeightsOfUnjudged:
     """The weights of unjudged documents in a metric of some rankings, or in its difference from a baseline."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,6 +22,7 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.hidden import ORDER, SYSTEM, THERE
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.pieces import fact_columns, gather, work_of
 from frame_metrics.measuring.queries import check_grades, measure_rankings
@@ -119,7 +119,7 @@ def _keys(table: pl.DataFrame, log: Log, keys: Sequence[str]) -> dict[str, Any]:
     return {name: named[name] for name in keys}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Unjudged(PieceWork):
     """The unjudged documents of a piece that rank highest."""
 

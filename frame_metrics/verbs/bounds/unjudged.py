@@ -6,7 +6,7 @@ The proofs of these formulas are in docs/developers/bounds_proofs.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullConfusion, FullRanking, Rows, gain_of, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
@@ -256,7 +257,7 @@ def _ndcg(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | Non
     return Gains.of(ratio, ratio.start, weights, _n_open(run, unjudged) - rows.count + n_elsewhere).bounds()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ratio:
     """The parts of a metric that is a sum of discounted gains, divided by the same sum of the ideal ranking."""
 
@@ -285,7 +286,7 @@ def ratio_of(metric: Metric, run: FullRanking, top: float | None) -> Ratio:
     return Ratio(levels, start, partial(_discount, metric), _steps(run.ideal(gain), levels), metric.k)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Gains:
     """The weights of unjudged documents and the ideal that their gains raise, from which bounds of a ratio follow.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -12,6 +12,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, segments_of
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
@@ -47,7 +48,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
     return pairs_compared(asked, arms.segments, arms.arms, pairs, options, splits.with_split_columns(arms.rows))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ArmRows:
     """The rows of arms, where each arm in each segment is a group, and the metrics to compare."""
 

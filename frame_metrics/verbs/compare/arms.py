@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import every_segment, name_of_saved, read_saved, same_query, same_segment
@@ -72,7 +73,7 @@ class SummedUnits(NamedTuple):
     clustered: bool  # whether some row has several queries
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ArmValues:
     """The values of metrics on the evaluated queries, segment after segment; each query is of one arm."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from frame_metrics.backends.progress import Tick
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.stats.arm_families import ArmUnits, exchange_families
 from frame_metrics.stats.significance import MIN_UNITS
 from frame_metrics.verbs.compare.differences import Pair
@@ -18,7 +19,7 @@ from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 Place = tuple[int, int]  # a segment and a metric
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BlockOfArms:
     """The units of all arms of a segment on some metrics, and what they are called."""
 

@@ -14,6 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import progress
 from frame_metrics.errors import ColumnError, NotComputableError, check_key_names
 from frame_metrics.inputs import Array, Lists
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import groups_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues
 from frame_metrics.measuring.results import EvaluateOptions, averaged, float_column
@@ -86,7 +87,7 @@ def _check(call: Call, asked: Asked) -> None:
             raise NotComputableError(f"{name} {what}, and leaderboard() needs metrics of single queries")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Standing:
     """The systems of a segment by what pairs say of them in each metric, shape (metrics, systems) but for the last."""
 

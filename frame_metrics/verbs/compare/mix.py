@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.backends.progress import Tick, progress
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.results import float_column, integer_column, labels
@@ -43,7 +43,7 @@ def schema_of_parts(columns: Columns, *, saved: bool) -> Callable[[dict[str, Any
     return schema
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Totals:
     """Segments and totals over them: by one column each, if there are several, then over all."""
 

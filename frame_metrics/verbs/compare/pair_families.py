@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from frame_metrics.backends.progress import Tick
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.stats.averages import cluster_numbers
 from frame_metrics.stats.families import FlipBlock, OfSides, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
@@ -20,7 +21,7 @@ from frame_metrics.verbs.compare.pair_groups import PairGroup
 MIN_PAIRS_PER_SYSTEM = 2  # times as many pairs as systems, from which on the values of systems are flipped
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FamilyTests:
     """The p-values and quantiles of the families of some groups."""
 

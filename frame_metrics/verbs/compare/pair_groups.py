@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.measuring.pairs import QueryValues
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.significance import SpreadOfPairs, spread_of_pairs
@@ -24,7 +25,7 @@ def range_of_metric(metric: Metric, values: Array) -> tuple[float, float]:
     return (least, most) if inside else (np.nan, np.nan)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PairDifferences:
     """The differences of a pair of systems on one metric, and the row of the result that they belong to."""
 
@@ -39,7 +40,7 @@ class PairDifferences:
     ends: tuple[float, float]  # the least and the greatest possible mean
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PairGroup:
     """Pairs of systems on the same queries of a segment."""
 

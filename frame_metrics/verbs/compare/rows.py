@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
@@ -114,7 +115,7 @@ def _stacked(cases: Cases, rows: Sequence[pl.DataFrame], asked: Asked) -> Inputs
     return inputs_of(replace(cases, rows=stacked), segments, [metric for _, metric in asked])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RowComparison:
     """The comparison of two systems on the same rows, or of one system with chance."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ import polars as pl
 from frame_metrics.errors import BadValueError, NotComputableError, listed, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments
 from frame_metrics.measuring.split import MISMATCH_P, shares_of, units_of_rows, word_for
 from frame_metrics.measuring.values import Values
@@ -24,7 +24,7 @@ RowsOfPair: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of 
 SHARE_TO_NOTE = 0.8  # from this share of an arm's queries on, a note says that the other arm has them too
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Splits:
     """The units of all arms in each segment."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import Segments, named_as_text
 from frame_metrics.measuring.split import word_for
 from frame_metrics.roles.columns import Columns
@@ -77,7 +77,7 @@ def check_exchanged(arms: Arms | Strata, columns: Columns, options: Any) -> None
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class StrataOfQueries:
     """The strata of a log, and that of each query that is evaluated."""
 
