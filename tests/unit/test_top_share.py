@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, Ranking, metrics
+from frame_metrics import IRM, ColumnError, NotComputableError, Ranking, metrics
 from helpers import KINDS, as_kind, as_polars
 from refusals import check
 
@@ -302,3 +302,15 @@ LISTS.irm(query="q", score="s", propensity="p").evaluate("precision(top=0.1)")
 def test_what_is_refused() -> None:
     """A share of rows has no weights, and no differences of systems; of rankings it is no place for bounds."""
     check(REFUSALS, globals())
+
+
+def test_a_cutoff_without_a_query_and_a_curve_of_lift_lead_to_what_is_meant() -> None:
+    """The share of the first rows, and a row for each threshold."""
+    offer = r"and the query is missing; .* there is lift\(top=0.1\), of the top tenth, and top=2 / the number of rows"
+    with pytest.raises(ColumnError, match=offer):
+        SCORED.evaluate("lift@2")
+    assert SCORED.evaluate(metrics.lift(top=2 / len(ROWS)))["value"].to_list() == [pytest.approx(0.75 / 0.3)]
+    assert len(SCORED.evaluate("lift(top=0.1)"))
+    with pytest.raises(NotComputableError, match=r"'lift' at each threshold is thresholds\('lift'\)"):
+        SCORED.curve("lift")
+    assert "lift" in SCORED.thresholds("lift").columns
