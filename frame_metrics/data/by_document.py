@@ -27,14 +27,14 @@ class ByDocument:
     systems: Segments  # sorted by name
     segments: Segments
     # A document in two segments counts as two.
-    place: Array  # the row of ``cases`` that a system has of a document, -1 for none, shape (documents, systems)
+    case_row: Array  # the row of ``cases`` that a system has of a document, -1 for none, shape (documents, systems)
     segment: Array  # the number of each document's segment, shape (documents,)
 
     @cached_property
     def _by_segment(self) -> list[Array]:
         """The numbers of the documents of each segment."""
         if len(self.segments) == 1:
-            return [np.arange(len(self.segment), dtype=self.place.dtype)]
+            return [np.arange(len(self.segment), dtype=self.case_row.dtype)]
         order = np.argsort(self.segment, kind="stable")
         return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
 
@@ -52,7 +52,7 @@ class ByDocument:
         that only one of them has. The system that is first by name comes first, whichever is the baseline.
         """
         documents = self._by_segment[segment]
-        first, second = (self.place[documents, system] for system in sorted(pair))
+        first, second = (self.case_row[documents, system] for system in sorted(pair))
         both, columns = (first >= 0) & (second >= 0), self.cases.rows.drop("cell", "row")
         alone = columns[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
         rows = [columns[at[both]] for at in (first, second)]
@@ -75,17 +75,17 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
     code, first = codes(ids, ids.columns)
     kind = np.int32 if len(rows) < 1 << 31 else np.int64
     # The row of each system about each document, -1 for none: two rows of one cell overwrite each other, and are found.
-    place, system = np.full((len(first), len(systems)), -1, kind), systems.place.astype(np.int32)[cell]
-    place[code, system] = np.arange(len(rows), dtype=kind)
-    if np.count_nonzero(place >= 0) < len(rows):
+    case_row, system = np.full((len(first), len(systems)), -1, kind), systems.place.astype(np.int32)[cell]
+    case_row[code, system] = np.arange(len(rows), dtype=kind)
+    if np.count_nonzero(case_row >= 0) < len(rows):
         _refuse_repeated(code * len(systems) + system, cases, frame)
-    if len(rows) and len(systems) > 1 and not ((place >= 0).sum(axis=1) > 1).any():
+    if len(rows) and len(systems) > 1 and not ((case_row >= 0).sum(axis=1) > 1).any():
         raise NotComputableError(
             f"{columns.doc}: no document has rows of two systems, and compare() pairs rows by document; "
             "are its ids those of what the systems decide about?"
         )
     _check_agreement(code, first, cases, frame)
-    return ByDocument(cases, systems, segments, place, segments.place[cell[first]])
+    return ByDocument(cases, systems, segments, case_row, segments.place[cell[first]])
 
 
 def _refuse_repeated(key: Array, cases: Cases, frame: pl.DataFrame) -> None:

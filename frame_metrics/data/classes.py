@@ -34,7 +34,7 @@ from frame_metrics.roles.series import (
     same_as,
 )
 
-UNKNOWN = "drop them, or make them null and pass unjudged="  # what to do about labels without a query
+NULL_IF_UNJUDGED = "drop them, or make them null and pass unjudged="  # what to do about labels without a query
 GRADES_OF_A_SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
 # Ways out for numbers with fractions in labels and in predictions, of several classes; ``classes=`` makes them classes.
@@ -80,7 +80,7 @@ def labels_and_predictions(
     label, predicted = (
         None if column is None else _side(frame[column], null, None if listed else way)
         for column, null, way in (
-            (columns.label, UNKNOWN, LABELS_ARE_NO_CLASSES),
+            (columns.label, NULL_IF_UNJUDGED, LABELS_ARE_NO_CLASSES),
             (columns.predicted, DROP_OR_NULL, PREDICTIONS_ARE_NO_CLASSES),
         )
     )
@@ -137,7 +137,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     """Return 1 for relevant rows, 0 for others, null for unjudged ones; by the label, else by the grade."""
     if label is not None:
         return label_column(label, str(columns.label), conventions.positive)
-    grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale, UNKNOWN)
+    grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale, NULL_IF_UNJUDGED)
     count = role_columns(frame, columns, ("count",))["count"] if columns.count else None
     there = grade if count is None else grade.filter(count > 0)
     marks = shares_among(grade)

@@ -36,11 +36,11 @@ class KeyRows:
             own = pl.concat([own.select(keys), self.empty_queries.select(keys)])
         if self.separate_judgments is None or not (rows >= n).any():
             return rows_at(own, keys, rows)
-        place = n + np.searchsorted(self.separate_judgments.row, np.maximum(rows - n, 0))
+        position = n + np.searchsorted(self.separate_judgments.row, np.maximum(rows - n, 0))
         names = self.separate_judgments.queries
         unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
         both = pl.concat([own.select(keys), names.with_columns(unknown).select(keys)])
-        return both[np.where(rows < n, rows, place)]
+        return both[np.where(rows < n, rows, position)]
 
     def key_rows(self, name: str, rows: Array) -> Array:
         """Return rows of the caller's frame with the values of a key column, which only judgments may have."""

@@ -64,8 +64,8 @@ class Log(Facts, Remembers):
     def with_results(self) -> Array:
         """True for rankings with results, shape (rankings,)."""
         rankings = self.grid.rankings
-        place = rankings.values.get("rank", rankings.values.get("score"))
-        return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0
+        ordered_by = rankings.values.get("rank", rankings.values.get("score"))
+        return (rankings.lengths if ordered_by is None else rankings.count(~np.isnan(ordered_by))) > 0
 
     @computed_once
     def judgments(self) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from frame_metrics.hidden import (
     SIZES,
     SPELLED,
 )
-from frame_metrics.keys.spelling import SIDES, check_positive
+from frame_metrics.keys.spelling import LABELS_AND_PREDICTIONS, check_positive
 
 
 def has_single_rows(log: Facts) -> bool:
@@ -94,5 +94,5 @@ def check_positive_in(table: pl.DataFrame, word: str | None) -> None:
     """Raise if ``positive=`` is written otherwise than the values, by the facts of all pieces."""
     if word is not None:
         pieces = table[SPELLED].drop_nulls().to_list()
-        sides = [[own for piece in pieces for own in piece[at : at + 1]] for at in range(len(SIDES))]
+        sides = [[own for piece in pieces for own in piece[at : at + 1]] for at in range(len(LABELS_AND_PREDICTIONS))]
         check_positive([sorted({one for own in side for one in own}) for side in sides], word)

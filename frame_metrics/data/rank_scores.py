@@ -46,7 +46,7 @@ def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.S
         score = rankings.values["score"][rankings.places(some)].astype(np.float64)
         scores = pl.DataFrame({"ranking": np.repeat(some, rankings.lengths[some]), "score": score})
         one = pl.col("score")
-        place = one + (one.min() == 0)
+        from_1 = one + (one.min() == 0)
         # Ranks are whole, from 1 or 0, and each occurs once, or equal scores share one.
         each = (
             scores.filter(one.is_not_nan())
@@ -56,11 +56,11 @@ def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.S
                 several=one.max() > one.min(),
                 alone=(one == one.floor()).all()
                 & ((one.min() >= 1) | ((one.min() == 0) & (one.max() == pl.len() - 1))),
-                shared=pl.any_horizontal((place == place.rank(method)).all() for method in SHARED),
+                shared=pl.any_horizontal((from_1 == from_1.rank(method)).all() for method in SHARED),
             )
         )
-        is_place = pl.when("once").then("alone").otherwise("shared")
-        if not each.select(is_place.all()).item():
+        is_rank = pl.when("once").then("alone").otherwise("shared")
+        if not each.select(is_rank.all()).item():
             found[1].add(name)
         elif each.select((pl.col("once") | pl.col("several")).any()).item():  # if all are equal, they tell nothing
             found[0].add(name)

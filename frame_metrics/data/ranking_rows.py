@@ -45,17 +45,17 @@ class RankingRows:
         begin = int(starts[0]) if len(starts) else 0
         return slice(begin, begin + int(lengths.sum()))
 
-    def with_empty_rankings(self, queries: pl.DataFrame, place: Array) -> RankingRows:
-        """Return these rankings and, for each row of ``queries``, a ranking without rows, ordered by ``place``.
+    def with_empty_rankings(self, queries: pl.DataFrame, sort_key: Array) -> RankingRows:
+        """Return these rankings and, for each row of ``queries``, a ranking without rows, ordered by ``sort_key``.
 
         Parameters
         ----------
         queries : a row for each query without results.
-        place : a sort key of each row of the log, then of each row of ``queries``: its place in the caller's frame.
+        sort_key : a sort key of each row of the log, then of each row of ``queries``: its place in the caller's frame.
         """
-        n, m = len(place) - len(queries), len(self.first_row)
+        n, m = len(sort_key) - len(queries), len(self.first_row)
         first = np.append(self.first_row, n + np.arange(len(queries)))
-        order = np.argsort(place[first], kind="stable")
+        order = np.argsort(sort_key[first], kind="stable")
         lengths = np.append(self.lengths, np.zeros(len(queries), np.int64))[order]
         nothing = np.full(m, np.nan)
         columns = {

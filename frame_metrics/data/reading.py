@@ -298,10 +298,10 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
         return log, None, None
     system, by, query = columns.internal_by_role
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
-    place = next((name for name in ("rank", "score") if name in log.columns), None)
+    ordered_by = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")
-    if place:
-        rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
+    if ordered_by:
+        rows = rows.sort(ordered_by, descending=ordered_by == "score", nulls_last=True, maintain_order=True)
     kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
     if len(kept) == len(log):
         return log, None, None
@@ -310,7 +310,10 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     for one, other in zip(least, most, strict=True):
         what, remedy = "repeat a document of their query with another judgment", "keep one of each"
         refuse(
-            columns.doc, one != other, what, f"{remedy}, or {columns.asked_again_text}" if place == "rank" else remedy
+            columns.doc,
+            one != other,
+            what,
+            f"{remedy}, or {columns.asked_again_text}" if ordered_by == "rank" else remedy,
         )
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)

@@ -87,8 +87,8 @@ def crossed(cases: Cases, segments: Segments) -> Crossed:
     if cases.summed:
         summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
         amount = summed.sort("cell")["weight"].to_numpy()
-    place, found = np.divmod(at, width)
-    return Crossed(*np.divmod(place, cases.k), found, amount, shape)
+    segment_class, found = np.divmod(at, width)
+    return Crossed(*np.divmod(segment_class, cases.k), found, amount, shape)
 
 
 def each_scored_block(cases: Cases, segments: Segments, work: Callable[[Array, FullScores], None]) -> None:
@@ -100,21 +100,21 @@ def each_scored_block(cases: Cases, segments: Segments, work: Callable[[Array, F
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
     # Lay the rows out segment by segment.
     if segments.keys:
-        place = segments.of(rows)
+        segment = segments.of(rows)
         first, starts, lengths, _, laid_out = group_rows(
-            rows.with_columns(segment=pl.Series(place)), ["segment"], columns
+            rows.with_columns(segment=pl.Series(segment)), ["segment"], columns
         )
-        place = place[first]
+        segment = segment[first]
     else:
         _, starts, lengths, _, laid_out = group_rows(rows, [], columns)
-        place = np.zeros(len(lengths), np.int64)
+        segment = np.zeros(len(lengths), np.int64)
 
     def block(part: slice | Array) -> None:
         length, start = lengths[part], starts[part]
         one = len(length) == 1
         at = slice(int(start[0]), int(start[0] + length[0])) if one else spans(start, length)
         values = {name: laid_out[name][at] for name in columns}
-        work(place[part], _sorted_levels(values["score"], values["actual"], values.get("weight"), length))
+        work(segment[part], _sorted_levels(values["score"], values["actual"], values.get("weight"), length))
 
     if len(lengths):
         each_block(lengths, block)
@@ -229,9 +229,9 @@ def class_scores(cases: Cases, segments: Segments) -> ClassScores:
 
     The classes of a segment are those of its rows, or those that ``classes=`` names.
     """
-    place = segments.of(cases.rows)
-    order = np.argsort(place, kind="stable")
+    segment = segments.of(cases.rows)
+    order = np.argsort(segment, kind="stable")
     score, actual = rows_of_class_scores(cases)
-    weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(place))
+    weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(segment))
     seen = None if cases.conventions.classes is None else np.ones((len(segments), cases.k), bool)
-    return ClassScores(place[order], actual[order], score[order], weight[order], len(segments), seen)
+    return ClassScores(segment[order], actual[order], score[order], weight[order], len(segments), seen)

@@ -132,8 +132,8 @@ def unfold(
     table = tables[0]
     if len(tables) > 1:
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
-        place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
-        table = pl.concat(tables, how="diagonal").with_columns(place)
+        sort_keys = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
+        table = pl.concat(tables, how="diagonal").with_columns(sort_keys)
     origin, nested = np.concatenate(rows), judgment_rows is not None
     if judgment_rows is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
         origin = np.append(origin, judgment_rows + (0 if columns.relevant else len(frame)))
@@ -214,9 +214,9 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
     for other, its in others:
         if (odd := np.flatnonzero(its != length)).size:
             row = int(odd[0])
-            place = frame[ORDER][row] if ORDER in frame.columns else row
+            row_number = frame[ORDER][row] if ORDER in frame.columns else row
             ids = other in judgments and frame[other].dtype == frame[name].dtype
-            here = f"row {place} has {length[row]} in {name} and {its[row]} in {other}"
+            here = f"row {row_number} has {length[row]} in {name} and {its[row]} in {other}"
             way = f"; if {other} holds the relevant documents, pass relevant={other!r} in its place" * ids
             raise bad_rows(
                 f"{name} and {other}",

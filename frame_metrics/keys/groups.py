@@ -35,8 +35,8 @@ class Cells:
         if not self.values.width:
             return {}
         last = pl.lit(len(self.n), pl.Int64)
-        places = (pl.col(name).rank("dense").cast(pl.Int64).fill_null(last) for name in self.values.columns)
-        return {values.name: values.to_numpy() for values in self.values.select(places)}
+        ranks = (pl.col(name).rank("dense").cast(pl.Int64).fill_null(last) for name in self.values.columns)
+        return {values.name: values.to_numpy() for values in self.values.select(ranks)}
 
     def segments_by(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
         """Return the groups of cells with equal values in some key columns.

@@ -14,7 +14,7 @@ from frame_metrics.roles.series import TEXTS
 SAME_WAY = "do both write ids the same way?"
 ALMOST = "they differ in case, spaces or zeros only: write them alike"
 IN_ONE_FORM = "they print alike, and differ in Unicode form: bring both into one with .str.normalize('NFC')"
-UNITS = ("ms", "us", "ns")  # units of time, the finest last
+TIME_UNITS = ("ms", "us", "ns")  # units of time, the finest last
 
 
 def kind_of_ids(dtype: pl.DataType) -> Any:
@@ -45,7 +45,7 @@ def wider_type(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     if ours.is_numeric():
         return pl.Float64()
     if isinstance(ours, pl.Datetime | pl.Duration) and isinstance(theirs, pl.Datetime | pl.Duration):
-        return ours if UNITS.index(ours.time_unit) >= UNITS.index(theirs.time_unit) else theirs
+        return ours if TIME_UNITS.index(ours.time_unit) >= TIME_UNITS.index(theirs.time_unit) else theirs
     return ours
 
 

@@ -233,10 +233,10 @@ class Index:
         ----------
         some : marks of these rankings, shape (rankings,).
         """
-        places = [place[self.query[some]] for place in drawing_ranks(self.queries.values)]
+        ranks = [rank[self.query[some]] for rank in drawing_ranks(self.queries.values)]
         if self.segments.columns:
-            places += [place[self.segment[some]] for place in drawing_ranks(self.segments.values)]
-        return np.lexsort(places[::-1])
+            ranks += [rank[self.segment[some]] for rank in drawing_ranks(self.segments.values)]
+        return np.lexsort(ranks[::-1])
 
     def some(self, at: slice | Array) -> Index:
         """Return the index of some rankings."""

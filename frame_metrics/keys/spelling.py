@@ -16,7 +16,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS
 
 MOST_TEXTS = 5  # texts that a message shows
-SIDES = ("labels", "predictions")
+LABELS_AND_PREDICTIONS = ("labels", "predictions")
 Form = Callable[[pl.Series], pl.Series]  # returns texts in a form in which those that differ in spelling are equal
 
 
@@ -121,7 +121,7 @@ def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], 
         return None
     if word not in every:
         return like, ""
-    for side, own, other in zip(SIDES, seen, reversed(seen), strict=True):
+    for side, own, other in zip(LABELS_AND_PREDICTIONS, seen, reversed(seen), strict=True):
         if own and word not in own and [*other] == [word]:
             return [*own], side
     return None
@@ -132,8 +132,12 @@ def variants_text(like: list[str], side: str, word: str) -> str:
     first, *others = quoted_values([word, *like[:MOST_TEXTS]])
     way = others[0] if len(like) == 1 else f"[{', '.join(others)}]"
     offer = f"pass positive={way}, " if len(like) <= MOST_TEXTS and len(way) <= LONG and not side else ""
-    where = {"": "row", SIDES[0]: "label", SIDES[1]: "prediction"}[side]
-    beside = {"": "", SIDES[0]: f", and predictions have {first}", SIDES[1]: f", and labels have {first}"}[side]
+    where = {"": "row", LABELS_AND_PREDICTIONS[0]: "label", LABELS_AND_PREDICTIONS[1]: "prediction"}[side]
+    beside = {
+        "": "",
+        LABELS_AND_PREDICTIONS[0]: f", and predictions have {first}",
+        LABELS_AND_PREDICTIONS[1]: f", and labels have {first}",
+    }[side]
     are, differ = ("is", "differs") if len(like) == 1 else ("are", "differ")
     how = difference_in_words([[word, *like]])
     return (

@@ -97,11 +97,11 @@ def _lost(
     judged : marks of the judged queries, shape (queries,); None if systems are compared with each other.
     independent : whether parts have their own queries.
     """
-    place = np.full(len(index.queries), -1)
-    place[twins.at] = np.arange(len(twins.at))
-    there = index.answered & (place[index.query] >= 0)
+    position = np.full(len(index.queries), -1)
+    position[twins.at] = np.arange(len(twins.at))
+    there = index.answered & (position[index.query] >= 0)
     has = np.zeros((len(parts), len(twins.at)), bool)
-    has[part[there], place[index.query[there]]] = True
+    has[part[there], position[index.query[there]]] = True
     clear = np.max([np.bincount(twins.form, mine) for mine in has], axis=0) < 2
     if judged is None:  # the longest id is the right one
         right = np.zeros(len(twins.at), bool)

@@ -12,7 +12,7 @@ from frame_metrics.plan.reads import (
     FOR_ROWS,
     KEYS,
     NO_COLLECTION_SIZE,
-    ORDER,
+    ORDER_ROLES,
     REFUSED_WITH_PROXY,
     WEIGHT_AND_CLUSTER,
     role_rules,
@@ -245,7 +245,7 @@ SIMILARITY = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER}",
+            f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER_ROLES}",
             unless={"baseline": WEIGHT_AND_CLUSTER},
             refuses=dict.fromkeys(
                 ("ties=worst", "ties=best"),

@@ -6,7 +6,7 @@ from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.plan import compared
 from frame_metrics.plan.given import GivenJudgments
 from frame_metrics.plan.reads import (
-    DECIDED,
+    DECISION_ROLES,
     FILLED,
     FOR_NUMBERS,
     FOR_PROXIES,
@@ -15,7 +15,7 @@ from frame_metrics.plan.reads import (
     JUDGED,
     KEYS,
     NO_COLLECTION_SIZE,
-    ORDER,
+    ORDER_ROLES,
     REFUSED_WITH_PROXY,
     WEIGHED,
     WEIGHT_AND_CLUSTER,
@@ -132,7 +132,7 @@ _NO_THRESHOLD = {"threshold": Refused(" is one threshold, and every threshold is
 _OF_EVERY_THRESHOLD: dict[RowKind, RoleRules] = {
     "queries": role_rules(
         "queries",
-        f"{KEYS} {ORDER} {JUDGED} undefined unanswered",
+        f"{KEYS} {ORDER_ROLES} {JUDGED} undefined unanswered",
         without="ties",
         refuses=NO_COLLECTION_SIZE | _NO_THRESHOLD | _POOLED_HERE,
     ),
@@ -166,7 +166,7 @@ CURVE_OF_SCORES = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {ORDER} {JUDGED} unanswered",
+            f"{KEYS} {ORDER_ROLES} {JUDGED} unanswered",
             without="ties",
             refuses=_OF_EVERY_THRESHOLD["queries"].refuses,
         ),
@@ -189,7 +189,7 @@ EXPLAIN = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {ORDER} {JUDGED} unanswered popularity extra",
+            f"{KEYS} {ORDER_ROLES} {JUDGED} unanswered popularity extra",
             without="unjudged unjudged_queries",
             refuses={
                 "threshold": Refused(" decides about rows, and explain() shows the results of a ranking"),
@@ -201,7 +201,7 @@ EXPLAIN = Verb(
         )
     },
 )
-_BOUNDED = f"{KEYS} weight {ORDER} {JUDGED} {FILLED} {DECIDED}"
+_BOUNDED = f"{KEYS} weight {ORDER_ROLES} {JUDGED} {FILLED} {DECISION_ROLES}"
 BOUNDS = Verb(
     name="bounds",
     kinds={

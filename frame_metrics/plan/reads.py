@@ -10,25 +10,29 @@ from frame_metrics.roles.resolve import WITH_VALUE
 
 # Roles in groups; those named FOR_... are all that a verb can read of such rows.
 KEYS, WEIGHT_AND_CLUSTER = "query system arm by", "weight cluster"
-ORDER = "doc score rank ties duplicates"
+ORDER_ROLES = "doc score rank ties duplicates"
 JUDGED = "label grade relevant rel scale positive n_relevant unjudged unjudged_queries"
 FILLED = "undefined unanswered"
-DECIDED = "predicted threshold collection_size"
+DECISION_ROLES = "predicted threshold collection_size"
 WEIGHED = "propensity target_propensity clip"
-OF_LISTS = "group popularity catalogue"
-FOR_QUERIES = f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER} {JUDGED} {FILLED} {DECIDED} {WEIGHED} {OF_LISTS} extra"
+DOCUMENT_ROLES = "group popularity catalogue"
+FOR_QUERIES = (
+    f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER_ROLES} {JUDGED} {FILLED} {DECISION_ROLES} {WEIGHED} {DOCUMENT_ROLES} extra"
+)
 FOR_ROWS = (
     "system arm by weight count cluster score label predicted unjudged collection_size positive classes threshold "
     "abstain match"
 )
 FOR_NUMBERS = f"{KEYS} {WEIGHT_AND_CLUSTER} {FILLED} value"
-OF_ROWS = "count classes abstain match"
+ROW_ROLES = "count classes abstain match"
 FOR_PROXIES = f"{KEYS} {WEIGHT_AND_CLUSTER} doc score rank ties label grade rel scale positive predicted threshold"
-ONLY_FOR_QUERIES = f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {OF_LISTS}"
+ONLY_FOR_QUERIES = (
+    f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {DOCUMENT_ROLES}"
+)
 # Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
 IMPOSSIBLE: dict[RowKind, str] = {
-    "queries": f"value {OF_ROWS}",
-    "proxies": f"value {OF_ROWS} relevant n_relevant target_propensity clip",
+    "queries": f"value {ROW_ROLES}",
+    "proxies": f"value {ROW_ROLES} relevant n_relevant target_propensity clip",
     "rows": f"value {ONLY_FOR_QUERIES}",
     "numbers": " ".join(role for role in ROLE_NAMES if role not in WITH_VALUE),
 }

@@ -104,8 +104,8 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None, rem
         return pl.Series(values.name, [None] * len(values), dtype=dtype)
     refuse_nan(values, column, remedy)
     known, words = _values_and_words(values, column, scale)
-    place = dict(zip(words.to_list(), range(len(words)), strict=True))
-    found = known.replace_strict(place, default=None, return_dtype=pl.UInt32)
+    code_of_word = dict(zip(words.to_list(), range(len(words)), strict=True))
+    found = known.replace_strict(code_of_word, default=None, return_dtype=pl.UInt32)
     if found.null_count() > known.null_count():
         raise _unknown_words(values, found.is_null() & known.is_not_null(), column, scale)
     return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)

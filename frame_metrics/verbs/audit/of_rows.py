@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases, n_marked, read_cases
-from frame_metrics.data.classes import UNKNOWN, distinct_values, unmatched_error
+from frame_metrics.data.classes import NULL_IF_UNJUDGED, distinct_values, unmatched_error
 from frame_metrics.errors import closest, listed
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array, FullConfusion, ratio
@@ -345,7 +345,9 @@ def about_grades(rows: pl.DataFrame, columns: Columns, conventions: Conventions)
     if columns.grade and not columns.label:
         conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
         times = role_columns(rows, columns, ("count",)).get("count")
-        table = pl.DataFrame({"grade": grade_column(rows[columns.grade], columns.grade, conventions.scale, UNKNOWN)})
+        table = pl.DataFrame(
+            {"grade": grade_column(rows[columns.grade], columns.grade, conventions.scale, NULL_IF_UNJUDGED)}
+        )
         grades = Grades(table, conventions, times, TIMES not in rows.columns)
         yield About(grades, grades_in_words(grades))
 
