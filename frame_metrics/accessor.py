@@ -2068,8 +2068,9 @@ class IRM(Generic[Frame]):
         its mean difference from it, is farther from the rest than any segment is in 95 % of permutations of labels over
         queries (of rows without a query, if its interval, at a level for all segments, excludes the value of all).
         Segments that are days, weeks or other periods are judged by their course instead: a trend, by the slope of
-        their means, or a break, by the largest step. Both are one family of tests; weekdays are taken out, and
-        neighbours that are correlated count for less. Scores between 0 and 1 of rows without a query are also read as
+        their means, a break, by the largest step, or an outage, by the run of periods, of at most a third of them, that
+        is farthest from the others. They are one family of tests; weekdays are taken out, and neighbours that are
+        correlated count for less. Scores between 0 and 1 of rows without a query are also read as
         probabilities: they are off if the interval of a bin of ``curve("calibration")``, at a level that holds for all
         bins together, excludes its mean score. What was looked for in segments and not found is one row; what you named
         and cannot be made (a metric that was not saved, segments of weighted queries) has one that says why. It is
@@ -2090,18 +2091,18 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind, in the order of places: kind ("split", "best", "difference", "winner", "not
         worse", "reversal", "mix", "value", "absent", "unjudged", "undefined", "missing", "calibration", "distance",
-        "cut", "audit", "agreement", "segment", "trend", "break", "trend or break", "next", "nothing", "tests"), place
-        (1 to 5, null for a note), sentence, of (the systems that may be the best, the segment, the times of a trend,
-        the first time after a break, the parts of a change, the finding of the audit, what is absent and why, what is
-        missing, or the label that probabilities are of), the system, baseline, metric, value, baseline_value,
-        difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units,
-        share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the difference, else of the
-        value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences that rest on tests n is
-        the number, value how often each is wrong at most, and share how often some are. For unjudged results n is the
-        cutoff. For undefined queries n is their number, of baseline_n in all; for missing labels and scores n is the
-        number of rows, and share that of all. For probabilities value is the ece; share, its interval and n are those
-        of the bin that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints the
-        sentences.
+        "cut", "audit", "agreement", "segment", "trend", "break", "trend or break", "outage", "next", "nothing",
+        "tests"), place (1 to 5, null for a note), sentence, of (the systems that may be the best, the segment, the
+        times of a trend or an outage, the first time after a break, the parts of a change, the finding of the audit,
+        what is absent and why, what is missing, or the label that probabilities are of), the system, baseline, metric,
+        value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
+        n_units, baseline_n_units, share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the
+        difference, else of the value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences
+        that rest on tests n is the number, value how often each is wrong at most, and share how often some are. For
+        unjudged results n is the cutoff. For undefined queries n is their number, of baseline_n in all; for missing
+        labels and scores n is the number of rows, and share that of all. For probabilities value is the ece; share, its
+        interval and n are those of the bin that is farthest off, and baseline_value is its mean score.
+        ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------

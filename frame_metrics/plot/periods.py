@@ -44,11 +44,12 @@ from frame_metrics.plot.tidy import (
     named_keys,
     read_tidy,
 )
-from frame_metrics.stats.periods import Periods, course, weekdays, well_filled
+from frame_metrics.stats.periods import ALPHA, Periods, course, weekdays, well_filled
 
 LABEL = 75  # pixels of the axis for each label
 POINTS = 31  # the most periods whose points are drawn; of more, only those that are partly filled
 CLEAR = 3  # the most bands that are as clear as one
+OF_ALL = "n in all"
 WHEN = "when"  # the column of periods, as texts
 PICTURE = "over_time draws what evaluate() returns with a column of times in by="
 
@@ -65,8 +66,9 @@ def over_time(
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
     A missing period, or one without a value, is a gap. The first and the last period are hollow where they have less
-    than half of the usual queries. A break is marked with its date: it is that of ``summary``, of the line with the
-    best mean. Each small multiple has its bars, on one scale, and its break.
+    than half of the usual queries. A break is marked with its date, and an outage shaded, which needs intervals: it is
+    that of ``summary``, of the best system, or of the segment that is farthest from chance. Each small multiple has its
+    bars, on one scale, and its break.
 
     Parameters
     ----------
@@ -163,15 +165,20 @@ class Axis:
         title = self.name if labels and self.size == WHOLE else None  # small multiples have it in the title of all
         return alt.X(f"{WHEN}:O", title=title, scale=scale, axis=labelled)
 
-    def break_of(self, table: pl.DataFrame) -> str | None:
-        """Return the period at which the level of a line breaks, as in a summary; None if nothing says so."""
+    def change_of(self, table: pl.DataFrame) -> tuple[float, list[str]]:
+        """Return the p-value of the course of a line, as in a summary, and where its level changes.
+
+        That is the period of a break, or the first and the last one of an outage.
+        """
         table = table.drop_nulls("value").filter("filled")
         times = [time_of(text) for text in table[WHEN]]
         if (unit := unit_of(times)) is None:
-            return None
+            return 1.0, []
         time = np.array([one.number for one in times if one is not None])
-        found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time)))
-        return table[WHEN][found.cut] if found.kind == "break" else None
+        ends = table.select(ENDS).cast(pl.Float64).to_numpy().T if ENDS[0] in table.columns else None
+        found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time), ends))
+        at = {"break": [found.cut], "outage": [found.cut, found.end - 1]}.get(found.kind, [])
+        return found.p, table[WHEN][at].to_list()
 
 
 def _with_filled(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
@@ -215,7 +222,8 @@ def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> An
         return _course(part, key, name, metric, y, axis)
     check_drawable(part.facet)
     axis, columns = replace(axis, size=MULTIPLE), n_panel_columns(len(part.facet.values))
-    most: Any = part.table["n"].max() if "n" in part.table.columns else None
+    facets = [part.table.filter(facet=value) for value in part.facet.values]
+    most: Any = max(_numbers(table)[0]["n"].max() or 0 for table in facets) if "n" in part.table.columns else None
     multiples = []
     for at, value in enumerate(part.facet.values):
         own = replace(part, table=part.table.filter(facet=value))
@@ -228,7 +236,7 @@ def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> An
 
 
 def _course(part: Tidy, key: Key, name: str, metric: Metric, y: Any, axis: Axis, most: float | None = None) -> Any:
-    """Return lines with their bands and names, the break of the best one, and bars of numbers below.
+    """Return lines with their bands and names, the break or outage of the best one, and bars of numbers below.
 
     ``most``: the end of the axis of these; None for the highest bar.
     """
@@ -248,8 +256,7 @@ def _course(part: Tidy, key: Key, name: str, metric: Metric, y: Any, axis: Axis,
         low.shorthand = "ci_low:Q"
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
     layers += _points(axis, x, y, channels["color"], tips, highlighted)
-    best = [line for line in _best_first(part) if line in highlighted][:1]
-    layers += _break(axis, part.table.filter(pl.col("color").is_in(best)), x)
+    layers = _marked(axis, part, highlighted, x) + layers
     last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
     last = last.filter(pl.col("color").is_in(highlighted)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
     if named and len(last):
@@ -268,24 +275,57 @@ def _points(axis: Axis, x: Any, y: Any, color: Any, tips: Any, highlighted: Sequ
     return [layer.encode(x=x, y=y, color=color, tooltip=tips) for layer in (full, hollow)]
 
 
-def _break(axis: Axis, table: pl.DataFrame, x: Any) -> list[Any]:
-    """Return layers that mark the break of a line with its date; none without a break."""
-    at = axis.break_of(table)
-    if at is None:
+def _change(axis: Axis, part: Tidy, highlighted: Sequence[str]) -> tuple[list[str], str]:
+    """Return where the level of a line changes, and words for whose it is.
+
+    Of systems it is the best line; of segments, whose queries differ, the one farthest from chance, of all together.
+    """
+    best = [line for line in _best_first(part) if line in highlighted]
+    of_parts = len(best) > 1 and "n" in part.table.columns and _numbers(part.table)[1] == OF_ALL
+    lines = {line: axis.change_of(part.table.filter(color=line)) for line in (best if of_parts else best[:1])}
+    line, (p, marked) = min(lines.items(), key=lambda one: one[1][0], default=("", (1.0, [])))
+    return ([], "") if p * len(lines) >= ALPHA else (marked, f"{line}: " if of_parts else "")
+
+
+def _marked(axis: Axis, part: Tidy, highlighted: Sequence[str], x: Any) -> list[Any]:
+    """Return layers that mark the break of a line with its date, or shade its outage; none without either."""
+    marked, whose = _change(axis, part, highlighted)
+    if not marked:
         return []
-    data = values(pl.DataFrame({WHEN: [at], "label": [f"{axis.size.label} {at}"]}))
-    rule = alt.Chart(data).mark_rule(strokeDash=[4, 4], opacity=0.6, color=INK).encode(x=x)
-    late = axis.texts.index(at) > len(axis.texts) * axis.size.late
+    (first, last), outage = (marked[0], marked[-1]), len(marked) > 1
+    label = whose + (" to ".join(dict.fromkeys(marked)) if outage else f"{axis.size.label} {first}")
+    begin, end = axis.texts.index(first), axis.texts.index(last) + 1
+    data = values(pl.DataFrame({WHEN: [first], "label": [label]}))
+    if outage:
+        every = values(pl.DataFrame({WHEN: axis.texts[begin:end]}))
+        bar = alt.Chart(every).mark_bar(opacity=0.25, color=NEITHER, width={"band": 1.25})  # without gaps
+        shown = bar.encode(x=x, y=alt.value(0), y2=alt.value(axis.size.height))
+    else:
+        shown = alt.Chart(data).mark_rule(strokeDash=[4, 4], opacity=0.6, color=INK).encode(x=x)
+    late = begin > len(axis.texts) * axis.size.late
     side: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
     text = alt.Chart(data).mark_text(**side, baseline="top", dy=3, color=INK)
-    return [rule, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]
+    return [shown, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]
+
+
+def _numbers(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return how many queries each period has, and whose they are.
+
+    Lines of the same queries, as of systems, mostly have as many in a period; others, as of segments, are added up.
+    """
+    periods = table.drop_nulls("n").group_by(WHEN, maintain_order=True)
+    equal = periods.agg(pl.col("n").n_unique() == 1)["n"].to_list()
+    alike = sum(equal) / max(len(equal), 1)
+    every = table.group_by(WHEN, maintain_order=True).agg(pl.col("n").max() if alike > 0.5 else pl.col("n").sum())
+    several = table["color"].n_unique() > 1 if "color" in table.columns else False
+    return every, ("n of each" if alike > 0.5 else OF_ALL) if several else "n"
 
 
 def _bars_of(part: Tidy, axis: Axis, highest: float | None) -> Any:
-    """Return bars of how many queries the values of each period rest on; of several systems the most."""
-    most = part.table.group_by(WHEN, maintain_order=True).agg(pl.col("n").max())
+    """Return bars of how many queries the values of each period rest on."""
+    most, of = _numbers(part.table)
     scale = alt.Scale() if highest is None else alt.Scale(domain=[0, highest])
-    y = alt.Y("n:Q", title="n", scale=scale, axis=alt.Axis(tickCount=2, format="~s", tickMinStep=1))
+    y = alt.Y("n:Q", title=of, scale=scale, axis=alt.Axis(tickCount=2, format="~s", tickMinStep=1))
     bar = alt.Chart(values(most)).mark_bar(color=NEITHER, opacity=0.6)
     return bar.encode(
         x=axis.channel(labels=False), y=y, tooltip=[alt.Tooltip(f"{WHEN}:N", title=axis.name), alt.Tooltip("n:Q")]

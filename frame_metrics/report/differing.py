@@ -93,10 +93,10 @@ def _of_tests(figures: Figures) -> str:
 def _significant(figures: Figures) -> str:
     """Return the sentence of a significant difference."""
     gap, base = figures.difference or 0.0, figures.baseline_value
-    sign = sign_of(figures.metric) * gap
+    sign = 0 if figures.are_periods else sign_of(figures.metric) * gap  # periods do not win
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
     by = f"; {gap / abs(base):+.0%}".replace("%", " %") if base else ""
-    if sign and figures.wins is not None and figures.losses is not None:
+    if sign_of(figures.metric) and figures.wins is not None and figures.losses is not None:
         most = f", better in {figures.wins:,} of {counted_of(figures)} and worse in {figures.losses:,}"
     else:
         most = f", over {counted_of(figures)}"
@@ -172,9 +172,6 @@ def mix(figures: Figures) -> str:
     if low <= 0 <= high or abs(change) <= EQUAL:
         moved = f"hardly moved, by {signed_text(change)} ({signed_text(low)} to {signed_text(high)})"
     else:
-        ends = sorted((abs(low), abs(high)))
-        moved = (
-            f"{'rose' if change > 0 else 'fell'} by {number_text(abs(change))} ({' to '.join(map(number_text, ends))})"
-        )
+        moved = f"{'rose' if change > 0 else 'fell'} by {number_text(abs(change))}"  # its interval is in the answer
     sides = "" if figures.baseline is None else f" from {name_of(figures.baseline)} to {name_of(figures.system)}"
     return f"{figures.metric} {moved}{sides}: {figures.of}."

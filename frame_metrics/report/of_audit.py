@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
+from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import UNJUDGED, SentenceWriter
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
@@ -37,6 +38,7 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", NOTHING_RELEVANT),
 )
+OF_CELLS = ("segments of few",)  # checks of segments that are no doubt where these are periods, judged by their course
 
 
 class AuditSentences(SentenceWriter):
@@ -124,6 +126,7 @@ class AuditSentences(SentenceWriter):
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
         in_sentences = (*IN_OTHER_SENTENCES, *self._written["check"])
         elsewhere = in_sentences if relevant else (*in_sentences, *OF_RELEVANT)
+        elsewhere += OF_CELLS if any(are_times(self.segments_of_best, name) for name in self.content.by) else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):
                 yield self._sentence("audit", {}, of=_found(row), n=row["n"], share=row["share"])

@@ -18,8 +18,20 @@ def time_of_segments(content: Content) -> str | None:
     """Return the column of segments if it is the only one, and has times; else None."""
     if content.segments is None or len(content.by) != 1:
         return None
-    values = content.segments[content.by[0]].drop_nulls().unique(maintain_order=True).to_list()
-    return content.by[0] if len(values) > 1 and times_of(values) is not None else None
+    return content.by[0] if _are_times(content.segments[content.by[0]]) else None
+
+
+def time_of_lines(content: Content) -> str | None:
+    """Return the column of segments that has times, the only one, or the one of several of one system; else None."""
+    if content.segments is None or len(content.by) < 2 or content.n_systems > 1:
+        return time_of_segments(content)
+    found = [name for name in content.by if _are_times(content.segments[name])]
+    return found[0] if len(found) == 1 else None
+
+
+def _are_times(column: pl.Series) -> bool:
+    values = column.drop_nulls().unique(maintain_order=True).to_list()
+    return len(values) > 1 and times_of(values) is not None
 
 
 def lost_across(content: Content) -> Table | None:

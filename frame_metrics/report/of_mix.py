@@ -93,19 +93,22 @@ class MixSentences(SentenceWriter):
     def _reasons(self, rows: Sequence[Row], total: Row) -> str:
         """Return the parts whose intervals exclude 0, the larger first, and what is known of the other."""
         columns = ", ".join(plain_text(name, LONGEST_NAME) for name in self.content.by)
-        same_sign = all(total[part] * total["change"] >= 0 for part in ("from_mix", "from_within"))
         reasons = []
         for part in sorted(("from_mix", "from_within"), key=lambda one: -abs(total[one])):
             if is_sure(total, part):
-                size = number_text(abs(total[part])) if same_sign else signed_text(total[part])
-                reasons.append(
-                    f"{size} {f'within {columns}' if part == 'from_within' else self._mix(rows, total, columns)}"
-                )
+                of = f"within {columns}" if part == "from_within" else self._mix(rows, total, columns)
+                reasons.append(f"{self._size(total, part)} {of}")
         if not reasons:
             return f"how much of it comes from the mix of {columns} is not known"
         others = {"from_mix": f"the mix of {columns}", "from_within": f"what is within {columns}"}
         left = [words for part, words in others.items() if not is_sure(total, part)]
         return ", ".join(reasons) + "".join(f"; {words} has no sure part in it" for words in left)
+
+    def _size(self, total: Row, part: str) -> str:
+        """Return the size of a part of a change that rose or fell, or with its sign if it did neither."""
+        if not is_sure(total, "change"):
+            return signed_text(total[part])
+        return f"{number_text(abs(total[part]))}{' the other way' if total[part] * total['change'] < 0 else ''}"
 
     def _mix(self, rows: Sequence[Row], total: Row, columns: str) -> str:
         """Return the reason that is in the mix."""

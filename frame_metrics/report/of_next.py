@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text
+from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.stated import UNJUDGED, SentenceWriter
 from frame_metrics.report.words import name_of, roughly, signed_text
@@ -16,22 +17,29 @@ from frame_metrics.report.words import name_of, roughly, signed_text
 MOST_NAMED = 3  # the most queries that are named
 TIMES_MORE = 4  # times as many queries make an interval half as wide
 MOST_TIMES = 10  # times as many queries are the most that somebody is likely to ask
+# A column as text, in the words of a kind of frame.
+CODE = dict.fromkeys(("polars.DataFrame", "polars.LazyFrame"), "pl.col({}).cast(str)")
+CODE["pandas.DataFrame"] = "lambda df: df[{}].astype(str)"
 LEAST = 6  # the fewest queries whose test can show a difference
 
 
 class NextStepSentences(SentenceWriter):
     """The sentence about what to do next."""
 
-    def next(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield the first that applies: what to judge; how many more queries to ask; which queries lost most.
+    def next(self, pairs: Sequence[Figures], of_segments: Sequence[Figures]) -> Iterator[Figures]:
+        """Yield the first that applies: what to judge; a break to take apart; more queries; which queries lost most.
 
         Parameters
         ----------
         pairs : the sentences about differences of systems.
+        of_segments : those about segments and time.
         """
+        breaks = [one for one in of_segments if one.kind == "break"]
         settled = [one for one in pairs if one.is_significant]
         if judged := [*self._judge(pairs[0] if pairs else None)]:
             yield from judged
+        elif breaks and self.content.system is None and self.content.basis.kind in CODE:
+            yield self._before_and_after(breaks[0])
         elif not pairs:
             yield from self._narrower()
         elif settled and (settled[0] is pairs[0] or self.content.has_baseline):
@@ -86,6 +94,18 @@ class NextStepSentences(SentenceWriter):
         return (
             f"{only}: {some}, and one as small as it looks ({number_text(seen)}) takes about {self._many(pair, times)}"
         )
+
+    def _before_and_after(self, found: Figures) -> Figures:
+        """Return how to take a break apart, as code."""
+        time = next(name for name in self.content.by if are_times(self.segments_of_best, name))
+        by = [name for name in self.content.by if name != time]
+        text = str(found.of)
+        column = CODE[self.content.basis.kind].format(repr(time))
+        named = by[0] if len(by) == 1 else by or None
+        code = f"irm(arm={column} >= {text!r}, by={named!r}).change({self.content.first!r}, baseline=False)"
+        why = "" if by else ", with by= a column that may explain it"
+        of = f"Take the change at {found.of} apart, before and from then on{why}: {code}"
+        return self._sentence("next", {}, of=of)
 
     def _narrower(self) -> Iterator[Figures]:
         """Yield how many more queries would make the interval of the only system half as wide."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -27,7 +28,7 @@ from frame_metrics.stats.periods import (
     well_filled,
 )
 
-ABOUT = {"trend": "trend", "break": "break", "either": "trend or break"}
+ABOUT = {"trend": "trend", "break": "break", "outage": "outage", "either": "trend or break"}
 
 
 def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
@@ -36,8 +37,16 @@ def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     return len(values) > 1 and unit_of(map(time_of, values)) is not None
 
 
+@dataclass(frozen=True)
 class PeriodSentences(SentenceWriter):
-    """Sentences about time."""
+    """Sentences about time.
+
+    Parameters
+    ----------
+    part : the values of the other columns of segments, whose periods are looked at; None without these.
+    """
+
+    part: Mapping[str, Any] | None = None
 
     @cached_property
     def rows(self) -> list[tuple[float, Mapping[str, Any]]]:
@@ -47,73 +56,109 @@ class PeriodSentences(SentenceWriter):
     @cached_property
     def _timed(self) -> list[tuple[Time, Mapping[str, Any]]]:
         """The same, with the unit of time."""
-        by = self.content.by
-        rows = [row for row in self.segments_of_best if row[by[0]] is not None] if len(by) == 1 else []
-        timed = [(time_of(value_text(row[by[0]])), row) for row in rows]
+        part, name = self.part or {}, self._time
+        rows = self.segments_of_best if len(self.content.by) == len(part) + 1 else []
+        rows = [row for row in rows if row[name] is not None and all(row[one] == is_ for one, is_ in part.items())]
+        timed = [(time_of(value_text(row[name])), row) for row in rows]
         if unit_of(time for time, _ in timed) is None:
             return []
         return [(time, row) for time, row in timed if time is not None]
+
+    @property
+    def _time(self) -> str:
+        """The column of times, which is the only one, or the one that ``part`` has not."""
+        return next(name for name in self.content.by if name not in (self.part or {}))
+
+    @cached_property
+    def _every(self) -> list[tuple[float, Mapping[str, Any]]]:
+        return [one for one in self.rows if one[1]["value"] is not None]
+
+    @cached_property
+    def _filled(self) -> list[tuple[float, Mapping[str, Any]]]:
+        """The periods with a value, without first and last ones that are partly filled."""
+        some = well_filled(np.array([row["n"] for _, row in self._every]))
+        return [one for one, is_filled in zip(self._every, some, strict=True) if is_filled]
+
+    @cached_property
+    def _periods(self) -> Periods:
+        time, ends = np.array([when for when, _ in self._filled]), ("ci_low", "ci_high")
+        between = np.array([[row.get(end) for end in ends] for _, row in self._filled], float).T
+        return Periods(
+            np.array([row["value"] for _, row in self._filled], float),
+            time,
+            weekdays(self._timed[0][0].unit, time),
+            between if np.isfinite(between).any() else None,
+        )
+
+    @cached_property
+    def looked_for(self) -> list[str]:
+        """What there are periods enough for."""
+        n, days = len(self._filled), bool(self._filled) and self._periods.weekday is not None
+        if n < (MIN_DAYS if days else MIN_PERIODS):
+            return []
+        every = ["a trend", "a break", *["an outage"] * (self._periods.ends is not None)]
+        return every if n >= MIN_PERIODS_OF_BREAK else every[:1]
+
+    @cached_property
+    def course(self) -> Course:
+        """The course of the values: a trend, a break, an outage, or nothing that is significant."""
+        return course(self._periods)
 
     def periods(self, nothing: list[str]) -> Iterator[Figures]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
 
         ``nothing``: takes what was looked for and is not there.
         """
-        every = [one for one in self.rows if one[1]["value"] is not None]
-        some = well_filled(np.array([row["n"] for _, row in every]))
-        filled = [one for one, is_filled in zip(every, some, strict=True) if is_filled]
-        time = np.array([when for when, _ in filled])
-        n = len(filled)
+        n = len(self._filled)
         if n < MIN_PERIODS:
             yield self._sentence(
                 "absent", {}, of=f"No trend is looked for: of periods {MIN_PERIODS} are needed, and {n} are there"
             )
             return
-        weekday = weekdays(self._timed[0][0].unit, time)
-        days = weekday is not None
-        if days and n < MIN_DAYS:
+        if not self.looked_for:
             why = f"days differ by their weekday, and {n} are too few; {MIN_DAYS} are needed"
             yield self._sentence("absent", {}, of=f"No trend is looked for: {why}")
             return
-        for row in (one[1] for one in every if one not in filled):
-            few = f"it has {row['n']:,} of the usual {self._usual(every):,} {self.content.unit}"
+        for row in (one[1] for one in self._every if one not in self._filled):
+            few = f"it has {row['n']:,} of the usual {self._usual:,} {self.content.unit}"
             yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
-        # The course of the values: a trend, a break, or nothing that is significant.
-        values = np.array([row["value"] for _, row in filled])
-        found = course(Periods(values, time, weekday))
-        if found.kind == "together":
-            yield from self._dependent_periods([row for _, row in filled], time, days=days)
-        elif found.kind == "none":
-            nothing.append("a trend or a break" if days or n >= MIN_PERIODS_OF_BREAK else "a trend")
+        if self.course.kind == "together":
+            yield from self._dependent_periods()
+        elif self.course.kind == "none":
+            nothing.extend(self.looked_for)
         else:
-            yield self._changed(found, [row for _, row in filled], days=days)
+            yield self.changed()
 
     def _when(self, row: Mapping[str, Any]) -> str:
         """Return the period of a row as text."""
-        return when_text(row[self.content.by[0]])
+        return when_text(row[self._time])
 
-    def _usual(self, rows: Sequence[tuple[float, Mapping[str, Any]]]) -> int:
-        return int(np.median([row["n"] for _, row in rows]))
+    @property
+    def _usual(self) -> int:
+        return int(np.median([row["n"] for _, row in self._every]))
 
-    def _changed(self, found: Course, rows: Sequence[Mapping[str, Any]], *, days: bool) -> Figures:
-        """Return the sentence about a trend, a break, or either."""
-        of = (
-            f"{self._when(rows[0])} to {self._when(rows[-1])}" if found.kind == "trend" else self._when(rows[found.cut])
-        )
+    def changed(self, times: int = 1) -> Figures:
+        """Return the sentence about a trend, a break or an outage; ``times``: so many courses were looked at."""
+        found, rows = self.course, [row for _, row in self._filled]
+        first, last = self._when(rows[found.cut]), self._when(rows[found.end - 1])
+        of = first if found.kind in ("break", "either") or first == last else f"{first} to {last}"
         levels: dict[str, Any] = {
             "value": found.after,
             "baseline_value": found.before,
             "difference": found.after - found.before,
         }
-        tests: dict[str, Any] = {"p_adjusted": found.p, "correction": "holm" if days or found.cut else None}
+        several = len(self.looked_for) * times > 1
+        tests: dict[str, Any] = {"p_adjusted": found.p * times, "correction": "holm" if several else None}
+        tests["within"] = None if self.part is None else self._of(self.part)
         n = sum(row["n"] for row in rows)
         return self._sentence(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
 
-    def _dependent_periods(self, rows: Sequence[Mapping[str, Any]], time: Any, *, days: bool) -> Iterator[Figures]:
+    def _dependent_periods(self) -> Iterator[Figures]:
         """Yield that neighbouring periods are alike, and for days the last week and the one before."""
+        time, days, rows = self._periods.time, self._periods.weekday is not None, [row for _, row in self._filled]
         unit = "days" if days else "periods"
         why = f"neighbouring {unit} move together, so that chance makes such changes too"
-        of = f"No trend or break can be told from chance: {why}"
+        of = f"Not told from chance: {', '.join(self.looked_for)}; {why}"
         yield self._sentence("absent", {}, of=of)
         if not days or any(later - earlier != 1 for earlier, later in pairwise(time[-2 * WEEK :])):
             return

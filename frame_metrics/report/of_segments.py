@@ -20,6 +20,7 @@ from frame_metrics.verbs.compare.farthest import farthest
 from frame_metrics.verbs.compare.options import CompareOptions
 
 SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
+COURSES = 30  # the most segments whose courses over time are looked at
 LEAST = 30  # the fewest rows of such a segment; with fewer, a bootstrap interval covers too rarely
 SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
@@ -118,6 +119,8 @@ class SegmentSentences(SentenceWriter):
             return
         elif self.content.has_baseline and self.content.arms:
             yield from self._greatest_change(pairs, nothing)
+        elif (times := self._times) and len(times) == 1 and not summed:
+            yield from self._over_time(times[0], nothing)
         elif why := self._why_not():
             yield self._not_looked_for(why)
         elif self.content.query:
@@ -138,6 +141,33 @@ class SegmentSentences(SentenceWriter):
         elif of_pair:
             nothing.append("a segment that changed")
 
+    @cached_property
+    def _times(self) -> list[str]:
+        """The columns of segments that are times, of several columns."""
+        by = self.content.by
+        return [name for name in by if are_times(self.segments_of_best, name)] if len(by) > 1 else []
+
+    def _over_time(self, time: str, nothing: list[str]) -> Iterator[Figures]:
+        """Yield the segment whose course is farthest from chance, of all those of the other columns together."""
+        others = [name for name in self.content.by if name != time]
+        parts = [
+            dict(key)
+            for key in dict.fromkeys(tuple((one, row[one]) for one in others) for row in self.segments_of_best)
+        ]
+        if len(parts) > COURSES:
+            many = f"{', '.join(map(plain_text, others))} has {len(parts):,} segments over time"
+            yield self._not_looked_for(f"{many}, and at most {COURSES} are searched")
+            return
+        each = [PeriodSentences(self.content, self.work, self.compare_options, part) for part in parts]
+        each = [one for one in each if one.looked_for]
+        first = min(each, key=lambda one: one.course.p, default=None)
+        if first is None:
+            yield self._not_looked_for(self._of_both([time]))
+        elif first.course.p * len(each) < ALPHA:
+            yield first.changed(len(each))
+        else:
+            nothing.extend(f"{one} in a segment" for one in first.looked_for)
+
     def _not_looked_for(self, why: str) -> Figures:
         return self._sentence("absent", {}, of=f"No segment that stands out is looked for: {why}")
 
@@ -146,8 +176,8 @@ class SegmentSentences(SentenceWriter):
         content, unit = self.content, self.content.unit
         if content.asked[0][1].summed:
             return f"{content.first} is a sum, which depends on how many {unit} a segment has"
-        if len(content.by) > 1 and (times := [name for name in content.by if are_times(self.segments_of_best, name)]):
-            return self._of_both(times)
+        if self._times:
+            return self._of_both(self._times)
         if not content.query:
             many = f"{self._by} makes {self._n:,} segments, and at most {SEGMENTS} are searched"
             return f"{many}; group them with by=" if self._n > SEGMENTS else ""
@@ -165,7 +195,7 @@ class SegmentSentences(SentenceWriter):
         """Return the reason that some columns of segments are times: these have a scatter of their own."""
         others = [name for name in self.content.by if name not in times]
         alone = others[0] if len(others) == 1 else others
-        hint = f"by={times[0]!r} alone looks for a trend or a break"
+        hint = f"by={times[0]!r} alone looks for a trend, a break or an outage"
         hint += f", and by={alone!r} for a segment that stands out" if others else ""
         return f"{self._by} makes {self._n:,} segments, and {' and '.join(times)} varies by itself; {hint}"
 

@@ -14,7 +14,7 @@ from frame_metrics.plot.charts import CUT, for_phones, untitled
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
-from frame_metrics.report.of_breaks import time_of_segments
+from frame_metrics.report.of_breaks import time_of_lines
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 ALONE = ("differences", "leaderboard", "thresholds", "confusion")  # pictures that are drawn for phones too
@@ -61,10 +61,12 @@ def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the place, the title and the charts of each picture that has data, and not too many series."""
     level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
-    if content.segments is not None and (time := time_of_segments(content)):
+    if content.segments is not None and (time := time_of_lines(content)):
         periods, of = _foremost_systems(content, content.of_first(content.segments))
-        if periods["value"].count():
-            yield "over time", f"{content.first} by {time}{level}{of}", [plot.over_time(periods, ci=content.ci)]
+        lines = [name for name in content.by if name != time]
+        if periods["value"].count() and (not lines or _is_drawable(periods, lines)):
+            chart = plot.over_time(periods, ci=content.ci, color=lines or None)
+            yield "over time", f"{content.first} by {time}{level}{of}", [chart]
     results, of = _foremost_systems(content, content.results)
     if content.system and _is_drawable(results, content.keys):  # of one system they would show what the table says
         yield "metrics", f"Metrics{level}{of}{AXES}", _charts_of_metrics(results, content.ci)

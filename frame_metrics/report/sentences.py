@@ -38,11 +38,13 @@ class Figures:
     n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
+    within: str | None = None  # the segment that the whole sentence is about
+    are_periods: bool = False  # whether the system and the baseline are periods
     warned: bool = False  # whether the audit warns of it
     clicks: str | None = None  # what undefined queries have not, "relevant row" or "click"; None where it is not known
-    # Depends on ``kind``: a segment, the first and the last time of a trend, the first time after a break, the
-    # findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label that
-    # scores are probabilities of, what is missing, what is absent and why, or the parts of a change.
+    # Depends on ``kind``: a segment, the first and the last time of a trend or an outage, the first time after a break,
+    # the findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label
+    # that scores are probabilities of, what is missing, what is absent and why, or the parts of a change.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -111,6 +113,7 @@ class Figures:
     def sentence(self) -> str:
         """The figures as a sentence; "" if they are not enough for one."""
         text = SENTENCES[self.kind].words(self)
+        text = f"{self.within}: {text[0].lower()}{text[1:]}" if text and self.within else text
         return f"{text} {self.more}." if text and self.more else text
 
 
@@ -252,6 +255,15 @@ def _break(figures: Figures) -> str:
     return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}, {_from_to(figures)} ({p})."
 
 
+def _outage(figures: Figures) -> str:
+    first, *later = str(figures.of).split(" to ")
+    when = f"From {figures.of}" if later else f"{'On' if len(first) >= len('2026-01-05') else 'In'} {first}"
+    by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
+    values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
+    p = p_words(figures.p_adjusted)
+    return f"{when} {figures.metric}{of_system(figures)} was {by} {side} than otherwise: {values} ({p})."
+
+
 def _either(figures: Figures) -> str:
     how = f"at once near {figures.of} or step by step"
     return f"{_rose_or_fell(figures)}, {how}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
@@ -338,6 +350,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "trend": Sentence(_trend, WHEN, _always),
     "break": Sentence(_break, WHEN, _always),
     "trend or break": Sentence(_either, WHEN, _always),
+    "outage": Sentence(_outage, WHEN, _always),
     "next": Sentence(_as_it_is, NEXT),
     "tests": Sentence(_tests),
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.backends.times import times_of
 from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 # Fields of a sentence that are no columns.
 NOT_COLUMNS = (
-    *("kind", "more", "warned", "unit", "clusters", "threshold", "adjusted"),
+    *("kind", "more", "warned", "are_periods", "within", "unit", "clusters", "threshold", "adjusted"),
     *("clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
 )
 UNJUDGED = "unjudged in the top"  # the check of the audit
@@ -62,6 +63,14 @@ class SentenceWriter:
     def _system(self, row: Mapping[str, Any]) -> Any:
         return row.get(self.content.system) if self.content.system else None
 
+    @cached_property
+    def _are_periods(self) -> bool:
+        """True for arms that are times, or before and after something."""
+        if self.work.verb != "change":
+            return False
+        names = self.content.results[str(self.content.system)].unique(maintain_order=True).drop_nulls().to_list()
+        return times_of(names) is not None or {*map(str, names)} == {"before", "after"}
+
     def _of(self, row: Mapping[str, Any]) -> str:
         """Return the segment of a row as text, as "column = value"."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
@@ -83,6 +92,7 @@ class SentenceWriter:
         of = self._of(row) or None
         name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
+        fixed["are_periods"] = self._are_periods
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
         fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}

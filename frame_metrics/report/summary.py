@@ -126,11 +126,11 @@ class SummarySentences(SentenceWriter):
         yield from audit.cut()
         yield from audit.warnings()
         # Where, and what to do next.
-        yield from SegmentSentences(*about).all(pairs)
+        yield from (of_segments := [*SegmentSentences(*about).all(pairs)])
         yield from self._calibrated()
         yield from ProxySentences(*about).agreed()
         labels = [*ProxySentences(*about).labels(pairs)]
-        yield from labels or NextStepSentences(*about).next(pairs)
+        yield from labels or NextStepSentences(*about).next(pairs, of_segments)
 
     def _doubts(self, audit: AuditSentences) -> Iterator[Figures]:
         """Yield what a reader has to know before any figure: the split of arms, errors, and what is missing."""

@@ -1,7 +1,8 @@
-"""The course of means over periods of time: a straight trend, a break, or neither."""
+"""The course of means over periods of time: a straight trend, a break, an outage, or none of these."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -11,9 +12,10 @@ import numpy as np
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exact import student
+from frame_metrics.stats.outages import Runs, centred, farthest_by_chance, is_far
 from frame_metrics.stats.significance import CLOSE, adjusted
 
-Kind = Literal["trend", "break", "either", "together", "none"]
+Kind = Literal["trend", "break", "outage", "either", "together", "none"]
 
 MIN_PERIODS, MIN_PERIODS_OF_BREAK, MIN_DAYS = 4, 9, 14  # periods of a trend, of a break, and of either for days
 LEAST_SIDE = 3  # the least periods on either side of a break
@@ -21,7 +23,8 @@ WEEK = 7  # days
 FILLED = 0.5  # share of the median number of queries that the first and the last period need
 DRAWS, AT_ONCE, CUTS = 2000, 10_000_000, 400  # permutations, numbers that are kept at once, places that are tried
 ALPHA = 0.05
-LOWERED, MOST = 4, 0.9  # by how much fitting lowers the correlation of neighbours, in 1 / periods; and the most
+# By how much fitting lowers the correlation of neighbours, in 1 / periods, also of the farthest run; and the most.
+LOWERED, LOWERED_BY_RUN, MOST = 4, 8, 0.9
 SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
 
 
@@ -30,10 +33,11 @@ class Course:
     """The sentence that some periods allow, and its figures."""
 
     kind: Kind  # "together": neighbours move together, so that no change is significant
-    p: float  # corrected for both tests
+    p: float  # corrected for all tests
     cut: int  # the first period of the new level
-    before: float  # the level before it; of a trend the begin of the line
-    after: float  # the level from it on; of a trend the end of the line
+    before: float  # the level before it, of an outage that of other periods; of a trend the begin of the line
+    after: float  # the level from it on, of an outage its own; of a trend the end of the line
+    end: int = 0  # the first period after an outage
 
 
 @record
@@ -45,19 +49,29 @@ class Periods:
     values : the mean of each period, shape (periods,).
     time : when each period is, ascending, shape (periods,).
     weekday : the number of each day's weekday, whose mean is taken out; None for periods that are no days.
+    ends : the low and the high end of the interval of each mean, NaN without one, shape (2, periods); None: no outage
+        is looked for.
     """
 
     values: Array
     time: Array
     weekday: Array | None
+    ends: Array | None = None
+
+    @cached_property
+    def kinds(self) -> Array:
+        """Whether a period is of each weekday; all are of one kind if they are no days, shape (kinds, periods)."""
+        kinds = np.zeros(len(self.time)) if self.weekday is None else self.weekday
+        return np.asarray(kinds == np.unique(kinds)[:, None])
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What may be an outage."""
+        return Runs(self.kinds)
 
     def adjusted(self, values: Array) -> Array:
         """Return values less the mean of their weekday, or of all, shape (..., periods)."""
-        out = np.array(values, float)
-        kinds = np.zeros(len(self.time)) if self.weekday is None else self.weekday
-        for one in np.unique(kinds):
-            out[..., kinds == one] -= out[..., kinds == one].mean(axis=-1, keepdims=True)
-        return out
+        return centred(values, self.kinds)
 
     @cached_property
     def residuals(self) -> Array:
@@ -67,8 +81,7 @@ class Periods:
     @cached_property
     def free(self) -> int:
         """The degrees of freedom of what a trend leaves."""
-        kinds = 1 if self.weekday is None else len(np.unique(self.weekday))
-        return len(self.values) - kinds - 1
+        return len(self.values) - len(self.kinds) - 1
 
     @cached_property
     def line(self) -> Array:
@@ -90,9 +103,8 @@ class Periods:
         """Permute the values, days among the same weekday, shape (draws, periods)."""
         n = len(self.values)
         order = np.empty((draws, n), np.int64)
-        kinds = np.zeros(n) if self.weekday is None else self.weekday
-        for one in np.unique(kinds):
-            at = np.flatnonzero(kinds == one)
+        for one in self.kinds:
+            at = np.flatnonzero(one)
             order[:, at] = at[random.random((draws, len(at))).argsort(axis=1)]
         return self.residuals[order]
 
@@ -127,46 +139,80 @@ def _of_length_1(rows: Array) -> Array:
 
 
 def course(periods: Periods, seed: int = 0) -> Course:
-    """Return whether the means of periods rise or fall: along a line, or at once.
+    """Return whether the means of periods rise or fall: along a line, at once, or for a while.
 
     The trend is the slope of the means on time, by Student's t. The break is the largest step over all places, in
-    standard errors, by permutations of the periods (of days among the same weekday). Both are one family (Holm). If
-    both are significant, it is the one that leaves the smaller squares, or either if they leave nearly the same.
+    standard errors, by permutations of the periods (of days among the same weekday). The outage is the run of
+    neighbouring periods, at most a third of them, that is farthest from all others in standard errors of the others'
+    scatter, beside the farthest run of independent normal numbers: one unusual day stays one in each permutation. It
+    has to be beyond the scatter of queries too: two half intervals of its mean. All are one family (Holm).
 
-    Neighbours that are correlated know less than so many independent ones. Both statistics t are divided by
-    sqrt((1 + r) / (1 - r)), with r the correlation of neighbours that the better of the two leaves, plus 4 / periods,
-    by which fitting lowers it. What is significant only without that division counts as neither: neighbours
-    move together.
+    Of several that are significant it is the one that leaves the smallest squares; a trend or a break unless an outage
+    leaves clearly less, and either of these if they leave nearly the same.
 
-    Source: of a break at an unknown place, D. W. K. Andrews, Econometrica 61(4), 1993; of correlated neighbours,
-    G. V. Bayley, J. M. Hammersley, Journal of the Royal Statistical Society, Supplement 8(2), 1946.
+    Neighbours that are correlated know less than so many independent ones. All statistics t are divided by
+    sqrt((1 + r) / (1 - r)), with r the correlation of neighbours that the better of trend and break leaves (an outage:
+    that it leaves itself), plus 4 / periods, by which fitting lowers it. What is significant only without that division
+    counts as none: neighbours move together.
+
+    Source: of a break at an unknown place, D. W. K. Andrews, Econometrica 61(4), 1993; of the farthest run (a scan
+    statistic), J. Glaz, J. Naus, S. Wallenstein, Scan statistics, 2001; of correlated neighbours, G. V. Bayley, J. M.
+    Hammersley, Journal of the Royal Statistical Society, Supplement 8(2), 1946.
     """
     n, residuals, days = len(periods.values), periods.residuals, periods.weekday is not None
     nothing, whole = Course("none", 1.0, 0, np.nan, np.nan), float(residuals @ residuals)
     if n < (MIN_DAYS if days else MIN_PERIODS) or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
         return nothing
     parts: dict[Kind, Array] = {"trend": (periods.line @ residuals)[0] * periods.line[0]}
-    cut = 0
+    places: dict[Kind, tuple[int, int]] = {"trend": (0, n)}
+    reached: dict[Kind, Array] = {}
     if days or n >= MIN_PERIODS_OF_BREAK:
         steps = periods.steps @ residuals
         at = int(np.abs(steps).argmax())
-        cut, parts["break"] = int(periods.cuts[at]), steps[at] * periods.steps[at]
-    # The squares that each leaves, and its t. The trend and the break are tested as if neighbours were independent,
-    # then with t divided for their correlation: both have to be significant.
-    left = {name: float(((residuals - part) ** 2).sum()) for name, part in parts.items()}
-    better = min(left, key=left.__getitem__)
+        places["break"], parts["break"] = (int(periods.cuts[at]), n), steps[at] * periods.steps[at]
+        reached["break"] = _reached(periods, seed)
+    # The squares that each leaves, and its t. All are tested as if neighbours were independent, then with t divided for
+    # their correlation: both have to be significant.
+    left = {name: _squares(residuals - part) for name, part in parts.items()}
+    lasting = min(left, key=left.__getitem__)
+    by = dict.fromkeys(parts, _inflated(residuals - parts[lasting], LOWERED))
+    if "break" in parts and periods.ends is not None:
+        places["outage"], own = _outage(periods, periods.ends)
+        begin, end = places["outage"]
+        left["outage"], by["outage"] = _squares(own), _inflated(own, LOWERED_BY_RUN, end - begin)
+        reached["outage"] = _t_of(farthest_by_chance(periods.kinds.tobytes(), n, DRAWS), periods.free)
     t = {name: _t_of(1 - rest / whole, periods.free) for name, rest in left.items()}
-    reached = _reached(periods, seed) if "break" in t else None
-    plain, sure = (_p_values(periods, t, reached, by) for by in (1.0, _inflated(residuals - parts[better])))
+    plain, sure = (_p_values(periods, t, reached, some) for some in (dict.fromkeys(t, 1.0), by))
     if min(plain.values()) >= ALPHA:
         return nothing
     significant = [name for name, p in sure.items() if p < ALPHA]
     if not significant:
         return Course("together", 1.0, 0, np.nan, np.nan)
-    undecided = len(significant) > 1 and left[better] > SAME_FIT * max(left.values())
-    kind: Kind = "either" if undecided else better if len(significant) > 1 else significant[0]
-    ends = _ends_of_line(periods) if kind == "trend" else _levels(periods, cut)
-    return Course(kind, float(min(sure.values())), 0 if kind == "trend" else cut, *ends)
+    if len(significant) > 1 and left.get("outage", 0) > SAME_FIT * left[lasting]:
+        significant = [name for name in significant if name != "outage"]
+    better = min(significant, key=left.__getitem__)
+    p = min(sure[name] for name in significant)
+    if len(significant) > 1 and better != "outage" and left[better] > SAME_FIT * max(left["trend"], left["break"]):
+        return Course("either", p, places["break"][0], *_levels(periods, *places["break"]))
+    begin, end = places[better]
+    levels = _ends_of_line(periods) if better == "trend" else _levels(periods, begin, end)
+    return Course(better, p, begin, *levels, end)
+
+
+def _squares(rest: Array) -> float:
+    return float(rest @ rest)
+
+
+def _outage(periods: Periods, interval_ends: Array) -> tuple[tuple[int, int], Array]:
+    """Return the begin and the end of the farthest run, and what it leaves: all if queries scatter as far."""
+    products = periods.runs.products(periods.residuals)
+    at = int(np.abs(products).argmax())
+    begin, end = (int(some[at]) for some in periods.runs.ends)
+    within = np.arange(begin, end)
+    if not is_far(within, *_levels(periods, begin, end), np.vstack([interval_ends, periods.values])):
+        return (begin, end), periods.residuals
+    step = periods.adjusted(np.isin(np.arange(len(periods.values)), within))
+    return (begin, end), periods.residuals - products[at] / periods.runs.lengths[at] * step
 
 
 def _t_of(explained: Array | float, free: int) -> Any:
@@ -175,17 +221,27 @@ def _t_of(explained: Array | float, free: int) -> Any:
     return np.sqrt(share * free / (1 - share))
 
 
-def _inflated(rest: Array) -> float:
-    """Return by how much standard errors of correlated neighbours are greater; ``rest``: what is left of the values."""
-    squares = float(rest @ rest)
-    r = (float(rest[1:] @ rest[:-1]) / squares if squares > 0 else 0.0) + LOWERED / len(rest)
+def _inflated(rest: Array, lowered: float, within: int | None = None) -> float:
+    """Return by how much standard errors of correlated neighbours are greater.
+
+    Parameters
+    ----------
+    rest : what is left of the values, shape (periods,).
+    lowered : by how much fitting lowers the correlation, in 1 / periods.
+    within : the number of neighbours of a mean; None for many.
+    """
+    squares = _squares(rest)
+    r = (float(rest[1:] @ rest[:-1]) / squares if squares > 0 else 0.0) + lowered / len(rest)
     r = min(max(r, 0.0), MOST)
-    return float(((1 + r) / (1 - r)) ** 0.5)
+    if within is None:
+        return float(((1 + r) / (1 - r)) ** 0.5)
+    k = np.arange(1, within)
+    return float((1 + 2 * ((1 - k / within) * r**k).sum()) ** 0.5)
 
 
 def _reached(periods: Periods, seed: int) -> Array:
     """Return the greatest t of a step of each permutation, ascending, shape (draws,)."""
-    whole, n, found = float(periods.residuals @ periods.residuals), len(periods.values), []
+    whole, n, found = _squares(periods.residuals), len(periods.values), []
     random, some = np.random.default_rng(seed), max(AT_ONCE // (n + len(periods.cuts)), 1)
     for begin in range(0, DRAWS, some):
         drawn = periods.drawn(random, min(some, DRAWS - begin))
@@ -193,12 +249,14 @@ def _reached(periods: Periods, seed: int) -> Array:
     return np.sort(_t_of(np.concatenate(found) ** 2 / whole, periods.free))
 
 
-def _p_values(periods: Periods, t: dict[Kind, float], reached: Array | None, by: float) -> dict[Kind, float]:
-    """Return the p-values of trend and break, corrected for both; ``by``: what standard errors are multiplied by."""
-    p: dict[Kind, float] = {"trend": student(t["trend"] / by, periods.free)}
-    if reached is not None:
-        far = len(reached) - int(np.searchsorted(reached, t["break"] / by * (1 - CLOSE)))
-        p["break"] = (far + 1) / (len(reached) + 1)
+def _p_values(
+    periods: Periods, t: Mapping[Kind, float], reached: Mapping[Kind, Array], by: Mapping[Kind, float]
+) -> dict[Kind, float]:
+    """Return the p-values of trend, break and outage, corrected for all; ``by``: what standard errors are times by."""
+    p: dict[Kind, float] = {"trend": student(t["trend"] / by["trend"], periods.free)}
+    for name, every in reached.items():
+        far = len(every) - int(np.searchsorted(every, t[name] / by[name] * (1 - CLOSE)))
+        p[name] = (far + 1) / (len(every) + 1)
     return dict(zip(p, adjusted(np.array([*p.values()]), "holm").tolist(), strict=True))
 
 
@@ -210,10 +268,11 @@ def _ends_of_line(periods: Periods) -> tuple[float, float]:
     return float(middle + slope * periods.time[0]), float(middle + slope * periods.time[-1])
 
 
-def _levels(periods: Periods, cut: int) -> tuple[float, float]:
-    """Return the levels before and from a period on, of an average weekday."""
-    later = (np.arange(len(periods.values)) >= cut).astype(float)
-    values = periods.adjusted(later)
+def _levels(periods: Periods, begin: int, end: int) -> tuple[float, float]:
+    """Return the levels outside some periods and within them, of an average weekday."""
+    at = np.arange(len(periods.values))
+    within = ((at >= begin) & (at < end)).astype(float)
+    values = periods.adjusted(within)
     step = float(values @ periods.residuals) / float(values @ values)
-    before = float(periods.values.mean() - step * later.mean())
-    return before, before + step
+    outside = float(periods.values.mean() - step * within.mean())
+    return outside, outside + step

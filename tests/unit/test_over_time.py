@@ -151,6 +151,23 @@ def test_the_break_of_the_summary_is_marked() -> None:
 
 
 @pytest.mark.slow
+def test_the_outage_of_the_summary_is_shaded() -> None:
+    """From its first to its last day, with its dates; it needs intervals."""
+    rng = np.random.default_rng(0)
+    frame = made(days=40).with_columns(success=pl.Series(rng.normal(0.5, 0.05, len(made(days=40)))))
+    days = frame["day"].unique().sort()
+    frame = frame.with_columns(pl.col("success") - 0.3 * pl.col("day").is_in(days[20:23].implode()))
+    irm = IRM(frame, query="query", value="success", by="day")
+    (text,) = irm.summary().filter(kind="outage")["of"]
+    band, words = (
+        part["data"]["values"] for part in spec(plot.over_time(irm.evaluate(ci=0.95)))["vconcat"][0]["layer"][:2]
+    )
+    assert [row["when"] for row in band] == [str(day)[:10] for day in days[20:23]]
+    assert words == [{"when": band[0]["when"], "label": text}]
+    assert "data" not in spec(plot.over_time(irm.evaluate()))["vconcat"][0]["layer"][0]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("best", ["a", "b"])
 @pytest.mark.parametrize("metric", ["rr", "brier"])
 @pytest.mark.parametrize("falls", [True, False], ids=["the best breaks", "the other breaks"])

@@ -20,9 +20,9 @@ FIRST = date(2026, 6, 1)  # a Monday
 WEEKEND = np.array([0, 0, 0, 0, 0, 1.0, 1.5])
 
 
-def periods(values: Any, *, days: bool = False) -> Periods:
+def periods(values: Any, *, days: bool = False, ends: Any = None) -> Periods:
     n = len(values)
-    return Periods(np.asarray(values, float), np.arange(n, dtype=float), np.arange(n) % 7 if days else None)
+    return Periods(np.asarray(values, float), np.arange(n, dtype=float), np.arange(n) % 7 if days else None, ends)
 
 
 def log_of(values: Any, many: Any = 10, step: int = 1) -> pl.DataFrame:
@@ -43,7 +43,7 @@ def told(frame: Any, **roles: Any) -> list[str]:
     return [
         row["sentence"]
         for row in found.rows(named=True)
-        if row["kind"] in ("trend", "break", "trend or break", "absent")
+        if row["kind"] in ("trend", "break", "trend or break", "outage", "absent")
     ]
 
 
@@ -100,6 +100,44 @@ def test_of_neighbours_that_move_together_nothing_is_told() -> None:
     assert course(periods(np.random.default_rng(2).permutation(wave))).kind == "none"
 
 
+@pytest.mark.parametrize(("begin", "end"), [(30, 31), (20, 23), (20, 34), (20, 40), (58, 60)])
+def test_an_outage_is_found_from_its_first_to_its_last_day(begin: int, end: int) -> None:
+    """Also a single day, and the last two; it has to be beyond the scatter of queries, and is no break."""
+    rng = np.random.default_rng(0)
+    at = np.arange(60)
+    values = WEEKEND[at % 7] + rng.normal(0, 0.1, 60) - 1.0 * ((at >= begin) & (at < end))
+    known, unsure = (np.stack([values - half, values + half]) for half in (0.1, 5))
+    found = course(periods(values, days=True, ends=known))
+    assert (found.kind, found.cut, found.end) == ("outage", begin, end)
+    assert found.after - found.before == pytest.approx(-1, abs=0.15)
+    assert found.p == pytest.approx(3 / 2001)  # three times the least one of 2,000 draws
+    assert course(periods(values, days=True, ends=unsure)).kind != "outage"
+    assert course(periods(values, days=True)).kind != "outage"
+
+
+def test_an_outage_of_one_period_has_the_p_value_of_the_farthest_of_normal_numbers() -> None:
+    """Of nine periods, of which three may be an outage, its t is that of a step against the other ones."""
+    rng = np.random.default_rng(3)
+    values = np.array([0.5, 0.51, 0.49, 0.5, 0.44, 0.5, 0.51, 0.49, 0.5])
+    found = course(periods(values, ends=np.stack([values, values])))
+
+    def farthest(rows: Any) -> Any:
+        best = np.zeros(len(rows))
+        for length in (1, 2, 3):
+            for begin in range(9 - length + 1):
+                if length < 3 or 0 < begin < 6:
+                    inside = np.isin(np.arange(9), range(begin, begin + length))
+                    gap = rows[:, inside].mean(axis=1) - rows[:, ~inside].mean(axis=1)
+                    both = [rows[:, some] for some in (inside, ~inside)]
+                    rest = sum(((one - one.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) for one in both)
+                    best = np.maximum(best, np.abs(gap) / np.sqrt(rest / 7 * (1 / length + 1 / (9 - length))))
+        return best
+
+    assert (found.kind, found.cut, found.end) == ("outage", 4, 5)
+    share = np.mean(farthest(rng.normal(size=(4000, 9))) >= farthest(values[None]) * 0.999)
+    assert found.p == pytest.approx(3 * share, abs=0.01)
+
+
 # Sentences
 
 
@@ -139,6 +177,26 @@ def test_the_day_of_a_break_is_named() -> None:
     assert told(log.with_columns(pl.col("day").dt.strftime("day %j"))) != first
 
 
+def test_an_outage_is_said_from_when_to_when() -> None:
+    """Of days and of weeks, low or high."""
+    rng = np.random.default_rng(3)
+    inside = (np.arange(30) >= 16) & (np.arange(30) < 18)
+    scatter = 0.01 * (pl.int_range(pl.len()) % 2)  # of the queries of a day
+    log = log_of(0.5 + rng.normal(0, 0.01, 30) - 0.2 * inside).with_columns(pl.col("rr") + scatter)
+    (said,) = told(log)
+    assert re.fullmatch(
+        r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than otherwise: 0\.\d+ against 0\.\d+ \(p = 0\.001\)\.",
+        said,
+    )
+    high = log_of(0.5 + rng.normal(0, 0.01, 30) + 0.2 * (np.arange(30) == 16))
+    (one,) = told(high.with_columns(pl.col("rr") + scatter))
+    assert one.startswith("On 2026-06-17 rr was 0.2")
+    assert " higher than otherwise" in one
+    week = log_of(0.5 + rng.normal(0, 0.01, 30) - 0.2 * (np.arange(30) == 16), step=7)
+    (weekly,) = told(week.with_columns(pl.col("rr") + scatter, pl.col("day").dt.strftime("%G-W%V")))
+    assert weekly.startswith("In 2026-W39 rr was 0.1")
+
+
 def test_a_steady_fall_over_weeks_is_told() -> None:
     """Weeks as text, months, and dates a week apart have no weekdays; a line has its ends."""
     rng = np.random.default_rng(4)
@@ -169,7 +227,7 @@ def test_neighbouring_days_that_move_together_are_said() -> None:
     """The last week stands beside the one before, weekday by weekday, without a test."""
     values = 0.5 + 0.1 * np.sin(np.arange(21) / 5)
     together, beside = told(log_of(values))
-    assert together.startswith("No trend or break can be told from chance: neighbouring days move together")
+    assert together.startswith("Not told from chance: a trend, a break, an outage; neighbouring days move together")
     assert beside.startswith("In the last 7 days, from 2026-06-15, rr is ")
     assert beside.endswith(f" than in the 7 days before: {values[7:14].mean():.3f}.")
 

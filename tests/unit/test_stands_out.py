@@ -287,16 +287,19 @@ def test_cells_of_several_columns_are_one_family() -> None:
     assert row["of"] == "device = d1, country = c2"
 
 
-def test_days_beside_another_column_are_not_searched_and_the_way_is_named() -> None:
-    """Days vary by themselves; either column alone is looked at, as the sentence says."""
+def test_days_beside_another_column_are_searched_segment_by_segment() -> None:
+    """An outage of one device is told with the device; either column alone is looked at too."""
     frame = log(day=lambda rng, n: [f"2026-01-{i // 4 % 20 + 1:02}" for i in range(n)])
     irm = frame.irm(**(ROLES | {"by": ["day", "device"]}))
-    (row,) = of(irm.summary(), "absent")
+    (row,) = of(irm.summary(), "nothing")
     assert row["sentence"] == (
-        "No segment that stands out is looked for: day, device makes 80 segments, and day varies by itself; by='day' "
-        "alone looks for a trend or a break, and by='device' for a segment that stands out."
+        "Looked for and not found: a trend in a segment, a break in a segment, an outage in a segment."
     )
-    for by, words in (("day", "a trend or a break"), ("device", "a segment that stands out")):
+    hit = (pl.col("device") == "d1") & pl.col("day").is_in(["2026-01-11", "2026-01-12"])
+    lower = frame.with_columns(rr=pl.col("rr") - pl.when(hit).then(3).otherwise(0))
+    (row,) = of(lower.irm(**(ROLES | {"by": ["day", "device"]})).summary(), "outage")
+    assert row["sentence"].startswith("device = d1: from 2026-01-11 to 2026-01-12 rr was ")
+    for by, words in (("day", "a trend, a break, an outage"), ("device", "a segment that stands out")):
         (row,) = of(irm(by=by).summary(), "nothing")
         assert words in row["sentence"]
 
