@@ -53,7 +53,7 @@ from frame_metrics.measuring.results import averaged, query_rows
 from frame_metrics.measuring.values import Values
 from frame_metrics.measuring.values_of_source import values_of_source
 from frame_metrics.metrics import pickling
-from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
+from frame_metrics.metrics.metric import CLASS_KERNELS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
@@ -86,8 +86,8 @@ from frame_metrics.verbs.bounds.unjudged import SCANS, check_bounded, extremes
 __all__ = [
     "CHECKS",
     "CHOICES",
+    "CLASS_KERNELS",
     "COLUMNS",
-    "FORMS",
     "OF_ROWS",
     "OF_VALUES",
     "REGISTRY",

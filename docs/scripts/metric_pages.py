@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from frame_metrics.inputs import Classes, ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
-from frame_metrics.metrics.metric import FORMS, OF_TWO, Metric, metrics_of
+from frame_metrics.metrics.metric import CLASS_KERNELS, PAIR_KERNELS, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
 from literature import terms
@@ -148,7 +148,7 @@ def entry(metric: Metric) -> str:
         "Range": f"{low} to {high}{best}." if low != high else f"{low}.",
         "Over queries": over_queries(metric),
         "Over classes": over_classes(metric),
-        "Of two rankings": (inspect.getdoc(OF_TWO[metric.name]) or "") if metric.name in OF_TWO else "",
+        "Of two rankings": (inspect.getdoc(PAIR_KERNELS[metric.name]) or "") if metric.name in PAIR_KERNELS else "",
         "Ties": ties(metric),
         "Also read": ", ".join(also(metric)),
         "Also called": ", ".join(called(metric)),
@@ -186,8 +186,8 @@ def over_classes(metric: Metric) -> str:
         return "of the whole table."
     if metric.input is ClassScores:
         return "of all rows."
-    if metric.name in FORMS:
-        form = (inspect.getdoc(FORMS[metric.name]) or "").partition("\n")[0]
+    if metric.name in CLASS_KERNELS:
+        form = (inspect.getdoc(CLASS_KERNELS[metric.name]) or "").partition("\n")[0]
         own = f"its own form: {form[0].lower()}{form[1:]}"
         if metric.of_classes is not None:
             return own

@@ -54,8 +54,8 @@ class Classes:
     @classmethod
     def of_grid(cls, found: Array, seen: Array | None = None) -> Classes:
         """Return tables of all their cells, of shape (n, K, K + 1), the last column without a prediction."""
-        table, true, said = (at.ravel() for at in np.indices(found.shape))
-        return cls(table, true, said, found.reshape(1, -1), (*found.shape[:2], found.shape[2] - 1), seen)
+        table, true, predicted = (at.ravel() for at in np.indices(found.shape))
+        return cls(table, true, predicted, found.reshape(1, -1), (*found.shape[:2], found.shape[2] - 1), seen)
 
     @property
     def n_queries(self) -> int:

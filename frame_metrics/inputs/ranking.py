@@ -13,7 +13,7 @@ from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_re
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.rows import Array, Rows, Sums, falling, first_of, sums_between
+from frame_metrics.inputs.rows import Array, Rows, Sums, falling, n_of_share, sums_between
 from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -138,8 +138,8 @@ class FullRanking(Remembers):
     def _row_rank(self) -> Array:
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
         place = self._place
-        gone = place > self.n_ret.repeat(self.lengths)
-        return np.where(gone, np.inf, place if self.logged_rank is None else self.logged_rank)
+        not_retrieved = place > self.n_ret.repeat(self.lengths)
+        return np.where(not_retrieved, np.inf, place if self.logged_rank is None else self.logged_rank)
 
     def count_of(self, rows: Array, k: int | Array | None, *, retrieved: bool = True) -> Array:
         """Count the marked rows at ranks up to ``k``, one or one for each query (None: any), shape (queries,)."""
@@ -172,12 +172,12 @@ class FullRanking(Remembers):
         return self.n_ret if self.logged_rank is None else self._logged_rank_at(self.n_ret)
 
     @property
-    def gaps(self) -> Array:
+    def has_gaps(self) -> Array:
         """True where a rank is missing among those shown, shape (queries,)."""
         return self.last_rank > self.n_ret
 
     @property
-    def late(self) -> Array:
+    def starts_late(self) -> Array:
         """True where the first rank that is shown is not 1, shape (queries,)."""
         return self._logged_rank_at(1) > 1
 
@@ -197,7 +197,7 @@ class FullRanking(Remembers):
 
     def last_of(self, top: float) -> Array:
         """The last rank of the share ``top`` of each list, shape (queries,)."""
-        return first_of(self.last_rank, top)
+        return n_of_share(self.last_rank, top)
 
     def variant(self, rel: float, condensed: bool) -> FullRanking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""

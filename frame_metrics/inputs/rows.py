@@ -68,7 +68,7 @@ def all_equal(codes: Array) -> bool:
     return not len(codes) or bool(codes.min() == codes.max())
 
 
-def first_of(size: Array, top: float) -> Array:
+def n_of_share(size: Array, top: float) -> Array:
     """Return how many of ``size`` rows the share ``top`` is, rounded up, as floats.
 
     It is 0 only for 0 rows. A product that misses a whole number by a rounding error is that number: .07 of 100 is 7.

@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
 from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
-from frame_metrics.inputs.rows import Array, Rows, Segmented, first_of, ratio
+from frame_metrics.inputs.rows import Array, Rows, Segmented, n_of_share, ratio
 from frame_metrics.inputs.tables import FullConfusion
 
 LEVELS_AT_ONCE = 1 << 16  # levels that are computed at a time where there are many
@@ -94,7 +94,7 @@ class FullScores(Segmented):
         Of equal scores that only in part belong to it, each row is taken with the same chance, so that cells are means
         over all orders.
         """
-        return self.cached(("first", top), lambda: self._first(first_of(self.positives + self.negatives, top)))
+        return self.cached(("first", top), lambda: self._first(n_of_share(self.positives + self.negatives, top)))
 
     def _first(self, amount: Array) -> FullConfusion:
         """The 2x2 table of the first rows of each query; ``amount``: how many, shape (queries,)."""
@@ -102,9 +102,9 @@ class FullScores(Segmented):
         if len(some):
             reach = self.tp + self.fp
             level = (self.starts + self.total(reach < self.each(amount)).astype(np.int64))[some]
-            pos, alike = self.pos[level], (self.pos + self.neg)[level]
-            taken = amount[some] - (reach[level] - alike)
-            tp[some] = self.tp[level] - pos + pos * (taken / alike)
+            pos, equal = self.pos[level], (self.pos + self.neg)[level]
+            taken = amount[some] - (reach[level] - equal)
+            tp[some] = self.tp[level] - pos + pos * (taken / equal)
         fp = amount - tp
         none = np.zeros(self.n_queries)
         return FullConfusion(tp, fp, self.positives - tp, none, rest=self.negatives - fp)

@@ -9,9 +9,9 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import rows_of_class_scores
 from frame_metrics.inputs import Array, ClassScores, ratio
 from frame_metrics.measuring.rows import Inputs, two_by_two
-from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
+from frame_metrics.metrics.made_of_shares import MadeOf, f1_of_jaccard, made_of
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.shares import SEVERAL
+from frame_metrics.metrics.shares import N_CLASSES_TRIED
 from frame_metrics.stats.shares import effective, hybrid, kish_within, wilson_on_range, with_costs
 
 
@@ -50,8 +50,8 @@ def ends_by_shares(
 
 def _combined_ends(made: MadeOf, parts: Array, ends: Array, correlation: Array | float = 0.0) -> Array:
     """Return the ends of what is made of shares: of ``parts``, (shares, segments), with ``ends``, (shares, 2, ...)."""
-    if made.bent:
-        return bent(ends[0])
+    if made.is_f1:
+        return f1_of_jaccard(ends[0])
     if made.costs is not None:
         return with_costs(parts, ends, made.costs, correlation)
     if len(parts) == 1:
@@ -65,7 +65,7 @@ def _combined_ends(made: MadeOf, parts: Array, ends: Array, correlation: Array |
 def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
     """Return a share of rows that count one each, and the ends of its interval, shape (3, segments)."""
     if c is None:
-        table, counted = inputs.tables, marks[0, [0, 1, SEVERAL]]
+        table, counted = inputs.tables, marks[0, [0, 1, N_CLASSES_TRIED]]
         right, nothing = table.hits.sum(axis=1), table.undecided.sum(axis=1)
         cells = np.array([right, table.size - right - nothing, nothing])
     else:
@@ -156,6 +156,6 @@ def _marks_of_share(inputs: Inputs, place: Array, marks: Array, c: int | None) -
     if taken is not None:  # found clusters that stand for classes
         predicted = np.where(predicted < 0, -1, taken[place, predicted])
     if c is None:
-        right, wrong, nothing = marks[0, [0, 1, SEVERAL]]
+        right, wrong, nothing = marks[0, [0, 1, N_CLASSES_TRIED]]
         return np.where(predicted < 0, nothing, np.where(predicted == actual, right, wrong))
     return marks[(actual == c).astype(np.int64), np.where(predicted < 0, 2, predicted == c)]

@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Classes, FullConfusion
 from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import N_COUNTS, REGISTRY, Metric
-from frame_metrics.metrics.shares import SEVERAL, share_marks
+from frame_metrics.metrics.shares import N_CLASSES_TRIED, share_marks
 
 FIT_TOL = 1e-9
 PAIRS = ("recall", "specificity"), ("precision", "npv")
@@ -32,12 +32,12 @@ class MadeOf:
     marks: tuple[Array, ...]
     start: float = 0.0
     slopes: tuple[float, ...] = (1.0,)
-    bent: bool = False  # whether it is 2 J / (1 + J)
+    is_f1: bool = False  # whether it is 2 J / (1 + J)
     of_decided: bool = False
     costs: tuple[float, float] | None = None  # a and b, where the shares are J and r
 
 
-def bent(share: Array) -> Array:
+def f1_of_jaccard(share: Array) -> Array:
     """Return the F1 of a Jaccard index."""
     return 2 * share / (1 + share)
 
@@ -56,10 +56,10 @@ def made_of(metric: Metric, average: str | None, *, binary: bool) -> MadeOf | No
     if form is None or metric.summed or form.input not in (FullConfusion, Classes):
         return None
     for decided in (False, True):
-        tables = _tables(2 if binary else SEVERAL, decided=decided)
+        tables = _tables(2 if binary else N_CLASSES_TRIED, decided=decided)
         values = _values(form, tables, None if binary else average)
-        found = _one(values, tables, binary=binary, decided=decided)
-        for find in (_two, _of_mistakes) if binary else ():
+        found = _one_share(values, tables, binary=binary, decided=decided)
+        for find in (_two_shares, _of_mistakes) if binary else ():
             found = found or find(values, tables, decided=decided)
         if found is not None:
             return found
@@ -88,13 +88,13 @@ def _values(metric: Metric, tables: Array, average: str | None) -> Array:
     return (each * table.actual.T).sum(axis=0) / table.size
 
 
-def _one(values: Array, tables: Array, *, binary: bool, decided: bool) -> MadeOf | None:
+def _one_share(values: Array, tables: Array, *, binary: bool, decided: bool) -> MadeOf | None:
     """Return the one share that has these values, or whose F1 has; None if there is none."""
     for marks in _candidates(binary=binary):
         share = _share(marks, tables)
-        for turned in (False, True):
-            if np.allclose(bent(share) if turned else share, values, rtol=FIT_TOL, atol=0):
-                return MadeOf((marks,), bent=turned, of_decided=decided)
+        for is_f1 in (False, True):
+            if np.allclose(f1_of_jaccard(share) if is_f1 else share, values, rtol=FIT_TOL, atol=0):
+                return MadeOf((marks,), is_f1=is_f1, of_decided=decided)
     return None
 
 
@@ -110,7 +110,7 @@ def _share(marks: Array, tables: Array) -> Array:
     return (tables * np.nan_to_num(marks)).sum(axis=(1, 2)) / (tables * ~np.isnan(marks)).sum(axis=(1, 2))
 
 
-def _two(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
+def _two_shares(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
     """Return the two shares of which the values are a weighted sum, apart from a constant; None if there are none."""
     for names in PAIRS:
         marks = tuple(share_marks(REGISTRY[name], binary=True) for name in names)

@@ -37,23 +37,32 @@ from frame_metrics.inputs import (
 from frame_metrics.inputs.public import PUBLIC, Narrow, Public, as_annotated, behind
 from frame_metrics.inputs.weighted import row_weights
 from frame_metrics.metrics.docstrings import docstring
-from frame_metrics.metrics.parameters import PartOfAll, example, fits, is_number, kept, meaning, plain, wrong_cutoff
+from frame_metrics.metrics.parameters import (
+    PartOfAll,
+    example,
+    fits,
+    is_number,
+    meaning,
+    plain,
+    stored_value,
+    wrong_cutoff,
+)
 from frame_metrics.metrics.pickling import OURS, SESSIONS, described_in, import_for, origin_of, same_here, unknown
 from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
 
 # Names of columns that our metrics read of roles of documents; users' names cannot have the equals sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
-GIVEN = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
+SET_BY_CALLS = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
 N_COUNTS = 8  # counts of the 2x2 table of a query, which the micro average sums
 REGISTRY: dict[str, Metric] = {}
-FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
+CLASS_KERNELS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 # Kernels that accompany a measure, by its name, the kind, and the input: "calibrated", the value if nothing is off,
 # which is above 0; "lone", how many bins are left out.
 COMPANIONS: dict[tuple[str, str, type], Callable[..., Array]] = {}
-OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of the metric for one
+PAIR_KERNELS: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of the metric for one
 # Measures of the 2x2 table that take top=, by name, and the documents of which they count those that are both retrieved
 # and relevant, apart from a factor: "predicted" or "actual", as tables call them.
-OF_TOP: dict[str, str] = {}
+TAKES_TOP: dict[str, str] = {}
 
 KernelInput: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
 Weigh: TypeAlias = Callable[[FullRanking], Array]  # weights of the rows of a ranking
@@ -61,12 +70,12 @@ Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = FullRanking, TwoRankings  # whose kernels take the cutoff
 INPUTS = (*RANKED, FullConfusion, Classes, FullScores, ClassScores, Lists, Weighted, Narrow)
 
-# The parameter of the metrics in OF_TOP, which the kernel does not get: the table that it reads is cut before.
-TOP = inspect.Parameter("top", inspect.Parameter.KEYWORD_ONLY, default=None)
-OF_CUT: dict[str, Any] = {"top": PartOfAll | None}
+# The parameter of the metrics in TAKES_TOP, which the kernel does not get: the table that it reads is cut before.
+TOP_PARAMETER = inspect.Parameter("top", inspect.Parameter.KEYWORD_ONLY, default=None)
+TOP_ANNOTATION: dict[str, Any] = {"top": PartOfAll | None}
 
 # Parameters that every metric takes in addition to its own, with their annotations.
-OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
+SHARED_PARAMS: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +134,7 @@ class Metric:
     @property
     def hints(self) -> dict[str, Any]:
         """Annotations of the parameters."""
-        return _hints(self.kernel) | OF_CUT if self.name in OF_TOP else _hints(self.kernel)
+        return _hints(self.kernel) | TOP_ANNOTATION if self.name in TAKES_TOP else _hints(self.kernel)
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
@@ -143,7 +152,7 @@ class Metric:
     def options(self) -> dict[str, inspect.Parameter]:
         """The parameters that a caller may give in parentheses."""
         own = {name: p for name, p in list(self.signature.items())[1:] if name != "k"}
-        return own | {"top": TOP} if self.name in OF_TOP else own
+        return own | {"top": TOP_PARAMETER} if self.name in TAKES_TOP else own
 
     @cached_property
     def k(self) -> int | None:
@@ -177,7 +186,7 @@ class Metric:
         """The metric's own form for several classes, if it has one; else it is averaged over them."""
         if self.input in (Classes, ClassScores):
             return self
-        form = FORMS.get(self.name)
+        form = CLASS_KERNELS.get(self.name)
         by_pairs = "multi" not in self.options or self.params.get("multi") == "ovo"
         return replace(self, kernel=form) if form is not None and by_pairs else None
 
@@ -199,7 +208,7 @@ class Metric:
         """The metric's own form for two rankings; None where it has none."""
         if self.input is TwoRankings:
             return self
-        return replace(self, kernel=OF_TWO[self.name], undefined=None) if self.name in OF_TWO else None
+        return replace(self, kernel=PAIR_KERNELS[self.name], undefined=None) if self.name in PAIR_KERNELS else None
 
     @property
     def _unordered(self) -> bool:
@@ -284,17 +293,17 @@ class Metric:
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value of a parameter as it is kept."""
-        hint = OF_INPUT.get(name) or (self.hints[name] if name in self.options else None)
+        hint = SHARED_PARAMS.get(name) or (self.hints[name] if name in self.options else None)
         if hint is None:
             raise self._unknown(name, value)
         if not fits(value, hint):
             percent = name == "top" and is_number(value) and 1 < value <= 100
             way = f"; {value:g} % is top={value / 100:g}" if percent else ""
             raise BadValueError(f"{self.name}: {name}={quote(value)} is not {meaning(hint)}{way}")
-        return kept(value, hint)
+        return stored_value(value, hint)
 
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
-        known = [*self.options, *OF_INPUT]
+        known = [*self.options, *SHARED_PARAMS]
         hint = f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known)
         return UnknownNameError(f"{self.name} has no parameter {quote(name)}; it has {listed(known)}{hint}")
 
@@ -327,7 +336,7 @@ class Metric:
         if self.at in self.params:
             raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):
-            share = self.name in OF_TOP and fits(cutoff, PartOfAll)
+            share = self.name in TAKES_TOP and fits(cutoff, PartOfAll)
             way = f"; a share is {self.name}(top={cutoff:g})" if share else ""
             raise BadValueError(f"{self.name}@{quote(cutoff)}: {wrong}{way}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
@@ -346,7 +355,9 @@ class Metric:
 
     def _described(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what the decorator set, by name, and the annotations of the kernel's parameters."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in GIVEN}, dict(self.hints)
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in SET_BY_CALLS}, dict(
+            self.hints
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Metric) or str(self) != str(other):

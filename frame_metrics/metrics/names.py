@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, quote
 from frame_metrics.inputs import name_of_function
 from frame_metrics.metrics.foreign_names import called_here, share_in
-from frame_metrics.metrics.metric import OF_TOP, REGISTRY, Metric
+from frame_metrics.metrics.metric import REGISTRY, TAKES_TOP, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
 SPELLINGS = (
@@ -42,7 +42,7 @@ PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain"}
 PARAMETERS |= {(name, "T"): "target" for name in ("inst", "insq", "bpm", "nerr11")} | {("u_measure", "L"): "length"}
 OF_USERS = ("sdcg", "inst", "insq", "bpm", "nerr8", "nerr9", "nerr10", "nerr11")
 PARAMETERS |= {(name, "max_rel"): "max_grade" for name in OF_USERS}
-DCG = {"log2": "linear", "exp-log2": "exp"}
+DCG_GAINS = {"log2": "linear", "exp-log2": "exp"}
 G = "g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"
 LR = "lr_positive (LR+)", "lr_negative (LR-)"
 FM = "g_measure (of precision and recall)", "the index of pairs of rows, which is not among our metrics"
@@ -56,11 +56,11 @@ TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER, "ctr": 
 TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkesmallowsindex"), FM)
 AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
 QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
-AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # prefixes of names that mean an average
+AVERAGES_OF_PREFIXES = {"gm_": "gmean", "sn_": "micro"}  # prefixes of names that mean an average
 MOST_CUTOFFS = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
-LISTED = "frame_metrics.list_metrics() lists them"
+SEE_LIST = "frame_metrics.list_metrics() lists them"
 OF_LISTS = "of what lists show there are catalogue_coverage, distributional_coverage and catalogue_gini"
 DECIDED = f"coverage is the share of rows with a prediction, and has no cutoff; {OF_LISTS}"
 DIVERSE = ("diversity", "aggregatediversity", "catalogdiversity", "cataloguediversity", "itemdiversity")
@@ -124,7 +124,7 @@ def _what(item: Any) -> str:
 def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     """Read one text, which may name several cutoffs."""
     plain = text.strip()
-    if plain.lower().startswith(tuple(AVERAGED)):
+    if plain.lower().startswith(tuple(AVERAGES_OF_PREFIXES)):
         return _averaged(text, plain)
     if several := _several(plain):
         return tuple(pair for one in several for pair in read_text(one))
@@ -134,7 +134,7 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
         return ((text, metric),)
     if metric.name == "coverage":
         raise BadValueError(f"{quote(text)}: {DECIDED}")
-    if (share := share_in(cutoff.strip())) and metric.name in OF_TOP:
+    if (share := share_in(cutoff.strip())) and metric.name in TAKES_TOP:
         raise BadValueError(f"{quote(text)}: a cutoff is a number of results; a share is {metric.name}(top={share})")
     cutoffs = _cutoffs(text, cutoff)
     if len(cutoffs) == 1 and ".." not in cutoff:
@@ -163,8 +163,8 @@ def _several(plain: str) -> list[str]:
 
 def _averaged(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
     """The metrics after the prefix gm_, averaged geometrically, or sn_, self-normalised."""
-    average, rest = AVERAGED[plain[:3].lower()], plain[3:].strip()
-    twice = rest.lower().startswith(tuple(AVERAGED))  # an error at once: there may be a thousand prefixes
+    average, rest = AVERAGES_OF_PREFIXES[plain[:3].lower()], plain[3:].strip()
+    twice = rest.lower().startswith(tuple(AVERAGES_OF_PREFIXES))  # an error at once: there may be a thousand prefixes
     metrics = () if twice else read_text(plain[3:])
     if twice or metrics[0][1].average is not None:
         raise UnknownNameError(f"{quote(text)}: {quote(plain[3:])} is an average already")
@@ -255,13 +255,13 @@ def _nearest(name: str) -> str:
         return f"; {OF_LISTS}"
     if called := called_here(given, known):
         return called
-    cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
-    if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
-        return did_you_mean(f"{known[cut[1]]}@{cut[2]}")
+    with_cutoff = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
+    if with_cutoff and with_cutoff[1] in known and REGISTRY[known[with_cutoff[1]]].at is not None:
+        return did_you_mean(f"{known[with_cutoff[1]]}@{with_cutoff[2]}")
     # Of a short name only letters that changed places are a mistake: it is near to many others.
     best = nearest(given, (name for name in known if len(given) > 3 or sorted(name) == sorted(given)))
     if best is None:
-        return f"; {LISTED}"
+        return f"; {SEE_LIST}"
     meant = REGISTRY[known[best]]
     return did_you_mean(next((name for name in (meant.name, *meant.also) if plain_name(name) == best), best))
 
@@ -275,8 +275,8 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
             if value != 0:
                 raise BadValueError(f"{quote(text)}: min_rel= is 0 here; pass gain= with a gain for each grade")
             continue
-        if name in ("ndcg", "dcg", "sdcg") and word == "dcg" and isinstance(value, str) and value in DCG:
-            key, value = "gain", DCG[value]
+        if name in ("ndcg", "dcg", "sdcg") and word == "dcg" and isinstance(value, str) and value in DCG_GAINS:
+            key, value = "gain", DCG_GAINS[value]
         if key in words:
             both = f"{words[key]}= and {word}= mean the same; pass one of them"
             raise BadValueError(f"{quote(text)}: {f'{word}= is given twice' if words[key] == word else both}")

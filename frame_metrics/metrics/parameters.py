@@ -93,7 +93,7 @@ def _is_of(value: Any, kind: Any) -> bool:
     return kind is not float or is_number(value)
 
 
-def kept(value: Any, hint: Any) -> Any:
+def stored_value(value: Any, hint: Any) -> Any:
     """Return a value that a parameter's annotation allows as metrics keep it: whole, or gains as a mapping."""
     kind = _without_none(hint)
     whole = kind is Count or (kind is Bins and value != QUANTILE)

@@ -12,7 +12,17 @@ from typing import Any, Literal, Never, get_args, get_type_hints
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, quote
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
-from frame_metrics.metrics.metric import COMPANIONS, FORMS, OF_INPUT, OF_TOP, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
+from frame_metrics.metrics.metric import (
+    CLASS_KERNELS,
+    COMPANIONS,
+    PAIR_KERNELS,
+    REGISTRY,
+    SHARED_PARAMS,
+    TAKES_TOP,
+    Metric,
+    Unjudged,
+    Weigh,
+)
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 from frame_metrics.metrics.pickling import OURS
@@ -128,10 +138,10 @@ def _completing(made: Metric) -> Metric:
 
 
 def takes_top(of: Literal["predicted", "actual"]) -> Callable[[Metric], Metric]:
-    """Let a measure of the 2x2 table take ``top=``; ``of``: the documents of which it is a share, see ``OF_TOP``."""
+    """Let a measure of the 2x2 table take ``top=``; ``of``: the documents of which it is a share, see ``TAKES_TOP``."""
 
     def register(made: Metric) -> Metric:
-        OF_TOP[made.name] = of
+        TAKES_TOP[made.name] = of
         return made
 
     return register
@@ -139,7 +149,7 @@ def takes_top(of: Literal["predicted", "actual"]) -> Callable[[Metric], Metric]:
 
 def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Register a kernel for several classes, the form that the metric of this name has there."""
-    return partial(_kept, FORMS, name)
+    return partial(_kept, CLASS_KERNELS, name)
 
 
 def companion_of(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
@@ -149,7 +159,7 @@ def companion_of(name: str, what: str, of: type) -> Callable[[Callable[..., Arra
 
 def for_two_rankings(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Register a kernel for two rankings, without judgments, the form that the metric of this name has there."""
-    return partial(_kept, OF_TWO, name)
+    return partial(_kept, PAIR_KERNELS, name)
 
 
 def _kept(forms: dict[Any, Callable[..., Array]], name: Any, kernel: Callable[..., Array]) -> Callable[..., Array]:
@@ -186,7 +196,7 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
     option = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
-    if option in OF_INPUT:
+    if option in SHARED_PARAMS:
         raise BadValueError(f"{name}: every metric has {option}= already; rename its parameter")
     of_ranking = PUBLIC.get(source, source) is FullRanking
     if option == "k" and (not of_ranking or parameter.default is not None):

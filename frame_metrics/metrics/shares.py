@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores
-from frame_metrics.inputs.rows import first_of
-from frame_metrics.metrics.metric import OF_TOP, Metric
+from frame_metrics.inputs.rows import n_of_share
+from frame_metrics.metrics.metric import TAKES_TOP, Metric
 
-SEVERAL = 3  # classes of the tables that forms for several are tried on
+N_CLASSES_TRIED = 3  # classes of the tables that forms for several are tried on
 
 
-def _tried(tried: Metric, counts: Array) -> Array:
+def _values_of_tables(tried: Metric, counts: Array) -> Array:
     """A metric of tables, shape (tables, K, K + 1), NaN where undefined; of two classes the second is relevant."""
     table = Classes.of_grid(counts, np.ones(counts.shape[:2], bool))
     return tried.compute(table if tried.input is Classes else table.rest(1))
@@ -48,12 +48,12 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
 def share_marks(metric: Metric, *, binary: bool) -> Array | None:
     """Return what ``share_of`` returns, also for shares of rows that predictions choose, as precision."""
-    own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
+    own, k = metric if binary else metric.of_classes, 2 if binary else N_CLASSES_TRIED
     if own is None or own.input not in (FullConfusion, Classes) or own.summed:
         return None
     single = np.eye(k * (k + 1)).reshape(-1, k, k + 1)
     mixed = np.random.default_rng(0).integers(1, 9, (4, k, k + 1)).astype(np.float64)
-    mark, whole = _tried(own, single).reshape(k, k + 1), _tried(own, mixed)
+    mark, whole = _values_of_tables(own, single).reshape(k, k + 1), _values_of_tables(own, mixed)
     about = ~np.isnan(mark)
     if not (about.any() and np.isin(mark[about], (0, 1)).all()):
         return None
@@ -61,7 +61,7 @@ def share_marks(metric: Metric, *, binary: bool) -> Array | None:
     return mark if np.allclose(whole, shares, rtol=1e-9, atol=0) else None
 
 
-def of_all_rows(asked: Iterable[tuple[str, Metric]]) -> bool:
+def are_row_shares(asked: Iterable[tuple[str, Metric]]) -> bool:
     """Return True if metrics of several classes are shares of all rows, as accuracy is.
 
     Only whether a prediction is right, wrong or missing matters to them, however many classes there are.
@@ -80,7 +80,7 @@ def marks(share: Array, actual: Array, predicted: Array, k: int) -> Array:
     """
     if len(share) == 2:
         return share[actual, predicted]
-    right, wrong, nothing = share[0, [0, 1, SEVERAL]]
+    right, wrong, nothing = share[0, [0, 1, N_CLASSES_TRIED]]
     return np.where(predicted == k, nothing, np.where(predicted == actual, right, wrong))
 
 
@@ -98,11 +98,11 @@ def share_of_top(metric: Metric, rows: Array, relevant: Array) -> tuple[Array, A
     -------
     The rows that the share is of, and the factor, NaN where there are none, shape (segments,) each.
     """
-    amount = first_of(rows, float(metric.top or 1))
+    amount = n_of_share(rows, float(metric.top or 1))
     one, others = np.ones(len(rows)), rows - relevant - (amount - 1)
     table = FullConfusion(one, amount - one, relevant - one, 0 * one, rest=others)  # in which one row is found
-    of: Array = getattr(table, OF_TOP[metric.name])
-    return of, np.where(of > 0, metric.apply(table) * of, np.nan)
+    n_in_share: Array = getattr(table, TAKES_TOP[metric.name])
+    return n_in_share, np.where(n_in_share > 0, metric.apply(table) * n_in_share, np.nan)
 
 
 def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
@@ -125,8 +125,8 @@ def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
         values = tried.compute(FullScores(np.arange(4), np.array([0.5, 0.3, 0.8, 0.6]), positives, negatives, 4))
     elif tried.input in (FullConfusion, Classes):
         of_several = tried.input is Classes and not binary
-        sizes = (SEVERAL, SEVERAL + 1) if of_several else (2,)
-        values = np.concatenate([_tried(tried, _unrelated(k, undecided)) for k in sizes])
+        sizes = (N_CLASSES_TRIED, N_CLASSES_TRIED + 1) if of_several else (2,)
+        values = np.concatenate([_values_of_tables(tried, _unrelated(k, undecided)) for k in sizes])
     else:
         return None
     low, high = metric.range
@@ -137,6 +137,6 @@ def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
 def _unrelated(k: int, undecided: bool) -> Array:
     """Tables of ``k`` classes in which the predictions have nothing to do with the truth, shape (tables, k, k + 1)."""
     random = np.random.default_rng(0)
-    true, said = random.integers(1, 9, (4, k, 1)), random.integers(1, 9, (4, 1, k + 1))
-    said[:, :, -1] *= undecided
-    return (true * said).astype(np.float64)
+    true, predicted = random.integers(1, 9, (4, k, 1)), random.integers(1, 9, (4, 1, k + 1))
+    predicted[:, :, -1] *= undecided
+    return (true * predicted).astype(np.float64)

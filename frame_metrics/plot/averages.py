@@ -117,7 +117,7 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
         )
     tidy = replace(tidy, table=tidy.table.rename({drawn: "value"}))
     best = 0.5 if preferred else None
-    return _in_rows(tidy.with_notes(bars), ENDS, whole=False, of=f": {drawn}{against}", zero=True, best=best)
+    return _in_rows(tidy.with_notes(bars), ENDS, whole=False, title_end=f": {drawn}{against}", zero=True, best=best)
 
 
 def leaderboard(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -194,7 +194,7 @@ def n_behind(tidy: Tidy) -> pl.Series:
 
 
 def _in_rows(
-    tidy: Tidy, ends: Ends, whole: bool = False, of: str = "", *, zero: bool = False, best: float | None = None
+    tidy: Tidy, ends: Ends, whole: bool = False, title_end: str = "", *, zero: bool = False, best: float | None = None
 ) -> Any:
     """Return a picture of panels with a row for each value.
 
@@ -205,7 +205,7 @@ def _in_rows(
     ----------
     ends : the columns of intervals, which are drawn as bars; None for no bars.
     whole : whether axes show all possible values of the metric.
-    of : text after the names of the metrics in the title.
+    title_end : text after the names of the metrics in the title.
     zero : True if values are differences; there is a line at 0 then.
     best : the best value where values are not those of the metric, and -best the worst; None where they are.
     """
@@ -222,7 +222,7 @@ def _in_rows(
         first = tidy.color is None or next(places) % columns == 0
         return _row_panel(part, key, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
-    return in_panels(tidy, panel, f"{of}{n_text(n_behind(tidy))}", columns)
+    return in_panels(tidy, panel, f"{title_end}{n_text(n_behind(tidy))}", columns)
 
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:

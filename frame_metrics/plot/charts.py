@@ -226,7 +226,7 @@ def svg(chart: Any) -> str:
             "returns; altair.Chart.from_dict() makes one of a dict"
         )
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    text = ILLEGAL.sub(_sign, _rounded(_converted(_legal(chart.to_dict(validate=False)), version)))
+    text = ILLEGAL.sub(_symbol_of_control, _rounded(_converted(_legal(chart.to_dict(validate=False)), version)))
     return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
 
 
@@ -246,10 +246,10 @@ def _legal(spec: Any) -> Any:
         return {_legal(name): _legal(value) for name, value in spec.items()}
     if isinstance(spec, list | tuple):
         return [_legal(value) for value in spec]
-    return ILLEGAL.sub(_sign, spec) if isinstance(spec, str) else spec
+    return ILLEGAL.sub(_symbol_of_control, spec) if isinstance(spec, str) else spec
 
 
-def _sign(found: re.Match[str]) -> str:
+def _symbol_of_control(found: re.Match[str]) -> str:
     """Return the Unicode symbol of a control character, or that of an unknown one; Vega would undo an escape."""
     code = ord(found[0])
     return chr(0x2400 + code) if code < 0x20 else "\ufffd"

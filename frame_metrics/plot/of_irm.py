@@ -55,7 +55,7 @@ class Drawing:
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
             if self.decided and _only_decides(irm):
                 frame = irm.evaluate(*self.decided, *args, **asked)
-                return self.draw(frame, **{**_word(irm, frame, args, options), **drawing})
+                return self.draw(frame, **{**_positive_word(irm, frame, args, options), **drawing})
             frame = getattr(irm, named)(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
             return self.draw(frame, **{**self.further(pictures.irm, frame, args, options), **drawing})
 
@@ -85,7 +85,7 @@ def _one_metric(irm: Any, frame: Any, kinds: Sequence[Any], options: Mapping[str
     return {"metric": kinds[0]} if len(kinds) == 1 and isinstance(kinds[0], str) else {}
 
 
-def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _prevalence(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options ``prevalence`` and ``positive`` for lines of cumulated gain.
 
     ``prevalence`` is a frame of 2x2 tables, which give the share of relevant rows. There are no options for curves
@@ -93,7 +93,7 @@ def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     """
     if "prevalence" in options or "per" in options or "k" in backend_of(frame).names():
         return {}
-    return {"prevalence": irm.best_threshold("recall"), **_word(irm, frame, args, options)}
+    return {"prevalence": irm.best_threshold("recall"), **_positive_word(irm, frame, args, options)}
 
 
 def _only_decides(irm: Any) -> bool:
@@ -102,13 +102,13 @@ def _only_decides(irm: Any) -> bool:
     return bool(columns.predicted) and not (columns.score or columns.class_scores or columns.query)
 
 
-def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _positive_word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the option ``positive``, the caller's positive class, if it is a text."""
     positive = irm.roles.get("positive")
     return {"positive": positive} if isinstance(positive, str) else {}
 
 
-def _valued(metric: str, **options: Any) -> Further:
+def _valued_lines(metric: str, **options: Any) -> Further:
     """Return a function for ``Drawing.further``, which adds the option ``values``: a metric of each line.
 
     It adds nothing if there is a query, or if the caller gives ``values``.
@@ -119,7 +119,7 @@ def _valued(metric: str, **options: Any) -> Further:
     """
 
     def valued(irm: Any, frame: Any, args: Sequence[Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = _word(irm, frame, args, given)
+        found = _positive_word(irm, frame, args, given)
         if irm._plan.columns.query or "values" in given:
             return found
         sure = options if not irm.roles.get("weight") and not irm.roles.get("cluster") else {}
@@ -187,15 +187,15 @@ class Pictures:
     bounds = Drawing(averages.bounds, "bounds")
     over_time = Drawing(periods.over_time, "evaluate", defaults=WITH_CI, further=_ci_over_time, roles=("by",))
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
-    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
+    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued_lines("average_precision"))
     roc = Drawing(
-        curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95), decided=curves.ROC_POINT
+        curves.roc, "curve", ("roc",), {"points": POINTS}, _valued_lines("roc_auc", ci=0.95), decided=curves.ROC_POINT
     )
-    gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
-    calibration = Drawing(probabilities.calibration, "curve", ("calibration",), further=_word)
+    gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_prevalence)
+    calibration = Drawing(probabilities.calibration, "curve", ("calibration",), further=_positive_word)
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
-    scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
+    scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _positive_word)
     comparison = Drawing(averages.comparison, "compare", further=_ci_of_compare, by_role=OF_ROLES)
     leaderboard = Drawing(averages.leaderboard, "leaderboard", further=_ci_of_compare)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)

@@ -45,9 +45,9 @@ from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, Units, draws, enough
 
 MeasurementLevel: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
-MAYBE_LONG = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
-AGAINST = ("sensitivity", "specificity", "bias")  # measures of an annotator against the reference
-WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
+TYPES_WITH_LONG_TEXTS = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
+MEASURES_OF_REFERENCE = ("sensitivity", "specificity", "bias")  # measures of an annotator against the reference
+RANGE_COLUMNS = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class AgreementOptions(IntervalOptions):
     def schema(self) -> dict[str, Any]:
         """The columns that are not keys, and their types."""
         ends = ("",) if self.ci is None else ("", "_low", "_high")
-        names = (*MEASURES, *(AGAINST if _texts(self.reference) else ()))
+        names = (*MEASURES, *(MEASURES_OF_REFERENCE if _names_in(self.reference) else ()))
         of_class = {"class": pl.Float64} if self.per_class else {}
         numbers = {f"{name}{end}": pl.Float64 for name in names for end in ends}
         return of_class | {"n": pl.Int64} | numbers
@@ -78,14 +78,14 @@ class AgreementOptions(IntervalOptions):
 
 def agreement(plan: Plan, options: AgreementOptions) -> Any:
     """Implement ``irm.agreement``, whose docstring has the parameters."""
-    keys, references = _texts(options.by), _texts(options.reference)
-    call = _reading(_annotated(plan), keys)
+    keys, references = _names_in(options.by), _names_in(options.reference)
+    call = _with_segments_read(_annotated(plan), keys)
     check_key_names(keys, (*PAIR, *options.schema))
 
     def compute(source: Source) -> Answer:
         source = judgments_alone(source)
         log = source.log()
-        each, value = _each(log)
+        each, value = _single_judgments(log)
         if options.level == "ratio":
             _check_ratios(each[value])
         against = _references(each, references)
@@ -94,7 +94,7 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
         firsts = [part["row"][0] for part in parts] if len(each) else [NONE]
         del each  # so that the judgments are held once
         # Pair the annotators of each segment, and measure each pair.
-        compared = [_compared(parts.pop(0), value, log, against, options.level) for _ in range(len(parts))]
+        compared = [_paired(parts.pop(0), value, log, against, options.level) for _ in range(len(parts))]
         tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)
         rows = dict.fromkeys(keys, np.array(firsts)[table["segment"]]) | {name: table[name].to_numpy() for name in PAIR}
@@ -108,16 +108,16 @@ def agreement(plan: Plan, options: AgreementOptions) -> Any:
     return answer_of(call, compute, schema, keys=keys, in_pieces=True)
 
 
-def _texts(given: Any) -> list[str]:
+def _names_in(given: Any) -> list[str]:
     """Return the names in an option, which may be one name or several, as a list."""
     several = [] if given is None else given if isinstance(given, list | tuple) else [given]
     return [
-        quote(one) if isinstance(one, MAYBE_LONG) and not isinstance(one, str) else str(names_as_text(one))
+        quote(one) if isinstance(one, TYPES_WITH_LONG_TEXTS) and not isinstance(one, str) else str(names_as_text(one))
         for one in several
     ]
 
 
-def _reading(call: Call, keys: Sequence[str]) -> Call:
+def _with_segments_read(call: Call, keys: Sequence[str]) -> Call:
     """Return the call that also reads the segment columns ``keys`` of the judgments, the option ``by=``."""
     available = call.judgments_backend.names() if call.judgments_backend else []
     for key in keys:
@@ -211,19 +211,19 @@ def disagreements(plan: Plan) -> Any:
     if call.judgment_columns and (subtopic := call.judgment_columns.subtopic):
         check_key_names(keys, [subtopic])
         keys += (subtopic,)
-    check_key_names(keys, WHERE)
+    check_key_names(keys, RANGE_COLUMNS)
 
     def compute(source: Source) -> Answer:
         source = judgments_alone(source)
         log = source.log()
-        each, value = _each(log)
+        each, value = _single_judgments(log)
         table = _differing(each, log.separate_judgments.judgment_keys, value)  # type: ignore[union-attr]
         table = table.sort("difference", "n", "row", descending=[True, True, False])
         check_castable(table["doc"], source.type_of_docs, str(call.columns.doc), "documents")
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
-        return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
+        return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in RANGE_COLUMNS.items()})
 
-    return answer_of(call, compute, lambda _: WHERE, keys=keys, in_pieces=True)
+    return answer_of(call, compute, lambda _: RANGE_COLUMNS, keys=keys, in_pieces=True)
 
 
 def _differing(each: pl.DataFrame, keys: Sequence[str], value: str) -> pl.DataFrame:
@@ -249,7 +249,7 @@ def _annotated(plan: Plan) -> Call:
     return replace(call, conventions=replace(call.conventions, several=ANY_JUDGMENT))
 
 
-def _each(log: Log) -> tuple[pl.DataFrame, str]:
+def _single_judgments(log: Log) -> tuple[pl.DataFrame, str]:
     """Return the single judgments that are not null, and the name of their column: "grade", else "label"."""
     each: Any = log.separate_judgments and log.separate_judgments.by_annotator
     value = judgment_columns_in(each)[0]
@@ -278,7 +278,7 @@ def _check_ratios(values: pl.Series) -> None:
         raise BadValueError(f"level='ratio' takes grades from 0 up, and {said}; pass level='interval'")
 
 
-def _compared(
+def _paired(
     each: pl.DataFrame, value: str, log: Log, references: Sequence[str], level: MeasurementLevel | None
 ) -> AnnotatorPairs:
     """Pair the annotators of a segment, each two of them, or each with the references."""

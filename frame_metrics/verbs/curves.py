@@ -113,7 +113,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
 
     def compute(source: Source) -> Answer:
         cases = binary_read(source, queries=per, ranks=ranked, unjudged=kind == "distribution")
-        return _drawn(cases, kind, options, levels)
+        return _points_of_curve(cases, kind, options, levels)
 
     keys = call.columns.keys if per and levels is None else call.columns.cell_keys
     return answer_of(call, compute, lambda _: types, keys=keys, in_pieces=True)
@@ -190,7 +190,7 @@ def _check(kind: str, options: CurveOptions) -> None:
         raise BadValueError(f"bins='quantile' is for the curve 'calibration'; give {quote(kind)} a number of bins")
 
 
-def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
+def _points_of_curve(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
     """Return the points of a curve over thresholds, for each segment or each query.
 
     With ``levels`` the curve is read off at these recall levels; with ``per="query"`` too, the curves are averaged.
@@ -207,20 +207,20 @@ def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[floa
         return _distribution(cases, segments, int(options.bins or BINS))
     points = points_of(cases, segments, scored_only=kind == "pr")
     if levels is not None:
-        height, threshold = _heights(points, levels)
+        height, threshold = _precision_at_levels(points, levels)
         if options.per is not None:
             segments, height, threshold = _averaged(cases, segments, height)
         segment, level = np.repeat(np.arange(len(segments)), len(levels)), np.tile(levels, len(segments))
-        return _along("pr", segments, segment, threshold.ravel(), level, height.ravel())
+        return _points_as_answer("pr", segments, segment, threshold.ravel(), level, height.ravel())
     x, y = _axes(points, kind, interpolated=options.interpolated)
     if options.points is not None:
         arc = np.nan_to_num(x) + (np.log1p(points.tp + points.fp) if kind == "pr" else np.nan_to_num(y))
-        at = _thinned(points, arc, options.points)
+        at = _evenly_chosen(points, arc, options.points)
         points, x, y = points.kept(at), x[at], y[at]
-    return _along(kind, segments, points.segment, points.threshold, x, y)
+    return _points_as_answer(kind, segments, points.segment, points.threshold, x, y)
 
 
-def _thinned(points: Points, arc: Array, most: int) -> Array:
+def _evenly_chosen(points: Points, arc: Array, most: int) -> Array:
     """Choose at most ``most`` points of each segment, evenly along the curve.
 
     The curve is cut into stretches of equal length of ``arc``, and the last point of each is kept.
@@ -248,7 +248,7 @@ def _thinned(points: Points, arc: Array, most: int) -> Array:
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def _along(kind: str, segments: Segments, segment: Array, threshold: Array, x: Array, y: Array) -> Answer:
+def _points_as_answer(kind: str, segments: Segments, segment: Array, threshold: Array, x: Array, y: Array) -> Answer:
     """Return the points of a curve as an answer.
 
     If only ranks are named, thresholds become cutoffs: 0 where nothing is predicted, null where all rows are.
@@ -287,7 +287,7 @@ def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Arra
     return recall, precision
 
 
-def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
+def _precision_at_levels(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
     """Return the interpolated precision at recall levels, and its threshold, shape (segments, levels) each.
 
     It is the greatest precision at the level or at a higher recall; 0 if that recall is never reached, NaN if nothing
@@ -385,7 +385,7 @@ def _recall_levels(given: Any) -> Sequence[float] | None:
         return None
     if isinstance(levels, int) and not isinstance(levels, bool) and 1 < levels <= MOST_LEVELS:
         return [float(x) for x in np.linspace(0, 1, levels)]
-    if _several(levels) and len(levels) and all(is_number(x) and 0 <= x <= 1 for x in levels):
+    if _is_list(levels) and len(levels) and all(is_number(x) and 0 <= x <= 1 for x in levels):
         check_once("levels", levels)
         return [float(x) for x in levels]
     raise BadValueError(
@@ -396,7 +396,7 @@ def _recall_levels(given: Any) -> Sequence[float] | None:
 def _cutoffs(given: Any) -> Sequence[int]:
     """Return the cutoffs of ``cutoffs=``: a single number means all up to it."""
     cutoffs = plain(given)
-    if isinstance(cutoffs, bool) or not (_several(cutoffs) or isinstance(cutoffs, int)):
+    if isinstance(cutoffs, bool) or not (_is_list(cutoffs) or isinstance(cutoffs, int)):
         raise BadValueError(f"cutoffs={quote(given)} is not a cutoff, or a list of them")
     if isinstance(cutoffs, int) and cutoffs > MOST_CUTOFFS:
         raise BadValueError(f"cutoffs={quote(given)} are more than 10**6; give a list of some")
@@ -406,5 +406,5 @@ def _cutoffs(given: Any) -> Sequence[int]:
     return ks
 
 
-def _several(given: Any) -> bool:
+def _is_list(given: Any) -> bool:
     return isinstance(given, Sequence) and not isinstance(given, str)

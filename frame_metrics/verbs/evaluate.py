@@ -37,7 +37,7 @@ from frame_metrics.measuring.results import (
 from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
 from frame_metrics.measuring.values_of_source import planned, values_of_source
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.metrics.shares import of_all_rows
+from frame_metrics.metrics.shares import are_row_shares
 from frame_metrics.plan.call import Call, bind
 from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
 from frame_metrics.plan.declared import EVALUATE, PER_QUERY
@@ -61,7 +61,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:
-            return _of_rows(cases_read(source, only_correctness=partial(of_all_rows, asked)), asked, options, wide)
+            return _of_rows(cases_read(source, only_correctness=partial(are_row_shares, asked)), asked, options, wide)
         if call.proxy is not None:
             return ppi_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.

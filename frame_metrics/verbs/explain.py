@@ -40,7 +40,7 @@ SCHEMA: dict[str, Any] = {
     "judged": pl.Boolean,
     "undefined": pl.Boolean,
 }
-LOOKED_AT = 1000  # queries among which one is sought that is spelt almost as the one asked for
+QUERIES_SEARCHED = 1000  # queries among which one is sought that is spelt almost as the one asked for
 
 
 def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
@@ -130,7 +130,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
     mine = is_query(each, values, log.columns.query)
     if not mine.any():
         missing_too = "" if log.separate_judgments is None or log.judges_itself else ", and no judgment"
-        near = closest(query, each[each.columns[0]][:LOOKED_AT].to_list()) if isinstance(query, str) else ""
+        near = closest(query, each[each.columns[0]][:QUERIES_SEARCHED].to_list()) if isinstance(query, str) else ""
         raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{missing_too}{near}")
     found = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
@@ -205,13 +205,14 @@ def _listed(run: FullRanking, metric: Metric, nothing: Array) -> pl.DataFrame:
     The column "shown" marks the rows of the result: those up to the cutoff, and others with a gain. ``nothing``: the
     contribution of rows past the cutoff, for each ranking.
     """
-    cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
+    n_shown = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     every = np.arange(len(run.grade))
     of = run.query_of(every)
     place, gain = every - run.starts[of], _gains(metric, run.grade, run.good)
-    found = place < cut[of]
+    found = place < n_shown[of]
     weight, added = np.full(len(every), np.nan), nothing[of]
-    weight[found], added[found] = _added(run, cut, metric.weigher, ones=True), _added(run, cut, metric)
+    weight[found] = _change_of_each_result(run, n_shown, metric.weigher, ones=True)
+    added[found] = _change_of_each_result(run, n_shown, metric)
     columns = {
         "of": of,
         "rank": np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, np.nan),
@@ -262,7 +263,7 @@ def _missed(
     return out.filter(pl.col("gain") > 0)
 
 
-def _added(run: FullRanking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:
+def _change_of_each_result(run: FullRanking, n_shown: Array, metric: Metric | None, *, ones: bool = False) -> Array:
     """Return how much each result of each ranking changes a metric, NaN where the metric is undefined.
 
     The metric is computed for the first 0, 1, 2 ... results of each ranking, and the differences are taken.
@@ -270,13 +271,13 @@ def _added(run: FullRanking, cut: Array, metric: Metric | None, *, ones: bool = 
     Parameters
     ----------
     run : the rankings.
-    cut : the number of results of each ranking to look at.
+    n_shown : the number of results of each ranking to look at.
     metric : the metric; None gives NaN for each result.
     ones : whether all gains are 1, which makes the changes the metric's weights by rank (its discount).
     """
     if metric is None:
-        return np.full(cut.sum(), np.nan)
-    of, n_ret = np.repeat(np.arange(run.n_queries), cut + 1), spans(np.zeros_like(cut), cut + 1)
+        return np.full(n_shown.sum(), np.nan)
+    of, n_ret = np.repeat(np.arange(run.n_queries), n_shown + 1), spans(np.zeros_like(n_shown), n_shown + 1)
     parts = np.flatnonzero(np.diff(np.cumsum(run.lengths[of]) // threads.BLOCK)) + 1
     copies = zip(np.split(of, parts), np.split(n_ret, parts), strict=True)
     values = np.concatenate([metric.compute(_shortened(run, some, length, ones)) for some, length in copies])
@@ -286,7 +287,7 @@ def _added(run: FullRanking, cut: Array, metric: Metric | None, *, ones: bool = 
             f"{metric} is {odd[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
         )
     added = np.diff(np.nan_to_num(values))[n_ret[1:] > 0]
-    added[np.repeat(np.isnan(values[n_ret == cut[of]]), cut)] = np.nan
+    added[np.repeat(np.isnan(values[n_ret == n_shown[of]]), n_shown)] = np.nan
     return added
 
 

@@ -81,7 +81,7 @@ def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) 
 
     def compute(source: Source) -> Answer:
         lines = _by_class(cases_read(source, named=True), asked, averages, options)
-        return in_caller_type(_laid(lines, asked, ["class", *columns], layout), source)
+        return in_caller_type(_answer(lines, asked, ["class", *columns], layout), source)
 
     return answer_of(
         call,
@@ -185,7 +185,7 @@ def _support(inputs: pooled_rows.Inputs) -> Array:
     return nothing if inputs.by_class is None else inputs.by_class.support
 
 
-def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:
+def _answer(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:
     """Return the answer: a row for each segment, line and metric; in the wide layout for each segment and line."""
     classes = lines.cases.classes
     there = lines.in_result.transpose(2, 1, 0)  # segments, lines, metrics

@@ -17,7 +17,7 @@ from frame_metrics.measuring.pairs import number_of_system, pair_systems
 from frame_metrics.measuring.results import PER_QUERY_COLUMNS, EvaluateOptions, averaged, query_rows, schema
 from frame_metrics.measuring.similarity import baseline_call, listed_call, of_pair, read_lists, similar
 from frame_metrics.measuring.values import Values
-from frame_metrics.metrics.metric import OF_TWO, metrics_of
+from frame_metrics.metrics.metric import PAIR_KERNELS, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked, check_margins
@@ -77,7 +77,7 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
     asked = []
     for name, metric in read(metrics):
         if metric.of_two is None:
-            known = sorted([*OF_TWO, *(one.name for one in metrics_of(TwoRankings))])
+            known = sorted([*PAIR_KERNELS, *(one.name for one in metrics_of(TwoRankings))])
             raise NotComputableError(f"{name} reads judgments, and similarity() has none; it has {listed(known)}")
         asked.append((name, metric.of_two))
     return asked

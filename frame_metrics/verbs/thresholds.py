@@ -38,7 +38,7 @@ Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name: a metric, and
 def thresholds(plan: Plan, metrics: Sequence[Metrics]) -> Any:
     """Implement ``irm.thresholds``, whose docstring has the parameters."""
     asked = read(metrics) if metrics else []
-    return _answered(plan, asked, _every)
+    return _answer_of_points(plan, asked, _all_thresholds)
 
 
 def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
@@ -59,10 +59,10 @@ def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | M
     for text, one in asked:
         if one.higher is None:
             raise NotComputableError(f"{text}: no value of it is better than another")
-    return _answered(plan, asked, partial(_best, limits=limits))
+    return _answer_of_points(plan, asked, partial(_best, limits=limits))
 
 
-def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
+def _answer_of_points(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
     call = bind(plan, Needs(score=True, query=plan.has_separate_judgments, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
@@ -91,7 +91,7 @@ def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
         )
 
 
-def _every(cases: Cases, asked: Asked) -> Answer:
+def _all_thresholds(cases: Cases, asked: Asked) -> Answer:
     """Return the answer of ``thresholds``: a row for each segment and threshold."""
     segments = segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
@@ -147,8 +147,8 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
         top = score[span][usable].max()
         chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
     if failed:
-        first = {segment: _unmet(values, asked, limits, span, allowed) for segment, span in failed[:3]}
-        raise _without(first, len(failed), segments)
+        first = {segment: _why_none(values, asked, limits, span, allowed) for segment, span in failed[:3]}
+        raise _no_threshold(first, len(failed), segments)
     best = points.kept(np.array(chosen, np.int64))
     empty = _empty(best)
     best = replace(best, threshold=np.where(empty, np.nan, best.threshold))
@@ -160,7 +160,7 @@ def _empty(points: Points) -> Array:
     return (points.positives + points.negatives == 0)[points.segment]
 
 
-def _without(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:
+def _no_threshold(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:
     """Return the error that counts the segments without a usable threshold, with the reasons of the first three."""
     if not segments.keys:
         return NotComputableError(first[0])
@@ -174,7 +174,7 @@ def _meets(values: Array, metric: Metric, bound: float) -> Array:
     return values >= bound - EQUAL if metric.higher else values <= bound + EQUAL
 
 
-def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Array) -> str:
+def _why_none(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Array) -> str:
     """Return why a segment has no usable threshold: the limits, and the best value of each where the others are met.
 
     Parameters

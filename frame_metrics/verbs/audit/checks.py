@@ -21,7 +21,7 @@ from frame_metrics.keys.index import Index
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
 
-Look = Callable[[Any], Any]
+CheckFunction = Callable[[Any], Any]
 TOP_RANKS = 10  # the cutoff of checks of the first results
 RARE_SHARE = 0.1  # if the share of relevant rows is below this, or above 1 minus this, accuracy says little
 SURE = 3.0  # a difference from chance of more standard errors is not chance
@@ -81,10 +81,10 @@ class Check(NamedTuple):
     severity: str
     unit: str  # the things that are counted, in the plural, as "queries"
     message: str
-    look: Look
+    look: CheckFunction
     reads: tuple[type, ...]
     of: str
-    only: Look | None
+    only: CheckFunction | None
     rises: tuple[float, str] | None
 
     def run(self, subject: Any) -> Seen | None:
@@ -120,10 +120,10 @@ def check(
     unit: str,
     *,
     of: str = "every",
-    only: Look | None = None,
+    only: CheckFunction | None = None,
     name: str = "",
     rises: tuple[float, str] | None = None,
-) -> Callable[[Look], Check]:
+) -> Callable[[CheckFunction], Check]:
     """Make a function a check.
 
     The function's docstring is the message; words in braces are filled in. The annotation of its parameter is the class
@@ -147,7 +147,7 @@ def check(
     rises : the share from which on the severity is another one, and that severity.
     """
 
-    def made(look: Look) -> Check:
+    def made(look: CheckFunction) -> Check:
         message, read = " ".join(docstring(look).split()), next(iter(get_type_hints(look).values()))
         reads = get_args(read) or (read,)
         return Check(name or look.__name__.replace("_", " "), severity, unit, message, look, reads, of, only, rises)

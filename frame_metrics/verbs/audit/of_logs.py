@@ -105,13 +105,13 @@ def only_results_are_judged(block: RankedBlock) -> Array | None:
 @check("info", "rankings")
 def ranks_with_gaps(block: RankedBlock) -> Array:
     """rankings with positions that the frame does not list; what was there counts as not relevant"""
-    return block.run.gaps
+    return block.run.has_gaps
 
 
 @check("info", "rankings")
 def ranks_that_begin_late(block: RankedBlock) -> Array:
     """rankings that do not list rank 1; what was there counts as not relevant"""
-    return block.run.late
+    return block.run.starts_late
 
 
 @check("warning", "rankings")

@@ -30,9 +30,9 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.verbs.bounds.differences import (
     OF_PAIRS,
+    base_ranking,
     check_baseline,
     n_unjudged_elsewhere,
-    of_base,
     of_differences,
     rows_of_pairs,
 )
@@ -59,12 +59,12 @@ def bounds(
     result = _schema(of, per_query=per_query, differences=baseline is not None)
     check_key_names(call.columns.keys, ["baseline", *result] if baseline is not None else result)
     if of == "unjudged":
-        check_open(asked, call, max_grade)
+        check_unjudged(asked, call, max_grade)
     else:
         _check_ties(asked, max_grade, baseline)
     if baseline is not None:
         check_baseline(asked, call, baseline)
-    asked = [*scaled(asked, max_grade)]
+    asked = [*with_max_grade(asked, max_grade)]
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
@@ -117,32 +117,32 @@ def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, base
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
     each = [values.value, *ends] if baseline is None else of_differences(log, values, max_grade, baseline, ends[:2])
     if baseline is not None:
-        values = replace(values, evaluated=values.evaluated & values.evaluated[of_base(log.index, baseline)])
+        values = replace(values, evaluated=values.evaluated & values.evaluated[base_ranking(log.index, baseline)])
     return replace(values, asked=[*asked] * STACKED, value=np.concatenate(each))
 
 
 def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
     """Return the least and the greatest values over the worst and the best order of ties; and as 0 or 1, if tied."""
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
-    ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
+    ends = [_values_in_order(replace(log, conventions=rule), asked) for rule in rules]
     for i, (name, _) in enumerate(asked):
         if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
             raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
     return np.minimum(*ends), np.maximum(*ends), _tied(log, asked)
 
 
-def _ordered(log: Log, asked: Asked) -> Array:
+def _values_in_order(log: Log, asked: Asked) -> Array:
     """Return values with ``ties="worst"`` or "best"; ties are ordered by what a metric reads, grades or labels."""
     values = np.empty((len(asked), len(log.grid.segment_query)))
     graded = np.array([metric.graded for _, metric in asked], bool)
-    for some, one in ((graded, log), (~graded, _labelled(log))):
+    for some, one in ((graded, log), (~graded, _without_grades(log))):
         at = np.flatnonzero(some).tolist()
         if at:
             values[at] = measure_rankings(one, [asked[i] for i in at]).value
     return values
 
 
-def _labelled(log: Log) -> Log:
+def _without_grades(log: Log) -> Log:
     """Return the log without grades, if it has labels."""
     rankings = log.grid.rankings
     if "label" not in rankings.values:
@@ -169,14 +169,14 @@ def _tied(log: Log, asked: Asked) -> Array:
     return out
 
 
-def scaled(asked: Asked, max_grade: float | None) -> Asked:
+def with_max_grade(asked: Asked, max_grade: float | None) -> Asked:
     """Return metrics with ``max_grade`` set, where they need it and do not have it."""
     if max_grade is None:
         return asked
     return [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
 
 
-def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
+def check_unjudged(asked: Asked, call: Call, max_grade: float | None) -> None:
     """Raise for columns, conventions or metrics for which bounds of unjudged rows are not known; nothing is read."""
     columns, conventions = call.columns, call.conventions
     if conventions.unjudged == "drop":
@@ -274,5 +274,5 @@ def _schema(of: str, *, per_query: bool, differences: bool) -> dict[str, Any]:
     if differences:
         return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
     values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
-    beside = {FOURTH_COLUMN[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
-    return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})
+    fourth = {FOURTH_COLUMN[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
+    return first | values | fourth | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

@@ -33,7 +33,15 @@ from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns, judgment_columns_in
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.bounds.unjudged import Gains, Pair, TrialJudgments, best_alone, fitted, open_in, ratio_of
+from frame_metrics.verbs.bounds.unjudged import (
+    Gains,
+    Pair,
+    TrialJudgments,
+    best_alone,
+    ratio_of,
+    unjudged_rows,
+    with_gain_table,
+)
 
 NO_POSITION = 1 << 40  # the position of a document that is not in an order
 RATIOS = ("ndcg", "recall")  # ratios of a sum over documents and an ideal; each document adds its own part to both
@@ -71,7 +79,7 @@ def of_differences(log: Log, all_values: Values, max_grade: float | None, baseli
     ends : the bounds of the values. They give bounds of differences, which are exact if one of the two systems has no
         uncertain value.
     """
-    asked, base = all_values.asked, of_base(log.index, baseline)
+    asked, base = all_values.asked, base_ranking(log.index, baseline)
     values, (lower, upper) = np.array(all_filled(all_values)), ends
     least, greatest = lower - upper[:, base], upper - lower[:, base]
     loose = (lower < upper) & (lower < upper)[:, base]
@@ -87,7 +95,7 @@ def of_differences(log: Log, all_values: Values, max_grade: float | None, baseli
     return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
 
 
-def of_base(index: Index, baseline: Any) -> Array:
+def base_ranking(index: Index, baseline: Any) -> Array:
     """Return, for each ranking, the number of the baseline's ranking of the same (segment, query) pair."""
     mine, of_pair = (
         np.flatnonzero(index.system == number_of_baseline(index, baseline)),
@@ -163,7 +171,7 @@ class WeightsOfUnjudged:
         else:
             lower, upper = self.gains.bounds()
             width = np.maximum(
-                np.repeat(upper - lower, n_ways) - self._mean_width_after_two(rows.position, n_ways, _one), 0
+                np.repeat(upper - lower, n_ways) - self._mean_width_after_two(rows.position, n_ways, _judge_one), 0
             )
             first = np.cumsum(n_ways) - n_ways  # way 0 of each ranking judges a document without a weight
             narrowed, rest = np.delete(width, first), np.where(self.gains.outside > 0, width[first], 0)
@@ -177,7 +185,7 @@ class WeightsOfUnjudged:
         It is the mean of two sequences of judgments: no gain, the greatest, no gain ...; and the reverse. Parameters
         and result are those of ``narrowed``.
         """
-        width = self._mean_width_after_two(position, count + 1, _first)
+        width = self._mean_width_after_two(position, count + 1, _judge_first)
         return -np.diff(width)[spans(np.zeros_like(count), count + 1)[1:] > 0]
 
     def _mean_width_after_two(
@@ -213,13 +221,13 @@ class WeightsOfUnjudged:
         return width
 
 
-def _one(way: Array, place: Array, begin: int) -> TrialJudgments:
+def _judge_one(way: Array, place: Array, begin: int) -> TrialJudgments:
     """Return the judgments of ways in which one document is judged: no gain (``begin=0``), or the greatest (1)."""
     n = np.ones(len(way), np.int64)
     return (place == way) * (1 + begin), n, n * begin
 
 
-def _first(way: Array, place: Array, begin: int) -> TrialJudgments:
+def _judge_first(way: Array, place: Array, begin: int) -> TrialJudgments:
     """Return the judgments of ways in which the first ``way`` documents are judged.
 
     They alternate between no gain and the greatest; ``begin``: 0 if no gain comes first, else 1.
@@ -250,8 +258,8 @@ def each_weights(
         docs = doc[block.rows.log_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):
             run = whole.variant(log.conventions.variant(metric)[0], False)
-            scaled, highest = fitted(name, metric, run, top)
-            rows, n_open = open_in(scaled, run)
+            scaled, highest = with_gain_table(name, metric, run, top)
+            rows, n_open = unjudged_rows(scaled, run)
             ratio = ratio_of(scaled, run, highest) if metric.name in RATIOS else None
             weight = best_alone(scaled, run, rows, highest) if ratio is None else ratio.discount(rows.rank)
             start = np.nan_to_num(scaled.compute(run)) if ratio is None else ratio.start

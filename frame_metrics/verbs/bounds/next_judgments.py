@@ -38,7 +38,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judgment_columns_in
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
+from frame_metrics.verbs.bounds.bounds import check_open_ties, check_unjudged, with_max_grade
 from frame_metrics.verbs.bounds.choices import ItemValues, SumsOfItems, best_choice
 from frame_metrics.verbs.bounds.differences import (
     NO_POSITION,
@@ -55,12 +55,12 @@ from frame_metrics.verbs.bounds.differences import (
 JudgingWay = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
 # The columns that put documents in order, and whether the greatest is first.
-COLUMNS_OF_NEXT = {
+SORT_OF_NEXT = {
     "bounds": {"moves_rounded": True, "position": False, "rank": False, "row": False},
     "depth": {"rank": False, "n_systems": True, "row": False},
 }
-BEGIN = "where nobody judged yet, begin with what ranks highest: way='depth'"  # the way out in errors
-FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
+PASS_DEPTH = "where nobody judged yet, begin with what ranks highest: way='depth'"  # the way out in errors
+NEXT_COLUMNS = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
 def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: JudgingWay, max_grade: Any) -> Any:
@@ -73,24 +73,24 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
     # Refuse what cannot be computed, before anything is read.
     asked: Asked = [] if way == "depth" else single_metric(read([metric]))
     if asked and not (plan.has_separate_judgments or plan.columns.label or plan.columns.grade):
-        raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
+        raise ColumnError(f"nothing says what is judged already, label= or grade=; {PASS_DEPTH}")
     needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, judgments_optional=True)
     call = bind(plan, needs | Needs(verb=TO_JUDGE))
     max_grade = plain(max_grade)
     _check(asked, call, baseline, max_grade)
-    asked, columns = scaled(asked, max_grade), call.columns
+    asked, columns = with_max_grade(asked, max_grade), call.columns
     # A document is judged once for each segment that judgments know.
     by = (
         columns.by
         if call.judgment_columns is None
         else [name for name in columns.by if name in call.judgment_columns.by]
     )
-    keys, result = (*by, *columns.query, str(columns.doc)), ({"moves": pl.Float64} if asked else {}) | FOUND
+    keys, result = (*by, *columns.query, str(columns.doc)), ({"moves": pl.Float64} if asked else {}) | NEXT_COLUMNS
     check_key_names(keys, result)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            return _highest(source, keys, n, way)
+            return _highest_of_pieces(source, keys, n, way)
         log = source.log(keep_row_numbers=True)
         check_grades(asked, log)
         table = _unjudged(log, asked)
@@ -106,7 +106,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
 
 def _first(table: pl.DataFrame, way: JudgingWay, n: int | None, *more: str) -> pl.DataFrame:
     """Return the first documents to judge; ``more``: columns that break ties in the place of the row."""
-    first = {name: down for name, down in COLUMNS_OF_NEXT[way].items() if name != "row" or not more}
+    first = {name: down for name, down in SORT_OF_NEXT[way].items() if name != "row" or not more}
     down = [*first.values(), *(False for _ in more)]
     return table.sort(*first, *more, descending=down, nulls_last=True).head(n or len(table))
 
@@ -134,12 +134,14 @@ class Unjudged(PieceWork):
         fact, size = fact_columns(log, max(len(table), 1), self), len(table)
         there = pl.Series(THERE, np.arange(max(size, 1)) < size)
         rows = {name: np.append(at, np.full(max(1 - size, 0), NONE)) for name, at in keys.items()}
-        found = {name: table[name].cast(kind).extend_constant(None, max(1 - size, 0)) for name, kind in FOUND.items()}
+        found = {
+            name: table[name].cast(kind).extend_constant(None, max(1 - size, 0)) for name, kind in NEXT_COLUMNS.items()
+        }
         nowhere = pl.Series(SYSTEM, [None] * max(size, 1), dtype=pl.Int64)  # a document is of no one system
         return Answer(rows, found | {THERE: there, SYSTEM: nowhere} | fact)
 
 
-def _highest(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingWay) -> Answer:
+def _highest_of_pieces(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingWay) -> Answer:
     """Return the unjudged documents that rank highest in all pieces; rows of a cluster break ties by their keys."""
     if way != "depth":
         raise NotComputableError(
@@ -155,7 +157,7 @@ def _highest(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingW
     place = (ORDER,) if source.pieces.ordered else tuple(keys)
     table = _first(table.filter(THERE), way, n, *place)
     rows = np.arange(len(table))
-    return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in FOUND}, table=table)
+    return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in NEXT_COLUMNS}, table=table)
 
 
 def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
@@ -169,7 +171,7 @@ def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
         check_baseline(asked, call, baseline)
     check_asked(asked, call)
     for name, metric in asked:
-        check_open(asked, call, max_grade)
+        check_unjudged(asked, call, max_grade)
         if not is_exact(metric, columns, call.conventions):
             raise NotComputableError(
                 f"{name}: the effect of one judgment is not supported; take {' or '.join(RATIOS)}, or what adds up, "
@@ -200,8 +202,8 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     cells |= {"ranking": ranking, "rank": rank, "system": grid.system[ranking]}
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
     each = pl.DataFrame(cells, nan_to_null=True).filter(unjudged).group_by("of", "document", maintain_order=True)
-    beside = [seen, *(_equal_documents(metric) for _, metric in asked)]
-    found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), *beside).with_columns(chosen=pl.lit(True))
+    more_columns = [seen, *(_equal_documents(metric) for _, metric in asked)]
+    found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), *more_columns).with_columns(chosen=pl.lit(True))
     return found if asked else found.drop_nulls("rank")
 
 
@@ -282,7 +284,9 @@ def _shares(log: Log, base: int | None) -> Array:
     """Return the share of each ranking in the mean over queries and systems; the baseline does not count."""
     grid, measured = log.grid, measure_rankings(log, [])
     if len(log.table) and not measured.evaluated.any():
-        raise NotComputableError(f"no query has a judgment, and bounds are those of queries that have one; {BEGIN}")
+        raise NotComputableError(
+            f"no query has a judgment, and bounds are those of queries that have one; {PASS_DEPTH}"
+        )
     weight = measured.evaluated * (1.0 if measured.weight is None else measured.weight)
     compared = max(len(grid.system_row), 1) - (base is not None)  # number of systems in the mean
     total = np.bincount(grid.segment, weight, len(grid.segment_row)) * compared / max(len(grid.system_row), 1)

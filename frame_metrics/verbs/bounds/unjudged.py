@@ -73,7 +73,7 @@ def extremes(
     fill : the substitute for an undefined value: 0, or 1 for a complement.
     """
     n_elsewhere = n_elsewhere.astype(np.int64) + _n_unlisted_without_value(run, graded=metric.graded)
-    metric, top = fitted(name, metric, run, top)
+    metric, top = with_gain_table(name, metric, run, top)
     plain = _value(metric, run, fill)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, n_elsewhere, top)
@@ -85,7 +85,7 @@ def extremes(
     return np.minimum(least, plain), np.maximum(greatest, plain)
 
 
-def fitted(name: str, metric: Metric, run: FullRanking, top: float | None) -> tuple[Metric, float | None]:
+def with_gain_table(name: str, metric: Metric, run: FullRanking, top: float | None) -> tuple[Metric, float | None]:
     """Return a metric, and the highest grade that an unjudged row could get; raise if some grade is higher.
 
     In the metric, a gain that is a function becomes a mapping of all grades up to the highest.
@@ -139,7 +139,7 @@ def _n_open(run: FullRanking, unjudged: Array) -> Array:
     return run.count_of(unjudged, None, retrieved=False)
 
 
-def open_in(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
+def unjudged_rows(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
     """Return the unjudged rows up to the cutoff, and the number of unjudged documents of each query, shape (n,).
 
     The value of a row is its position among all rows. The number does not include ``n_elsewhere``, the documents that

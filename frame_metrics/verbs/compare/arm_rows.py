@@ -19,7 +19,7 @@ from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.metrics.shares import of_all_rows
+from frame_metrics.metrics.shares import are_row_shares
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
@@ -34,7 +34,7 @@ from frame_metrics.verbs.compare.splits import splits_of_rows
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.call.columns
-    alike = partial(of_all_rows, asked)
+    alike = partial(are_row_shares, asked)
     cases = read_cases(source.table, columns, source.call.conventions, only_correctness=alike)
     check_cases(asked, cases)
     lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]

@@ -21,7 +21,7 @@ from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.metrics.shares import by_chance, marks, of_all_rows, share_of
+from frame_metrics.metrics.shares import are_row_shares, by_chance, marks, share_of
 from frame_metrics.plan.compared import MID_P
 from frame_metrics.plan.source import Source
 from frame_metrics.stats import delong
@@ -78,7 +78,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
 def _only_correct(asked: Asked, options: CompareOptions) -> bool:
     """Return True if only right and wrong predictions have to be told apart."""
-    return options.against is None and of_all_rows(asked)
+    return options.against is None and are_row_shares(asked)
 
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
