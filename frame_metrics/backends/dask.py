@@ -103,8 +103,8 @@ class DaskFrame(Engine):
 
 
 def _lacks(names: Sequence[str]) -> ColumnError:
-    said = f"a partition has no column {listed(names)}, and the frame has; give every partition all columns"
-    return ColumnError(said)
+    problem = f"a partition has no column {listed(names)}, and the frame has; give every partition all columns"
+    return ColumnError(problem)
 
 
 def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:

@@ -34,6 +34,8 @@ class Extra(dict[str, Array]):
 class FullRanking(Remembers):
     """The results of each query in rank order, and the judged documents they are measured against.
 
+    ``rank``, ``query``, ``position`` and ``precision`` are those of the relevant documents, not those of all rows.
+
     Parameters
     ----------
     grade : grade of each row, the rows of a query in rank order, those not retrieved last; NaN is unjudged.

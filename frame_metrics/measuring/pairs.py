@@ -78,7 +78,7 @@ class QueryValues:
         """Return the weights of some queries divided by the greatest, which changes no mean; None without weights."""
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
-    def unpaired(self, metric: int, pair: tuple[int, int]) -> Array:
+    def answered_by_one(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that only one of two systems answered."""
         return self.answered_with_value[metric, :, pair[0]] != self.answered_with_value[metric, :, pair[1]]
 
@@ -101,7 +101,7 @@ class Pairing:
     """The pairs of systems to compare, with their values."""
 
     all_values: Values  # the values of metrics for every ranking
-    values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
+    filled_values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
     segments: Array  # the numbers of the segments, in the order of the result
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
     saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
@@ -158,7 +158,7 @@ class Pairing:
         if self.n_only_in_baseline is not None:
             unmatched = int(self.n_only_in_baseline[segment] + (~unanswered)[~some, -1].sum())
         cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
-        values = np.array([cells(of_metric, np.nan)[some] for of_metric in self.values])
+        values = np.array([cells(of_metric, np.nan)[some] for of_metric in self.filled_values])
         without = (
             np.zeros(all_values.value.shape, bool) if all_values.without_value is None else all_values.without_value
         )

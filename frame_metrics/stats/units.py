@@ -25,7 +25,9 @@ SKEWED = 20  # the same at many looks, of values of more than two kinds, whose s
 class Arms:
     """The units of two arms, queries or clusters of queries, in the order of random draws.
 
-    A unit in both arms has two rows, one for each arm.
+    A unit in both arms has two rows, one for each arm. Numbers of units: ``n``, of each arm; ``n_first_other_both``, in
+    the first alone, in the other alone, and in both; ``n_effective``, these by Kish if weights differ;
+    ``n_for_freedom``, these for degrees of freedom; ``kish``, of each arm by Kish.
     """
 
     sums: Array  # sums of the values of a unit's queries less the offset, times their weights, shape (rows, columns)

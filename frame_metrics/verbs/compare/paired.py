@@ -91,7 +91,7 @@ def are_zero_one(pairing: Pairing, options: CompareOptions) -> list[bool]:
     values = pairing.all_values
     if options.tests_preference or values.weight is not None or values.cluster is not None:
         return [False] * len(values.asked)
-    zero_one = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.values]
+    zero_one = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.filled_values]
     others = [name for (name, _), share in zip(values.asked, zero_one, strict=True) if not share]
     if options.test == MID_P and others:
         raise NotComputableError(
@@ -129,7 +129,7 @@ def described_pairs(
             weight = None if values.weight is None else values.weight[use]
             difference = _rounded_difference(value, base)
             row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
-            row["n_unpaired"] = values.unpaired(i, pair).sum() + values.n_only_in_baseline
+            row["n_unpaired"] = values.answered_by_one(i, pair).sum() + values.n_only_in_baseline
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
             counted = ~values.not_compared(i, pair)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()

@@ -59,7 +59,7 @@ def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, ma
 
     found = mean(both, machine[:, 0] - machine[:, 1])
     row: Row = {"difference": found.value, "lambda": found.tuned, "proxy_difference": found.proxy, "test": options.test}
-    row |= {"n": found.n, "n_proxy": found.n_proxy, "n_unpaired": here.unpaired(0, pair).sum()}
+    row |= {"n": found.n, "n_proxy": found.n_proxy, "n_unpaired": here.answered_by_one(0, pair).sum()}
     row["n_unanswered"] = here.unanswered[:, pair].any(axis=1).sum()
     row["n_undefined"] = (undefined.any(axis=1) & ~np.isnan(both)).sum()
     if np.isnan(found.value):
