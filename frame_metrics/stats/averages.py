@@ -206,19 +206,19 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
     columns, edges = to_sum(tallies)
     n_counted, undefined, sums, (least, most), _ = _summed_within(tallies, columns, group, n, remainders=False)
     each = by_tally(sums, edges)
-    for i, average in enumerate(tallies):
-        if average.quantile is not None:
-            each[i] = quantile_within(average.columns[0], average.defined, group, n, average.quantile)[None]
+    for i, one_tally in enumerate(tallies):
+        if one_tally.quantile is not None:
+            each[i] = quantile_within(one_tally.columns[0], one_tally.defined, group, n, one_tally.quantile)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
-    means = [i for i, average in enumerate(tallies) if average.ends is not None]
+        value = np.array([one_tally.finish(rows) for one_tally, rows in zip(tallies, each, strict=True)])
+    means = [i for i, one_tally in enumerate(tallies) if one_tally.ends is not None]
     at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
     value[at] = np.minimum(np.maximum(value[at], least), most)  # sums are rounded: see ``within_values``
     nothing = n_counted == 0
     value[nothing] = np.nan
     effective = np.where(nothing, np.nan, n_counted)
-    for i, (average, rows) in enumerate(zip(tallies, each, strict=True)):
-        if average.weight is not None:
+    for i, (one_tally, rows) in enumerate(zip(tallies, each, strict=True)):
+        if one_tally.weight is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 effective[i] = ratio(rows[1] ** 2, rows[2])
     return value, n_counted, undefined, effective
@@ -275,15 +275,15 @@ def _summed_within(
     tallies, shape (columns, n); the least and the greatest values of each mean; and with ``remainders`` what rounding
     lost of each sum, shape (columns, n).
     """
-    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
-    before = [rest for average in tallies for rest in average.remainders]
+    counted = [*(one_tally.defined for one_tally in tallies), *(one_tally.undefined for one_tally in tallies)]
+    before = [rest for one_tally in tallies for rest in one_tally.remainders]
     every, of = [*counted, *columns], group
     if before:  # beside the sums that they are of
         nothing = np.zeros(len(before[0]))
         every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *before], strict=True)]
         of = None if group is None else np.tile(group, 2)
     table, lost = exactly_within(of, n, every) if remainders else (sums_within(of, n, every), np.zeros((0, n)))
-    ends = [average.ends for average in tallies if average.ends is not None]
+    ends = [one_tally.ends for one_tally in tallies if one_tally.ends is not None]
     least = sums_within(group, n, [low for low, _ in ends], np.fmin)
     most = sums_within(group, n, [high for _, high in ends], np.fmax)
     m, of_columns = len(tallies), 2 * len(tallies)
@@ -292,7 +292,7 @@ def _summed_within(
 
 def to_sum(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
     """Return the columns to sum of all tallies (quantiles have none), and where each tally's begin, then their end."""
-    summed = [() if average.quantile is not None else average.columns for average in tallies]
+    summed = [() if one_tally.quantile is not None else one_tally.columns for one_tally in tallies]
     return [column for columns in summed for column in columns], [0, *accumulate(map(len, summed))]
 
 

@@ -81,17 +81,17 @@ def intervals(
     order = first[np.argsort(group[first], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     shares: dict[int, bool] = {}
-    for average in tallies:
-        if id(average.each) not in shares:
-            shares[id(average.each)] = _are_shares(average.each)
+    for tally in tallies:
+        if id(tally.each) not in shares:
+            shares[id(tally.each)] = _are_shares(tally.each)
     for g in range(n):
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
         cluster_of = None if cluster is None else cluster_numbers(cluster[members])
         drawn: list[tuple[int, SeenUnits]] = []
-        for i, average in enumerate(tallies):
-            seen = _seen(average, members, cluster_of, level, zero_one=shares[id(average.each)])
+        for i, tally in enumerate(tallies):
+            seen = _seen(tally, members, cluster_of, level, zero_one=shares[id(tally.each)])
             if seen.ends is None or not (formulas or seen.units == 0):
                 drawn.append((i, seen))
             else:
@@ -99,24 +99,24 @@ def intervals(
         for n_resamples in {enough_resamples(resamples, seen.units) for _, seen in drawn}:
             some = [(i, seen) for i, seen in drawn if enough_resamples(resamples, seen.units) == n_resamples]
             shifted = [_without_offset(tallies[i], members) for i, _ in some]
-            sums = _draws([average for average, _ in shifted], members, cluster_of, n_resamples, seed)
-            for (i, seen), (average, offset), each in zip(some, shifted, sums, strict=True):
+            sums = _draws([tally for tally, _ in shifted], members, cluster_of, n_resamples, seed)
+            for (i, seen), (tally, offset), each in zip(some, shifted, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     # many values may be the median
-                    find = percentile_interval if average.quantile is None else percentiles
-                    out[:, i, g] = find(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset
+                    find = percentile_interval if tally.quantile is None else percentiles
+                    out[:, i, g] = find(_of_draws(tally, members, each), expanded_level(level, seen.n)) + offset
     return out
 
 
-def _of_draws(average: Tally, members: Array, sums: Array) -> Array:
+def _of_draws(tally: Tally, members: Array, sums: Array) -> Array:
     """Return the average in each resample; NaN, which is left out, for one that is undefined and defined in the data.
 
     ``sums``: the sums of the columns in each resample.
     """
-    if average.raw is None:
-        return average.finish(sums)
-    whole = average.raw(np.array([[column[members].sum()] for column in average.columns], np.float64))
-    return average.finish(sums) if np.isnan(whole).any() else average.raw(sums)
+    if tally.raw is None:
+        return tally.finish(sums)
+    whole = tally.raw(np.array([[column[members].sum()] for column in tally.columns], np.float64))
+    return tally.finish(sums) if np.isnan(whole).any() else tally.raw(sums)
 
 
 @record
@@ -137,19 +137,19 @@ def _are_shares(values: Array) -> bool:
     return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
 
 
-def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float, *, zero_one: bool) -> SeenUnits:
+def _seen(tally: Tally, members: Array, cluster_of: Array | None, level: float, *, zero_one: bool) -> SeenUnits:
     """Return the number of units of an average, and the interval if a formula gives it.
 
     Parameters
     ----------
-    average : what is averaged.
+    tally : what is averaged.
     members : the queries of the group, shape (queries,).
     cluster_of : the number of each one's cluster, shape (queries,); None without clusters.
     level : of the interval.
     zero_one : whether all values of the metric are 0 or 1.
     """
-    values = average.each[members]
-    weight = None if average.weight is None else average.weight[members]
+    values = tally.each[members]
+    weight = None if tally.weight is None else tally.weight[members]
     # Leave out queries that are in no mean: undefined ones, and those that weigh nothing. Equal weights are none.
     known = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
     if not known.all():
@@ -163,16 +163,16 @@ def _seen(average: Tally, members: Array, cluster_of: Array | None, level: float
     if units < 2:
         return NO_UNITS
     # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
-    if average.quantile is not None:
-        return SeenUnits(units, units, _of_order(values, average.quantile, level) if cluster_of is None else None)
+    if tally.quantile is not None:
+        return SeenUnits(units, units, _of_order(values, tally.quantile, level) if cluster_of is None else None)
     n = float(units) if weight is None else kish(weight if cluster_of is None else np.bincount(cluster_of, weight))
-    if zero_one and (average.finish is quotient or (average.finish is total and cluster_of is None)):
-        return SeenUnits(units, n, _of_share(average, values, weight, cluster_of, level))
-    if zero_one and average.average == "micro":
-        return SeenUnits(units, n, _of_pooled_shares(average, members, cluster_of, level))
+    if zero_one and (tally.finish is quotient or (tally.finish is total and cluster_of is None)):
+        return SeenUnits(units, n, _of_share(tally, values, weight, cluster_of, level))
+    if zero_one and tally.average == "micro":
+        return SeenUnits(units, n, _of_pooled_shares(tally, members, cluster_of, level))
     if units >= MIN_VARIED and _vary(values, cluster_of, units):
         return SeenUnits(units, n, None)
-    return SeenUnits(units, n, _on_range(average, values, weight, members, n, level))
+    return SeenUnits(units, n, _on_range(tally, values, weight, members, n, level))
 
 
 def _of_order(values: Array, at: float, level: float) -> tuple[float, float]:
@@ -183,7 +183,7 @@ def _of_order(values: Array, at: float, level: float) -> tuple[float, float]:
 
 
 def _of_share(
-    average: Tally, values: Array, weight: Array | None, cluster_of: Array | None, level: float
+    tally: Tally, values: Array, weight: Array | None, cluster_of: Array | None, level: float
 ) -> tuple[float, float]:
     """Return Wilson's interval of a share of queries, or of their number; as many as are as informative."""
     size = len(values)
@@ -197,19 +197,19 @@ def _of_share(
         variance = np.square(rest / each.sum()).sum()
         n = float(effective(share, variance, kish(mine), kish(each), level, clustered=cluster_of is not None))
     low, high = wilson_on_range(share, n, level).tolist()
-    return (low * size, high * size) if average.finish is total else (low, high)
+    return (low * size, high * size) if tally.finish is total else (low, high)
 
 
-def _of_pooled_shares(average: Tally, members: Array, cluster_of: Array | None, level: float) -> tuple[float, float]:
+def _of_pooled_shares(tally: Tally, members: Array, cluster_of: Array | None, level: float) -> tuple[float, float]:
     """Return Wilson's interval of a share of summed counts, by what it would be without each query, or cluster.
 
     So the share of queries with one row each has the interval of a mean.
     """
-    counts = np.array([column[members] for column in average.columns], np.float64)
+    counts = np.array([column[members] for column in tally.columns], np.float64)
     units = counts if cluster_of is None else sums_within(cluster_of, int(cluster_of.max()) + 1, counts)
     whole, n = units.sum(axis=1, keepdims=True), units.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share, without = float(average.finish(whole)[0]), average.finish(whole - units)
+        share, without = float(tally.finish(whole)[0]), tally.finish(whole - units)
     variance = np.square(without - np.nanmean(without)).sum() * ((n - 1) / n) ** 2
     rows = effective(share, variance, n, len(members), level, clustered=cluster_of is not None)
     low, high = wilson_on_range(share, rows, level).tolist()
@@ -225,35 +225,35 @@ def _vary(values: Array, cluster_of: Array | None, units: int) -> bool:
 
 
 def _on_range(
-    average: Tally, values: Array, weight: Array | None, members: Array, n: float, level: float
+    tally: Tally, values: Array, weight: Array | None, members: Array, n: float, level: float
 ) -> tuple[float, float]:
     """Return Wilson's formula at the mean of values that hardly vary, on the range of the metric."""
-    ends = average.value_range
+    ends = tally.value_range
     if len(values) and (values.min() < ends[0] or values.max() > ends[1]):  # numbers of another metric with that name
         return np.nan, np.nan
-    if average.average == "micro":
+    if tally.average == "micro":
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean = float(average.finish(np.array([[column[members].sum()] for column in average.columns]))[0])
+            mean = float(tally.finish(np.array([[column[members].sum()] for column in tally.columns]))[0])
         low, high = wilson_on_range(mean, n, level, ends).tolist()
         return low, high
-    if average.finish is geometric:
+    if tally.finish is geometric:
         values, ends = np.log(values), (np.log(max(ends[0], FLOOR)), np.log(max(ends[1], FLOOR)))
     each = np.ones(len(values)) if weight is None else weight
     low, high = wilson_on_range((values * each).sum() / each.sum(), n, level, ends).tolist()
-    if average.finish is geometric:
+    if tally.finish is geometric:
         return float(np.exp(low)), float(np.exp(high))
-    size = len(values) if average.finish is total else 1
+    size = len(values) if tally.finish is total else 1
     return low * size, high * size
 
 
-def _without_offset(average: Tally, members: Array) -> tuple[Tally, float]:
+def _without_offset(tally: Tally, members: Array) -> tuple[Tally, float]:
     """Return a mean with the offset of some queries taken from their values, and the offset."""
-    if average.weight is not None:  # without the squares of weights
-        average = replace(average, columns=average.columns[:2])
-    if average.ends is None or average.finish is not quotient or not (low := float(offsets(average.ends[0][members]))):
-        return average, 0.0
-    values, weight = average.columns
-    return replace(average, columns=(values - low * weight, weight)), low
+    if tally.weight is not None:  # without the squares of weights
+        tally = replace(tally, columns=tally.columns[:2])
+    if tally.ends is None or tally.finish is not quotient or not (low := float(offsets(tally.ends[0][members]))):
+        return tally, 0.0
+    values, weight = tally.columns
+    return replace(tally, columns=(values - low * weight, weight)), low
 
 
 def _draws(tallies: list[Tally], members: Array, cluster_of: Array | None, resamples: int, seed: int) -> list[Array]:
@@ -270,8 +270,8 @@ def _draws(tallies: list[Tally], members: Array, cluster_of: Array | None, resam
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
     if cluster_of is not None:
         units = sums_within(cluster_of, int(cluster_of.max()) + 1, units)
-    quantiles = [(i, average, average.quantile) for i, average in enumerate(tallies) if average.quantile is not None]
-    rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
+    quantiles = [(i, tally, tally.quantile) for i, tally in enumerate(tallies) if tally.quantile is not None]
+    rising = [(i, level, *_rising(tally, members)) for i, tally, level in quantiles]
     if not rising:
         # with more draws they would take too much memory to be kept
         few = units.shape[1] < FEW_UNITS and resamples <= MIN_RESAMPLES_OF_FEW
@@ -294,9 +294,9 @@ def _often(n: int, resamples: int, seed: int) -> Array:
     return np.concatenate([often.astype(np.float64) for often in draws(Units.without_values(n), resamples, seed)])
 
 
-def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
+def _rising(tally: Tally, members: Array) -> tuple[Array, Array]:
     """Return the defined values of some queries, ascending, and their positions among these queries."""
-    some = np.flatnonzero(average.defined[members])
-    values = average.columns[0][members[some]]
+    some = np.flatnonzero(tally.defined[members])
+    values = tally.columns[0][members[some]]
     order = np.argsort(values, kind="stable")
     return values[order], some[order]
