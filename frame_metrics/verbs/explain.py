@@ -205,14 +205,14 @@ def _listed(run: FullRanking, metric: Metric, nothing: Array) -> pl.DataFrame:
     The column "shown" marks the rows of the result: those up to the cutoff, and others with a gain. ``nothing``: the
     contribution of rows past the cutoff, for each ranking.
     """
-    n_shown = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
+    n_listed = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     every = np.arange(len(run.grade))
     of = run.query_of(every)
     place, gain = every - run.starts[of], _gains(metric, run.grade, run.good)
-    found = place < n_shown[of]
+    found = place < n_listed[of]
     weight, added = np.full(len(every), np.nan), nothing[of]
-    weight[found] = _change_of_each_result(run, n_shown, metric.weigher, ones=True)
-    added[found] = _change_of_each_result(run, n_shown, metric)
+    weight[found] = _change_of_each_result(run, n_listed, metric.weigher, ones=True)
+    added[found] = _change_of_each_result(run, n_listed, metric)
     columns = {
         "of": of,
         "rank": np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, np.nan),
@@ -263,7 +263,7 @@ def _missed(
     return out.filter(pl.col("gain") > 0)
 
 
-def _change_of_each_result(run: FullRanking, n_shown: Array, metric: Metric | None, *, ones: bool = False) -> Array:
+def _change_of_each_result(run: FullRanking, n_listed: Array, metric: Metric | None, *, ones: bool = False) -> Array:
     """Return how much each result of each ranking changes a metric, NaN where the metric is undefined.
 
     The metric is computed for the first 0, 1, 2 ... results of each ranking, and the differences are taken.
@@ -271,13 +271,13 @@ def _change_of_each_result(run: FullRanking, n_shown: Array, metric: Metric | No
     Parameters
     ----------
     run : the rankings.
-    n_shown : the number of results of each ranking to look at.
+    n_listed : the number of results of each ranking to look at.
     metric : the metric; None gives NaN for each result.
     ones : whether all gains are 1, which makes the changes the metric's weights by rank (its discount).
     """
     if metric is None:
-        return np.full(n_shown.sum(), np.nan)
-    of, n_ret = np.repeat(np.arange(run.n_queries), n_shown + 1), spans(np.zeros_like(n_shown), n_shown + 1)
+        return np.full(n_listed.sum(), np.nan)
+    of, n_ret = np.repeat(np.arange(run.n_queries), n_listed + 1), spans(np.zeros_like(n_listed), n_listed + 1)
     parts = np.flatnonzero(np.diff(np.cumsum(run.lengths[of]) // threads.BLOCK)) + 1
     copies = zip(np.split(of, parts), np.split(n_ret, parts), strict=True)
     values = np.concatenate([metric.compute(_shortened(run, some, length, ones)) for some, length in copies])
@@ -287,7 +287,7 @@ def _change_of_each_result(run: FullRanking, n_shown: Array, metric: Metric | No
             f"{metric} is {odd[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
         )
     added = np.diff(np.nan_to_num(values))[n_ret[1:] > 0]
-    added[np.repeat(np.isnan(values[n_ret == n_shown[of]]), n_shown)] = np.nan
+    added[np.repeat(np.isnan(values[n_ret == n_listed[of]]), n_listed)] = np.nan
     return added
 
 

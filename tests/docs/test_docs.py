@@ -16,7 +16,7 @@ import literature
 import metric_pages
 from frame_metrics import metrics
 from helpers import ROOT, script
-from inside import FORMS, REGISTRY, FullRanking, Lists, TwoRankings, queries_without_results, read_text
+from inside import CLASS_KERNELS, REGISTRY, FullRanking, Lists, TwoRankings, queries_without_results, read_text
 
 DOCS = ROOT / "docs"
 PACKAGE = Path(frame_metrics.__file__).parent
@@ -85,7 +85,7 @@ def test_every_metric_has_an_entry(name: str) -> None:
     for said in ("- Formula: ", "- Undefined: ", "- Range: ", "- Over queries: "):
         assert said in entry
     assert ("- Over classes: " in entry) == (metric.input not in (FullRanking, TwoRankings, Lists))
-    assert ("its own form" in entry) == (metric.name in FORMS)
+    assert ("its own form" in entry) == (metric.name in CLASS_KERNELS)
     for option in metric.options:
         assert re.search(rf"- Parameters: .*`{option}[=`]", entry)
     assert all(f"`{other}`" in entry for other in metric.also)

@@ -124,14 +124,14 @@ def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, base
 def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
     """Return the least and the greatest values over the worst and the best order of ties; and as 0 or 1, if tied."""
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
-    ends = [_values_in_order(replace(log, conventions=rule), asked) for rule in rules]
+    ends = [_values_by_order(replace(log, conventions=rule), asked) for rule in rules]
     for i, (name, _) in enumerate(asked):
         if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
             raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
     return np.minimum(*ends), np.maximum(*ends), _tied(log, asked)
 
 
-def _values_in_order(log: Log, asked: Asked) -> Array:
+def _values_by_order(log: Log, asked: Asked) -> Array:
     """Return values with ``ties="worst"`` or "best"; ties are ordered by what a metric reads, grades or labels."""
     values = np.empty((len(asked), len(log.grid.segment_query)))
     graded = np.array([metric.graded for _, metric in asked], bool)

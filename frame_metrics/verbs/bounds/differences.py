@@ -38,8 +38,8 @@ from frame_metrics.verbs.bounds.unjudged import (
     Pair,
     TrialJudgments,
     best_alone,
+    open_rows,
     ratio_of,
-    unjudged_rows,
     with_gain_table,
 )
 
@@ -259,7 +259,7 @@ def each_weights(
         for i, (name, metric) in enumerate(asked):
             run = whole.variant(log.conventions.variant(metric)[0], False)
             scaled, highest = with_gain_table(name, metric, run, top)
-            rows, n_open = unjudged_rows(scaled, run)
+            rows, n_open = open_rows(scaled, run)
             ratio = ratio_of(scaled, run, highest) if metric.name in RATIOS else None
             weight = best_alone(scaled, run, rows, highest) if ratio is None else ratio.discount(rows.rank)
             start = np.nan_to_num(scaled.compute(run)) if ratio is None else ratio.start

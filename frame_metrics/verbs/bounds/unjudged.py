@@ -139,7 +139,7 @@ def _n_open(run: FullRanking, unjudged: Array) -> Array:
     return run.count_of(unjudged, None, retrieved=False)
 
 
-def unjudged_rows(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
+def open_rows(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
     """Return the unjudged rows up to the cutoff, and the number of unjudged documents of each query, shape (n,).
 
     The value of a row is its position among all rows. The number does not include ``n_elsewhere``, the documents that
