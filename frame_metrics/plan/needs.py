@@ -17,7 +17,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.inputs import ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
-from frame_metrics.metrics.metric import OF_DOCUMENTS, OF_TOP, Metric
+from frame_metrics.metrics.metric import OF_DOCUMENTS, TAKES_TOP, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
 from frame_metrics.plan.declared import AUDIT
 from frame_metrics.plan.plan import Plan
@@ -79,7 +79,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
     """Raise for a metric of rankings without a query, if a similar metric of rows without one can be offered."""
-    if metric.k is not None and metric.name in OF_TOP and plan.columns.score and not plan.columns.query:
+    if metric.k is not None and metric.name in TAKES_TOP and plan.columns.score and not plan.columns.query:
         lacking, share = missing_text(("query",), plan.roles, plan.available), f"{metric.name}(top=0.1)"
         raise ColumnError(
             f"{name} is of rankings, and {lacking}; of rows without a query there is {share}, of the top tenth, and "

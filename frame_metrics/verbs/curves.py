@@ -39,7 +39,7 @@ from frame_metrics.measuring.results import (
 )
 from frame_metrics.measuring.rows import check_scores
 from frame_metrics.measuring.values_of_source import values_of_source
-from frame_metrics.metrics.metric import OF_TOP, Metric
+from frame_metrics.metrics.metric import TAKES_TOP, Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.ranking import iprec
@@ -174,7 +174,7 @@ def _check_curves(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
 def _check(kind: str, options: CurveOptions) -> None:
     """Raise for an unknown curve, and for an option of another curve."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
-        if isinstance(kind, str) and kind.lower() in OF_TOP and kind not in COLUMNS_OF_CURVES:
+        if isinstance(kind, str) and kind.lower() in TAKES_TOP and kind not in COLUMNS_OF_CURVES:
             raise NotComputableError(
                 f"curve({quote(kind)}): a curve is one of {listed([*COLUMNS_OF_CURVES])}; {quote(kind)} at each "
                 f"threshold is thresholds({quote(kind)})"
