@@ -24,6 +24,7 @@ from frame_metrics.hidden import ORDER, ROW_CODE, TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
+from frame_metrics.keys.leading_zeros import check_zeros_of_parts
 from frame_metrics.keys.spelling import check_positive
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
@@ -52,6 +53,8 @@ class Source:
         if whole_log is None:
             if judgments is not None:
                 check_zeros(log)
+            elif columns.system:
+                check_zeros_of_parts(log.index, None)
             if columns.system:
                 check_shared(log.index)
             if log.spelled:
