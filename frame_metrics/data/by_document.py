@@ -13,7 +13,7 @@ from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 from frame_metrics.roles.columns import OF_ROWS, role_columns
 
 OF_DOC = ("actual", *OF_ROWS)  # facts of a document, in which the rows of all systems have to agree
@@ -24,8 +24,8 @@ class ByDocument:
     """The rows of systems, laid out by document within segments."""
 
     cases: Cases
-    systems: Segments  # sorted by name
-    segments: Segments
+    systems: CellGroups  # sorted by name
+    segments: CellGroups
     # A document in two segments counts as two.
     case_row: Array  # the row of ``cases`` that a system has of a document, -1 for none, shape (documents, systems)
     segment: Array  # the number of each document's segment, shape (documents,)
@@ -71,11 +71,11 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
     columns, rows = cases.columns, cases.rows
     (systems, segments), cell = cases.cells.by_system(columns.system), rows["cell"].to_numpy()
     docs = role_columns(frame, columns, ("doc",))["doc"].gather(rows["row"])
-    ids = pl.DataFrame({"doc": docs} | ({"segment": segments.place[cell]} if len(segments) > 1 else {}))
+    ids = pl.DataFrame({"doc": docs} | ({"segment": segments.group_of_cell[cell]} if len(segments) > 1 else {}))
     code, first = codes(ids, ids.columns)
     kind = np.int32 if len(rows) < 1 << 31 else np.int64
     # The row of each system about each document, -1 for none: two rows of one cell overwrite each other, and are found.
-    case_row, system = np.full((len(first), len(systems)), -1, kind), systems.place.astype(np.int32)[cell]
+    case_row, system = np.full((len(first), len(systems)), -1, kind), systems.group_of_cell.astype(np.int32)[cell]
     case_row[code, system] = np.arange(len(rows), dtype=kind)
     if np.count_nonzero(case_row >= 0) < len(rows):
         _refuse_repeated(code * len(systems) + system, cases, frame)
@@ -85,7 +85,7 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
             "are its ids those of what the systems decide about?"
         )
     _check_agreement(code, first, cases, frame)
-    return ByDocument(cases, systems, segments, case_row, segments.place[cell[first]])
+    return ByDocument(cases, systems, segments, case_row, segments.group_of_cell[cell[first]])
 
 
 def _refuse_repeated(key: Array, cases: Cases, frame: pl.DataFrame) -> None:

@@ -397,11 +397,11 @@ def _n_unlisted(log: Log) -> tuple[Array, Array]:
 
     def work(block: Block) -> None:
         run = block.ranking()
-        evaluated[block.at] = block.evaluated(run)
+        evaluated[block.rankings] = block.evaluated(run)
         if log.conventions.unjudged == "drop":
             run = run.condensed()
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)
-        lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.lengths - good, 0)
+        lacking[1, block.rankings], lacking[0, block.rankings] = good, np.maximum(run.n_known - run.lengths - good, 0)
 
     log.for_each_sorted_block(work)
     return lacking, evaluated

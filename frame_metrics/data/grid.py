@@ -54,7 +54,7 @@ class Grid:
         return np.arange(len(self.segment_query)) < len(self.rankings.first_row)
 
     @cached_property
-    def n_pairs(self) -> int:
+    def n_segment_queries(self) -> int:
         """Number of pairs of a segment and a query."""
         return int(self.segment_query.max(initial=-1)) + 1
 
@@ -76,7 +76,7 @@ class Grid:
         if role in self.rankings.values_of_empty:
             of_empty = self.rankings.values_of_empty[role]
             mine[: len(of_empty)] = np.where(np.isnan(of_empty), mine[: len(of_empty)], of_empty)
-        of_pair = np.full(self.n_pairs, np.nan)
+        of_pair = np.full(self.n_segment_queries, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
         of_pair[self.segment_query[some[::-1]]] = mine[some[::-1]]
         odd = some[of_pair[self.segment_query[some]] != mine[some]]

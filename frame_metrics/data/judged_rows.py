@@ -19,7 +19,7 @@ def align_with_judgments(log: pl.DataFrame, judgments: JudgmentTable) -> pl.Data
 
     Such a column is null for a query without judgments.
     """
-    kinds = {name: judgments.pairs.get_column(name).dtype for name in (*judgments.keys, "doc")}
+    kinds = {name: judgments.documents.get_column(name).dtype for name in (*judgments.keys, "doc")}
     others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
     log = log.cast(others) if others else log
     own = [key for key in judgments.keys if key in log.columns]
@@ -44,17 +44,19 @@ def join_judgments(
     whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
     few : whether ids are compared without hashes, see ``are_few``.
     """
-    values = judgment_columns_in(judgments.pairs)
+    values = judgment_columns_in(judgments.documents)
     keys = [*judgments.keys, "doc"]
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
-    at, judgment = joined_few(log, judgments.pairs, keys) if few else joined(log, judgments.pairs, judgments.by_query)
+    at, judgment = (
+        joined_few(log, judgments.documents, keys) if few else joined(log, judgments.documents, judgments.by_query)
+    )
     if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
         listed = judgments.listed
         check_id_overlap(log, listed, query, ", ".join(columns.query))
         check_id_overlap(log, listed, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
-        column[at] = judgments.pairs[name].to_numpy()[judgment]
+        column[at] = judgments.documents[name].to_numpy()[judgment]
     if judgments.subtopics is not None:
         out["document"] = np.full(len(log), -1)
         out["document"][at] = judgment

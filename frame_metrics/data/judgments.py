@@ -48,12 +48,12 @@ VALUES_OF_QUERIES = [
 class JudgmentTable:
     """Judgments ready to be joined, one for each document of a query."""
 
-    pairs: pl.DataFrame  # a row for each judged document: its segment, query and id, with grade and label
+    documents: pl.DataFrame  # a row for each judged document: its segment, query and id, with grade and label
     keys: list[str]  # internal names of the columns that identify a judged query: with the ``by`` that judgments have
     queries: pl.DataFrame  # a row for each judged query: its keys, and its values of other roles (weight, cluster ...)
     pool: Pools  # the judged documents of each row of ``queries``
     row: Array  # a row of the judgments' frame for each row of ``queries``
-    order: Array | None  # the row of ``pairs`` at each position of ``pool``; None where they are the same
+    order: Array | None  # the row of ``documents`` at each position of ``pool``; None where they are the same
     by_annotator: pl.DataFrame | None = None  # before judgments of several annotators were combined; None: no such
     unjudged: pl.DataFrame | None = None  # the ids of documents without a grade or label; None: there are none
     subtopics: Subtopics | None = None  # the judgments of each document by subtopic; None without subtopics
@@ -61,12 +61,12 @@ class JudgmentTable:
     @property
     def listed(self) -> pl.DataFrame:
         """The ids of all documents in the judgments, also of those that have no grade and no label yet."""
-        pairs = self.pairs.select(*self.keys, "doc")
-        return pairs if self.unjudged is None else pl.concat([pairs, self.unjudged.select(pairs.columns)])
+        documents = self.documents.select(*self.keys, "doc")
+        return documents if self.unjudged is None else pl.concat([documents, self.unjudged.select(documents.columns)])
 
     @property
     def by_query(self) -> ByQuery:
-        """The rows of ``pairs``, query by query."""
+        """The rows of ``documents``, query by query."""
         return ByQuery(self.queries.select(self.keys), self.pool.starts, self.pool.lengths, self.order)
 
     @property
@@ -142,14 +142,14 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     kept = rows_at(table, (name for name in table.columns if name != "subtopic"), first)
     judged = lay_out(kept.with_columns(greatest), keys, columns, few=few)
     # Subtopics are numbered within their query: the numbers of a query are 0, 1, 2 ...
-    query = codes(judged.pairs, keys)[0][document]
+    query = codes(judged.documents, keys)[0][document]
     each, at = np.unique(query * width + subtopic_rank, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
-    ids = judged.pairs["doc"]
+    ids = judged.documents["doc"]
     name = drawing_ranks(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
     grade, label = next(iter(values.values())), values.get("label")
     subtopics = Subtopics(starts, lengths, number, grade, label, name)
-    held_at = np.arange(len(judged.pairs)) if judged.order is None else judged.order
+    held_at = np.arange(len(judged.documents)) if judged.order is None else judged.order
     return replace(judged, subtopics=subtopics, pool=replace(judged.pool, document=held_at))
 
 

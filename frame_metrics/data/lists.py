@@ -90,8 +90,8 @@ def _fill(listed: Array, n_ret: Array, log: Log, doc: Array) -> bool:
     tied: list[bool] = []
 
     def work(block: Block) -> None:
-        view, at = block.rows, rankings.places(block.at)
-        docs, n_ret[block.at] = view.ordered(laid[at]), view.n_ret
+        view, at = block.view, rankings.places(block.rankings)
+        docs, n_ret[block.rankings] = view.ordered(laid[at]), view.n_ret
         row = np.arange(len(docs))
         if expected and (equal := view.equal_to_next()).any():
             tied.append(True)

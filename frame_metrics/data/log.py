@@ -20,7 +20,7 @@ from frame_metrics.data.sorting import RankOrder, SortedView, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array, FullRanking, Pool
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.roles.columns import EXTRA, Columns
@@ -28,7 +28,7 @@ from frame_metrics.roles.conventions import Conventions
 
 
 @record
-class Log(Facts, Remembers):
+class Log(Facts, CachesByKey):
     """A log, checked, with its rankings found and its judgments joined."""
 
     table: pl.DataFrame  # the checked columns; each has the name of its role
@@ -74,7 +74,7 @@ class Log(Facts, Remembers):
         Where each system is a column, every system has the same judgments, and the table has them once.
         """
         if self.separate_judgments is not None:
-            return self.separate_judgments.pairs
+            return self.separate_judgments.documents
         systems = len(self.columns.shape.per_system)
         return self.table.head(len(self.table) // systems) if systems else self.table
 
@@ -177,7 +177,7 @@ class Log(Facts, Remembers):
         grid = self.grid
         if self.conventions.collection_size is not True:
             return self.known_role_values("collection_size")
-        most = np.zeros(grid.n_pairs)
+        most = np.zeros(grid.n_segment_queries)
         np.maximum.at(most, grid.segment_query, grid.rankings.lengths)
         return most[grid.segment_query]
 
@@ -314,44 +314,44 @@ class Block:
     """Some rankings of a log, which are processed together."""
 
     log: Log
-    at: slice | Array  # the numbers of these rankings
-    rows: SortedView  # in rank order
+    rankings: slice | Array  # the numbers of these rankings
+    view: SortedView  # in rank order
 
     @property
     def ranking_numbers(self) -> Array:
         """The numbers of these rankings, shape (rankings,)."""
-        return np.arange(self.at.start, self.at.stop) if isinstance(self.at, slice) else self.at
+        return np.arange(self.rankings.start, self.rankings.stop) if isinstance(self.rankings, slice) else self.rankings
 
     def ranking(self, *, scored: bool = False, cutoffs: Sequence[int] = ()) -> FullRanking:
         """Return the input of ranking metrics.
 
         ``scored``: whether scores are needed; ``cutoffs``: those of the metrics, ascending.
         """
-        log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
-        grade, label = rows.judgments()
-        score = rows.column("score") if scored or threshold is not None else None
-        decision = rows.column("predicted")  # also the result of a column of thresholds, compared when it was read
+        log, view, threshold = self.log, self.view, self.log.conventions.threshold
+        grade, label = view.judgments()
+        score = view.column("score") if scored or threshold is not None else None
+        decision = view.column("predicted")  # also the result of a column of thresholds, compared when it was read
         if isinstance(threshold, int | float) and score is not None:
             decision = score >= threshold
         known = log.known_relevant
         return FullRanking(
             grade,
-            rows.lengths,
-            rows.n_ret,
+            view.lengths,
+            view.n_ret,
             rel=log.conventions.rel,
             label=label,
-            logged_rank=rows.logged_ranks(),
+            logged_rank=view.logged_ranks(),
             pool=self._pool(label),
-            known_relevant=None if known is None else known[self.at],
-            size=log.sizes(self.at),
+            known_relevant=None if known is None else known[self.rankings],
+            size=log.sizes(self.rankings),
             decision=decision,
             score=score,
-            tie=rows.tie,
-            extra={name.removeprefix(EXTRA): rows.ordered(rows.values[name]) for name in log.columns.extra_names},
-            relevance_known=None if log.relevance_known is None else log.relevance_known[self.at],
-            ratio=rows.column("ratio"),
+            tie=view.tie,
+            extra={name.removeprefix(EXTRA): view.ordered(view.values[name]) for name in log.columns.extra_names},
+            relevance_known=None if log.relevance_known is None else log.relevance_known[self.rankings],
+            ratio=view.column("ratio"),
             clip=log.conventions.clip,
-            document=rows.column("document"),
+            document=view.column("document"),
             subtopics=None if log.separate_judgments is None else log.separate_judgments.subtopics,
             cutoffs=cutoffs,
         )
@@ -359,7 +359,7 @@ class Block:
     def evaluated(self, run: FullRanking) -> Array:
         """Mark the rankings that count: of judged queries, and answered ones if others are left out, (rankings,)."""
         judged = run.evaluated
-        return judged & self.log.answered[self.at] if self.log.conventions.unanswered == "drop" else judged
+        return judged & self.log.answered[self.rankings] if self.log.conventions.unanswered == "drop" else judged
 
     def _pool(self, label: Array | None) -> Pool | None:
         """Return the judged documents of each ranking.
@@ -368,10 +368,10 @@ class Block:
         have their own rows, ``data/unfolding.py`` has already added the results of all systems.
         """
         log = self.log
-        pool = None if log.grid.pool is None else log.grid.pool.of(self.at)
+        pool = None if log.grid.pool is None else log.grid.pool.of(self.rankings)
         if pool is None or label is None or not log.columns.relevant or log.columns.systems_have_rows:
             return pool
-        lengths = self.rows.lengths
+        lengths = self.view.lengths
         return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])
 
 

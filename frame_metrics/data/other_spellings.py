@@ -59,12 +59,12 @@ def documents_of(log: Log) -> Pairs:
 
 def _documents_of(log: Log) -> Pairs:
     judged, docs = log.separate_judgments, log.table.get_column("doc", default=None)
-    if judged is None or log.judges_itself or docs is None or not may_differ_in_zeros(docs, judged.pairs["doc"]):
+    if judged is None or log.judges_itself or docs is None or not may_differ_in_zeros(docs, judged.documents["doc"]):
         return ()
     at = unjudged_rows(log)
     # Most rows are left out first: of the two ids one has leading zeros, and both have the same behind them.
     (ours, had_zeros), (theirs, they_had_zeros) = (
-        _without_any_zeros(ids.cast(pl.String)) for ids in (docs[at], judged.pairs["doc"])
+        _without_any_zeros(ids.cast(pl.String)) for ids in (docs[at], judged.documents["doc"])
     )
     some = ours.is_in(theirs.filter(they_had_zeros).unique().implode())
     if had_zeros.any():

@@ -207,7 +207,7 @@ def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid, *, ever
         return None
     first = grid.rankings.first_row
     marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
-    known = np.zeros(grid.n_pairs, bool)
+    known = np.zeros(grid.n_segment_queries, bool)
     known[grid.segment_query[: len(first)][marks]] = True
     return known[grid.segment_query]
 

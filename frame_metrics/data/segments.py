@@ -16,10 +16,10 @@ from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import count_codes, spans
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE, levels
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 
 
-def tables(cases: Cases, segments: Segments) -> Classes:
+def tables(cases: Cases, segments: CellGroups) -> Classes:
     """Count true and predicted classes in each segment; found clusters are matched to classes."""
     table, conventions = crossed(cases, segments), cases.conventions
     cells = table.segment, table.true, table.found, table.amount[None], table.shape
@@ -72,7 +72,7 @@ def marks_of(row: Array, column: Array, shape: tuple[int, int]) -> Array:
     return out
 
 
-def crossed(cases: Cases, segments: Segments) -> Crossed:
+def crossed(cases: Cases, segments: CellGroups) -> Crossed:
     """Cross-tabulate true classes and predictions in each segment."""
     rows, width = cases.rows, cases.n_predictable + 1
     if segments.cells.segment_known is not None:  # rows of an unknown segment count in totals only
@@ -81,7 +81,7 @@ def crossed(cases: Cases, segments: Segments) -> Crossed:
     kind, narrow = (pl.Int32, np.int32) if every < 1 << 31 else (pl.Int64, np.int64)
     cell = (rows["actual"].cast(kind) * width + rows["predicted"].cast(kind).fill_null(width - 1)).to_numpy()
     if segments.keys:
-        first = (segments.place * (cases.k * width)).astype(narrow)[rows["cell"].to_numpy()]
+        first = (segments.group_of_cell * (cases.k * width)).astype(narrow)[rows["cell"].to_numpy()]
         cell = np.add(first, cell, out=first)
     at, amount = count_codes(cell, every)
     if cases.summed:
@@ -91,7 +91,7 @@ def crossed(cases: Cases, segments: Segments) -> Crossed:
     return Crossed(*np.divmod(segment_class, cases.k), found, amount, shape)
 
 
-def each_scored_block(cases: Cases, segments: Segments, work: Callable[[Array, FullScores], None]) -> None:
+def each_scored_block(cases: Cases, segments: CellGroups, work: Callable[[Array, FullScores], None]) -> None:
     """Call ``work`` with the numbers of some segments and the input of score metrics for them, block by block.
 
     All segments with rows of positive weight are covered. Blocks run in threads.
@@ -224,7 +224,7 @@ def rows_of_class_scores(cases: Cases) -> tuple[Array, Array]:
     return np.stack(columns, 1), cases.rows["actual"].to_numpy()
 
 
-def class_scores(cases: Cases, segments: Segments) -> ClassScores:
+def class_scores(cases: Cases, segments: CellGroups) -> ClassScores:
     """Return the input of metrics that read scores of several classes.
 
     The classes of a segment are those of its rows, or those that ``classes=`` names.

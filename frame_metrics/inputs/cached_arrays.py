@@ -29,7 +29,7 @@ class computed_once(cached_property[T]):
             return value
 
 
-class Remembers:
+class CachesByKey:
     """An object that remembers computed values by a key; ``computed_once`` is for a value without a key."""
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:

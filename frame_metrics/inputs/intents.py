@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, Rows, spans
 
@@ -53,7 +53,7 @@ class Subtopics:
         return np.repeat(np.arange(len(document)), length)[good], self.number[at[good]]
 
 
-class Intents(Remembers):
+class Intents(CachesByKey):
     """Relevance to the subtopics of each query; a row is a document and a subtopic that it is relevant to.
 
     A subtopic without a relevant document is not counted.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only, read_only_view
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only, read_only_view
 from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
@@ -31,7 +31,7 @@ class Extra(dict[str, Array]):
 
 
 @dataclass(eq=False)
-class FullRanking(Remembers):
+class FullRanking(CachesByKey):
     """The results of each query in rank order, and the judged documents they are measured against.
 
     ``rank``, ``query``, ``position`` and ``precision`` are those of the relevant documents, not those of all rows.

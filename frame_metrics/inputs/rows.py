@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only, read_only_view
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only, read_only_view
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
@@ -106,7 +106,7 @@ def as_grid(values: Array, lengths: Array, fill: float) -> Array:
     return grid
 
 
-class Segmented(Remembers):
+class Segmented(CachesByKey):
     """Elements of queries (or of segments), laid end to end.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.bins import CalibrationBins
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only
 from frame_metrics.inputs.rows import Array, Rows, Segmented, n_of_share, ratio
 from frame_metrics.inputs.tables import FullConfusion
 
@@ -195,7 +195,7 @@ def _between_0_and_1(score: Array) -> Array:
     return score
 
 
-class ClassScores(Remembers):
+class ClassScores(CachesByKey):
     """The scores of several classes for each row, and its true class.
 
     Parameters

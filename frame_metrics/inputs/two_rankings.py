@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once, make_read_only
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_read_only
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, Rows, Segmented
 
 
 @dataclass(eq=False)
-class TwoRankings(Remembers):
+class TwoRankings(CachesByKey):
     """Two rankings of each query, a system's and the baseline's, and where they have the same documents.
 
     Parameters

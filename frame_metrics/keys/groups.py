@@ -38,7 +38,7 @@ class Cells:
         ranks = (pl.col(name).rank("dense").cast(pl.Int64).fill_null(last) for name in self.values.columns)
         return {values.name: values.to_numpy() for values in self.values.select(ranks)}
 
-    def segments_by(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
+    def group_by(self, keys: Sequence[str], order: dict[str, Array]) -> CellGroups:
         """Return the groups of cells with equal values in some key columns.
 
         A cell whose value in one of these columns is unknown is in no group.
@@ -50,7 +50,7 @@ class Cells:
         """
         if not keys:  # one group of all
             none = np.zeros(len(self.n), np.int64)
-            return Segments(self, keys, np.zeros(1, np.int64), none, np.array([int(self.n.sum())]))
+            return CellGroups(self, keys, np.zeros(1, np.int64), none, np.array([int(self.n.sum())]))
         some = np.arange(len(self.n))
         if self.segment_known is not None and set(keys) & set(self.unknown_keys):
             some = np.flatnonzero(self.segment_known)
@@ -59,18 +59,18 @@ class Cells:
             number = mine * (len(self.n) + 1) + order[key][some]
             _, first, mine = np.unique(number, return_index=True, return_inverse=True)
         n = np.bincount(mine, self.n[some], minlength=len(first)).astype(np.int64)
-        place = np.full(len(self.n), -1)
-        place[some] = mine
-        return Segments(self, keys, some[first], place, n)
+        group_of_cell = np.full(len(self.n), -1)
+        group_of_cell[some] = mine
+        return CellGroups(self, keys, some[first], group_of_cell, n)
 
-    def by_system(self, system: str | None) -> tuple[Segments, Segments]:
+    def by_system(self, system: str | None) -> tuple[CellGroups, CellGroups]:
         """Return two groupings of the cells: by system, and by segment; ``system``: the key column of systems."""
         order, by = self.sort_ranks(), [name for name in self.columns.by if name != system]
-        return self.segments_by([system] if system else [], order), self.segments_by(by, order)
+        return self.group_by([system] if system else [], order), self.group_by(by, order)
 
 
 @record
-class Segments:
+class CellGroups:
     """Groups of cells with equal values in some key columns, sorted by these values, nulls last.
 
     A null is a value like any other: it makes a segment of its own, as in a group-by that keeps nulls.
@@ -79,7 +79,7 @@ class Segments:
     cells: Cells
     keys: Sequence[str]  # these key columns, by the caller's names; the other key columns are totalled
     first: Array  # a cell of each group, shape (groups,)
-    place: Array  # the number of each cell's group, -1 for none, shape (cells,)
+    group_of_cell: Array  # the number of each cell's group, -1 for none, shape (cells,)
     n: Array  # number of rows, or rankings, of each group, shape (groups,)
 
     def __len__(self) -> int:
@@ -87,7 +87,7 @@ class Segments:
 
     def of(self, rows: pl.DataFrame) -> Array:
         """Return the number of each row's group, shape (rows,); ``rows`` have their cell in the column "cell"."""
-        return self.place[rows["cell"].to_numpy()] if self.keys else np.zeros(len(rows), np.int64)
+        return self.group_of_cell[rows["cell"].to_numpy()] if self.keys else np.zeros(len(rows), np.int64)
 
     def key_rows(self, at: Array | slice = slice(None), *, totalled: bool = True) -> dict[str, Array]:
         """Return the key rows of an answer: for each key column a row of the frame that holds the value.
@@ -111,11 +111,11 @@ class Segments:
 
 
 @record
-class Groups:
+class ResultGroups:
     """The segments of a result and, with margins, the totals over them, with the order of all in the result."""
 
     # The segments. With margins also totals: by one ``by`` column each, if there are several; then over all segments.
-    each: list[Segments]
+    each: list[CellGroups]
     order: Array | None  # order of the groups: by system, segments before totals, shape (groups,); None: as they are
 
     def in_result_order(self, parts: Sequence[Array], axis: int = -1) -> Array:
@@ -178,25 +178,25 @@ def _column_as_text(values: pl.Series) -> pl.Series:
     return values.cast(pl.String)
 
 
-def segments_of(cells: Cells, *, queries: bool = False) -> Segments:
+def segments_of(cells: Cells, *, queries: bool = False) -> CellGroups:
     """Find the segments of each system; with ``queries`` each cell is a query, and a group by itself.
 
     The queries of a segment keep their order.
     """
     columns, order = cells.columns, cells.sort_ranks()
     if not queries:
-        return cells.segments_by(columns.cell_keys, order)
-    return cells.segments_by(columns.keys, order | dict.fromkeys(columns.query, np.arange(len(cells.n))))
+        return cells.group_by(columns.cell_keys, order)
+    return cells.group_by(columns.keys, order | dict.fromkeys(columns.query, np.arange(len(cells.n))))
 
 
-def groups_of(cells: Cells, margins: bool) -> Groups:
+def groups_of(cells: Cells, margins: bool) -> ResultGroups:
     """Find the segments of each system and, with margins, the totals over them."""
     columns, order = cells.columns, cells.sort_ranks()
     system = [columns.system] if columns.system else []
     totals = [*([[key] for key in columns.by] if len(columns.by) > 1 else []), []] if margins else []
-    each = [cells.segments_by([*system, *own], order) for own in (columns.by, *totals)]
+    each = [cells.group_by([*system, *own], order) for own in (columns.by, *totals)]
     if len(each) == 1:
-        return Groups(each, None)
+        return ResultGroups(each, None)
     total = np.repeat(np.arange(len(each)), [len(one) for one in each])
     first = np.concatenate([one.first for one in each])
-    return Groups(each, np.lexsort((total, *(order[name][first] for name in system))))
+    return ResultGroups(each, np.lexsort((total, *(order[name][first] for name in system))))

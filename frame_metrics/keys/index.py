@@ -118,12 +118,12 @@ class Index:
         return len(self.segment_query)
 
     @computed_once
-    def n_pairs(self) -> int:
+    def n_segment_queries(self) -> int:
         """Number of pairs of a segment and a query."""
         return int(self.segment_query.max(initial=-1)) + 1
 
     @computed_once
-    def first_of_pairs(self) -> Array:
+    def first_of_segment_queries(self) -> Array:
         """The first ranking of each pair of a segment and a query, shape (pairs,)."""
         return np.unique(self.segment_query, return_index=True)[1]
 
@@ -150,7 +150,7 @@ class Index:
     def rankings_of_systems(self) -> Array:
         """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
         own, n = self.of_log, len(self.systems)
-        in_several_systems = np.bincount(self.segment_query[own], minlength=self.n_pairs) > 1
+        in_several_systems = np.bincount(self.segment_query[own], minlength=self.n_segment_queries) > 1
         shared = own & in_several_systems[self.segment_query]
         return np.array([np.bincount(self.system[some], minlength=n) for some in (own, shared)])
 
@@ -162,7 +162,7 @@ class Index:
         system, pair = self.system[own][order], self.segment_query[own][order]
         out = np.zeros((n, n), np.int64)
         step = max(BLOCK // max(n, 1), 1)
-        for first in range(0, self.n_pairs, step):
+        for first in range(0, self.n_segment_queries, step):
             part = slice(*np.searchsorted(pair, [first, first + step]))
             has = np.zeros((n, step), np.float32)
             has[system[part], pair[part] - first] = 1
@@ -250,7 +250,7 @@ class Index:
 
     def with_another(self) -> Index:
         """Return the index with one more system, the last, of every pair; its values come from another frame."""
-        first = self.first_of_pairs
+        first = self.first_of_segment_queries
         added = np.zeros(len(first), bool)
         return replace(
             self,

@@ -23,7 +23,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, name_of_function
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, as_text
+from frame_metrics.keys.groups import CellGroups, as_text
 from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.leading_zeros import other_zeros, queries_with_other_zeros
@@ -185,7 +185,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
     if index.columns.system and not len(index.systems):
         raise NotComputableError(f"{index.columns.system} has no systems to compare with a baseline")
     match = match_saved(index, there.index)
-    n_only_in_baseline, at, first = match.by_segment(), match.at, index.first_of_pairs
+    n_only_in_baseline, at, first = match.by_segment(), match.at, index.first_of_segment_queries
 
     # The rankings of ``both`` are those of the log, then one of the saved system for each (segment, query) pair of
     # the log: with its number, or NaN if there is none. Weights and clusters of the pair are those of the log.
@@ -277,7 +277,7 @@ class Match:
         by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
             return np.full(max(n, 1), len(self.rest))
-        segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_pairs]).unique(by)
+        segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_segment_queries]).unique(by)
         return np.bincount(_segments_of(self.rest.select(by), segments, columns.by), minlength=n)
 
     def _check_zeros(self) -> None:
@@ -297,7 +297,7 @@ class Match:
     def unpaired(self) -> Array:
         """Count the unmatched queries of either side in each segment; raise as ``by_segment`` does."""
         rest, index = self.by_segment(), self.here
-        return rest + np.bincount(index.segment[index.first_of_pairs][self.at < 0], minlength=len(rest))
+        return rest + np.bincount(index.segment[index.first_of_segment_queries][self.at < 0], minlength=len(rest))
 
     def turnover(self) -> Turnover:
         """Count the distinct queries that match in some segment, and those of each side that do not in some segment."""
@@ -334,7 +334,7 @@ def _segments_of(rows: pl.DataFrame, segments: pl.DataFrame, by: Sequence[str]) 
     return at.to_numpy()
 
 
-def same_segment(segments: Segments, there: Index) -> Array:
+def same_segment(segments: CellGroups, there: Index) -> Array:
     """Return the number of the frame's segment for each saved segment; raise for one that is not in the frame.
 
     ``segments``: those of the frame, by the columns that the saved numbers have too.
@@ -349,7 +349,7 @@ def same_segment(segments: Segments, there: Index) -> Array:
     return _segments_of(saved, ours.with_row_index("segment"), by)
 
 
-def every_segment(segments: Segments, there: Index) -> tuple[Array, pl.DataFrame]:
+def every_segment(segments: CellGroups, there: Index) -> tuple[Array, pl.DataFrame]:
     """Return the number of each saved segment, and the values of all: those of the frame, then those it has not.
 
     Raises
@@ -391,7 +391,7 @@ def no_common_id(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValu
 def match_saved(here: Index, there: Index) -> Match:
     """Match saved numbers to the (segment, query) pairs of a frame; raise if the types of their ids cannot match."""
     _, by, query = here.columns.internal_by_role
-    ours, theirs = here.keys_of([*query, *by], here.first_of_pairs), there.keys_of([*query, *by])
+    ours, theirs = here.keys_of([*query, *by], here.first_of_segment_queries), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
     ours, theirs = in_common_types(ours, theirs, dict(zip(ours.columns, names, strict=True)))

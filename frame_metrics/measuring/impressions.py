@@ -133,11 +133,11 @@ def _impressions(log: Log) -> pl.DataFrame:
     def work(block: Block) -> None:
         run, grid = block.ranking(), log.grid
         every = np.arange(len(run.grade))
-        of, at = run.query_of(every), block.rows.log_rows(grid.rankings, every)
+        of, at = run.query_of(every), block.view.log_rows(grid.rankings, every)
         place = every - run.starts[of]
         rank = np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, 0)
         lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked
-        values = [grid.segment[block.at][of], grid.rankings.first_row[block.at][of], rank, run.good]
+        values = [grid.segment[block.rankings][of], grid.rankings.first_row[block.rankings][of], rank, run.good]
         values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest), 1 / row_weights(run)]
         for name, value in zip(kinds, values, strict=False):
             out[name][at] = value

@@ -99,8 +99,8 @@ def results_of(block: Block, run: FullRanking, deep: int) -> Results:
     many = run.retrieved(deep)
     row = spans(run.starts, many)
     rank = row - np.repeat(run.starts, many) + 1 if run.logged_rank is None else run.logged_rank[row]
-    ranking = np.repeat(np.arange(len(block.log.grid.segment_query))[block.at], many)
-    return Results(ranking, rank, block.rows.log_rows(block.log.grid.rankings, row))
+    ranking = np.repeat(np.arange(len(block.log.grid.segment_query))[block.rankings], many)
+    return Results(ranking, rank, block.view.log_rows(block.log.grid.rankings, row))
 
 
 def all_rows_as_results(log: Log) -> Results:

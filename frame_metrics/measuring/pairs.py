@@ -111,7 +111,7 @@ class Pairing:
     @property
     def n_queries(self) -> int:
         """Number of (segment, query) pairs: a query counts in each of its segments."""
-        return self.all_values.index.n_pairs
+        return self.all_values.index.n_segment_queries
 
     def query_of(self, segment_query: Array) -> Array:
         """Return the number of the query of each (segment, query) pair."""
@@ -124,7 +124,7 @@ class Pairing:
         """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
         index = self.all_values.index
         first = np.zeros(len(index), bool)
-        first[index.first_of_pairs] = True
+        first[index.first_of_segment_queries] = True
         return index.segment_query[first][index.drawing_order(first)]
 
     @cached_property

@@ -359,7 +359,7 @@ def _cluster_rows(log: Log) -> Array:
     if log.columns.cluster in log.columns.shape.from_judgments:
         return row
     # The log goes before the judgments: the first row of the first ranking of each (segment, query) pair.
-    first = np.full(grid.n_pairs, NONE)
+    first = np.full(grid.n_segment_queries, NONE)
     pair = grid.segment_query[grid.of_log]
     first[pair[::-1]] = grid.rankings.first_row[::-1]
     return np.where(first[grid.segment_query] == NONE, row, first[grid.segment_query])

@@ -12,7 +12,7 @@ from frame_metrics.data.segments import each_scored_block, reached
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 
 EQUAL = 1e-12  # values that differ by less are equal
 
@@ -63,7 +63,7 @@ class Points:
         return [slice(a, b) for a, b in pairwise([*self.first.tolist(), len(self.segment)])]
 
 
-def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
+def points_of(cases: Cases, segments: CellGroups, *, scored_only: bool) -> Points:
     """Count rows at every threshold of every segment.
 
     The last threshold of a segment is minus infinity if it has rows without a score, unless ``scored_only``. A segment

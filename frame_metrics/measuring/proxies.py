@@ -13,7 +13,7 @@ from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, listed, prefix_errors
 from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, as_text, groups_of
+from frame_metrics.keys.groups import CellGroups, as_text, groups_of
 from frame_metrics.keys.ids import in_common_type
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.found_query import check_found
@@ -251,11 +251,11 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     return not np.array_equal(alone, with_others, equal_nan=True)
 
 
-def members_of(values: Values, segments: Segments) -> list[Array]:
+def members_of(values: Values, segments: CellGroups) -> list[Array]:
     """Return the evaluated rankings of each segment, as their numbers, in the order of random draws."""
     index, some = values.index, values.evaluated
     at = np.flatnonzero(some)[index.drawing_order(some)]
-    group = segments.place[index.cell[at]]
+    group = segments.group_of_cell[index.cell[at]]
     order = np.argsort(group, kind="stable")
     return np.split(at[order], np.searchsorted(group[order], np.arange(len(segments))))[1:]
 

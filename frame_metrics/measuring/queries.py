@@ -175,9 +175,11 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
             listed[int(block.ranking_numbers[0])] = results_of(block, whole, deep)
-        evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too
-        unanswered[block.at] &= whole.evaluated
-        into, at = values, block.at
+        evaluated[block.rankings] = block.evaluated(
+            whole
+        )  # a judgment that condensed rankings leave out counts here too
+        unanswered[block.rankings] &= whole.evaluated
+        into, at = values, block.rankings
         if sums:
             own = _arrays_of(asked, averages, conventions, len(block.ranking_numbers))
             into, at = values.for_rankings(at, own), slice(None)
@@ -261,9 +263,9 @@ def _fill(values: Values, wanted: Sequence[int], whole: FullRanking, block: Bloc
             expected = run = metric.weighted(whole)
             values.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
         # Tied rows with equal judgments may differ in columns that a metric reads; pools count judgments only.
-        values.value[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+        values.value[i, at] = metric.compute(expected if block.view.tied or metric.columns else run)
         if i in values.counts:
-            values.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
+            values.counts[i][:, at] = metric.pools(expected if block.view.tied else run)
         if i in values.n_rows:
             values.n_rows[i][at] = run.n_rows
 
@@ -279,7 +281,7 @@ def _orders(metric: Metric, log: Log) -> bool:
 
 def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     """Raise for a metric that the tie rule does not settle, if tied rows differ in something that it reads."""
-    ties, rows = log.conventions.ties, block.rows
+    ties, rows = log.conventions.ties, block.view
     weighed = log.conventions.propensity is not None
     if _orders(metric, log) or not (
         rows.tied or (rows.extras_differ and (metric.columns or weighed or metric.of_subtopics))

@@ -16,7 +16,7 @@ from frame_metrics.errors import check_bool, check_choice, check_ci, check_whole
 from frame_metrics.fast.take_rows import row_numbers
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Groups, Segments, groups_of, segments_of
+from frame_metrics.keys.groups import CellGroups, ResultGroups, groups_of, segments_of
 from frame_metrics.measuring.values import Values, effective_sizes, filled, tallies_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
@@ -155,7 +155,7 @@ def averaged(
         # None where all rankings are in the one group: then nothing is counted by group, which a small call would
         # notice.
         several = count > 1 or index.segment_known is not None or values.n_rankings is not None
-        member = segments.place[index.cell[some]] if several else None
+        member = segments.group_of_cell[index.cell[some]] if several else None
         tables.append(_within(values, metric_of_tally, tallies, segments, member, counts_unanswered=counts_unanswered))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
@@ -196,7 +196,7 @@ def _within(
     values: Values,
     metric_of_tally: Sequence[int],
     tallies: list[Tally],
-    segments: Segments,
+    segments: CellGroups,
     member: Array | None,
     *,
     counts_unanswered: bool,
@@ -213,7 +213,7 @@ def _within(
     counted = averages_within(tallies, member, count) if tallies else np.zeros((4, 0, count))
     if values.list_results is not None:
         place, lists = _order_of_metrics(values, metric_of_tally)
-        found = values.list_results.within(values, lists, segments.place[values.index.cell], count)
+        found = values.list_results.within(values, lists, segments.group_of_cell[values.index.cell], count)
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     value, n, undefined, effective = counted
     table = {"value": value, "n": n, "n_undefined": undefined}
@@ -224,18 +224,18 @@ def _within(
     elif values.index.columns.weight:
         table["n_effective"] = effective
     if values.unpaired is not None:
-        unpaired = np.bincount(segments.place, values.unpaired, minlength=count)
+        unpaired = np.bincount(segments.group_of_cell, values.unpaired, minlength=count)
         table["n_unpaired"] = np.tile(unpaired, (len(metric_of_tally), 1))
     return table
 
 
-def n_unanswered(values: Values, segments: Segments) -> Array:
+def n_unanswered(values: Values, segments: CellGroups) -> Array:
     """Count the rankings of judged queries that have no row, in each group, shape (groups,)."""
-    place = segments.place[values.index.cell]
+    place = segments.group_of_cell[values.index.cell]
     return np.bincount(place + 1, values.unanswered, len(segments) + 1)[1:]
 
 
-def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
+def tidied(each: Averaged, options: EvaluateOptions, groups: ResultGroups, wide: Wide | None) -> Answer:
     """Return averages as an answer: a row for each group, metric and average; with ``wide`` a row for each group."""
     table = {name: groups.in_result_order([one[name] for one in each.tables]) for name in each.tables[0]}
     m, count = table["value"].shape
@@ -324,7 +324,7 @@ def query_rows(all_values: Values, layout: str = "long", *, answers: bool = Fals
     """
     index, at = all_values.index, np.flatnonzero(all_values.evaluated)
     if index.columns.cell_keys:
-        at = at[np.lexsort((index.query[at], segments_of(index.cells).place[index.cell[at]]))]
+        at = at[np.lexsort((index.query[at], segments_of(index.cells).group_of_cell[index.cell[at]]))]
     keys = index.key_rows(system=index.system[at], segment=index.segment[at], query=index.query[at])
     values = [filled(all_values, i)[at] for i in range(len(all_values.asked))]
     answered = {"answered": all_values.unanswered[at] == 0} if answers else {}

@@ -15,9 +15,9 @@ from frame_metrics.data.segments import class_scores, each_scored_block, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, bad_rows_message, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
 from frame_metrics.inputs.bins import QUANTILE
-from frame_metrics.inputs.cached_arrays import Remembers
+from frame_metrics.inputs.cached_arrays import CachesByKey
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import N_COUNTS, Metric
@@ -36,11 +36,11 @@ BOOTSTRAP = "pass method='bootstrap'"
 
 
 @record
-class Inputs(Remembers):
+class Inputs(CachesByKey):
     """The tables and scores of some segments, from which metrics are computed."""
 
     cases: Cases
-    segments: Segments
+    segments: CellGroups
     table: Classes | None  # true and predicted classes; None without predictions
     by_class: ClassScores | None  # the scores of several classes; None without such scores
     metrics: Sequence[Metric] = ()  # those of the scores of two classes that are asked for
@@ -297,7 +297,7 @@ def _check_probabilities(name: str, cases: Cases) -> None:
     )
 
 
-def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, with_intervals: bool = False) -> Inputs:
+def inputs_of(cases: Cases, segments: CellGroups, metrics: Sequence[Metric], *, with_intervals: bool = False) -> Inputs:
     """Prepare the inputs of metrics for some segments; ``with_intervals``: for intervals of areas of ROC curves too."""
     table = tables(cases, segments) if "predicted" in cases.rows.columns else None
     if cases.columns.class_scores:
@@ -307,14 +307,14 @@ def inputs_of(cases: Cases, segments: Segments, metrics: Sequence[Metric], *, wi
     return Inputs(cases, segments, table, None, of_scores, with_intervals)
 
 
-def class_sizes(cases: Cases, segments: Segments) -> Array:
+def class_sizes(cases: Cases, segments: CellGroups) -> Array:
     """Return the number of rows whose actual class it is, of each class in each segment, shape (segments, K)."""
     cell, k = class_cells(cases, segments), max(cases.k, 1)
     here = cell >= 0
     return np.bincount(cell[here], cases.times[here], len(segments) * k).reshape(-1, k)
 
 
-def class_cells(cases: Cases, segments: Segments) -> Array:
+def class_cells(cases: Cases, segments: CellGroups) -> Array:
     """Return the number of each row's segment and true class, those of one segment together; -1 outside, (rows,)."""
     place = segments.of(cases.rows)
     return np.where(place < 0, place, place * max(cases.k, 1) + cases.rows["actual"].to_numpy())

@@ -95,7 +95,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         turn = None if names is not None else np.argsort(index.systems.by_value)  # of each system by its name
         for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
             some = index.system != base if base is None or turn is None else turn[index.system] > turn[base]
-            of_pair, mine = np.full(index.n_pairs, -1), np.flatnonzero(index.system == base)
+            of_pair, mine = np.full(index.n_segment_queries, -1), np.flatnonzero(index.system == base)
             of_pair[index.segment_query[mine]] = mine
             partners.append((some, of_pair))
     values = [_values(lists, asked, some, of[index.segment_query], log.conventions.ties) for some, of in partners]

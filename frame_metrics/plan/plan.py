@@ -9,7 +9,7 @@ from frame_metrics.backends.protocol import Backend
 from frame_metrics.data.chances import CHANCES
 from frame_metrics.data.documents import TABLES
 from frame_metrics.errors import ColumnError, class_name, prefix_errors
-from frame_metrics.inputs.cached_arrays import Remembers, computed_once
+from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once
 from frame_metrics.plan.given import Given
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.list_columns import Glance, column_names
@@ -20,7 +20,7 @@ PROXY_ERROR_PREFIX = "proxy, whose columns and scale are named as proxy=machine.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plan(Remembers):
+class Plan(CachesByKey):
     """A frame, the column of every role, and the separate judgments.
 
     An irm keeps its plan as long as the frame has the same columns. ``bind`` (plan/call.py) makes of it the call that

@@ -14,7 +14,7 @@ from frame_metrics.data.segments import Crossed, crossed
 from frame_metrics.errors import ColumnError, check_bool, check_key_names
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.keys.groups import Groups, groups_of
+from frame_metrics.keys.groups import ResultGroups, groups_of
 from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
 from frame_metrics.measuring.results import float_column, integer_column
 from frame_metrics.plan.call import bind
@@ -150,7 +150,7 @@ def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tupl
     )
 
 
-def _over(groups: Groups, group: Array, table: Array, predicted: Array, actual: Array) -> pl.Series:
+def _over(groups: ResultGroups, group: Array, table: Array, predicted: Array, actual: Array) -> pl.Series:
     """Return the column ``total_over``: the keys that each row is a total over, null for none.
 
     ``group``, ``predicted``, ``actual``: as ``_rows_of`` returns them.

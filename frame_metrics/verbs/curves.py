@@ -26,7 +26,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.inputs.bins import N_BINS, QUANTILE
-from frame_metrics.keys.groups import Segments, segments_of
+from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
 from frame_metrics.measuring.results import (
@@ -248,7 +248,7 @@ def _evenly_chosen(points: Points, arc: Array, most: int) -> Array:
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def _points_as_answer(kind: str, segments: Segments, segment: Array, threshold: Array, x: Array, y: Array) -> Answer:
+def _points_as_answer(kind: str, segments: CellGroups, segment: Array, threshold: Array, x: Array, y: Array) -> Answer:
     """Return the points of a curve as an answer.
 
     If only ranks are named, thresholds become cutoffs: 0 where nothing is predicted, null where all rows are.
@@ -267,7 +267,7 @@ def _points_as_answer(kind: str, segments: Segments, segment: Array, threshold: 
     return _answer(_columns(kind, ranked=ranked), segments, segment, reached, float_column(x), float_column(y))
 
 
-def _answer(names: Sequence[str], segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
+def _answer(names: Sequence[str], segments: CellGroups, segment: Array, *columns: pl.Series) -> Answer:
     """Return named columns of a curve as an answer, with the keys of the segment of each row."""
     return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)), table=segments.cells.key_table)
 
@@ -311,7 +311,7 @@ def _precision_at_levels(points: Points, levels: Sequence[float]) -> tuple[Array
     return height, threshold
 
 
-def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments, Array, Array]:
+def _averaged(cases: Cases, queries: CellGroups, height: Array) -> tuple[CellGroups, Array, Array]:
     """Average the curves of queries in each segment.
 
     Parameters
@@ -326,14 +326,14 @@ def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments,
     """
     segments = segments_of(cases.cells)
     of_levels = [cases.conventions.filled("curve('pr')", iprec, level, of="queries") for level in height.T]
-    height, place = np.stack(of_levels, axis=1), segments.place[queries.first]
+    height, place = np.stack(of_levels, axis=1), segments.group_of_cell[queries.first]
     defined = ~np.isnan(height[:, 0])
     total = sums_within(place[defined], len(segments), height[defined].T).T
     mean = ratio(total, np.bincount(place[defined], minlength=len(segments))[:, None])
     return segments, mean, np.full(mean.shape, np.nan)
 
 
-def _calibration(cases: Cases, segments: Segments, bins: int | str) -> Answer:
+def _calibration(cases: Cases, segments: CellGroups, bins: int | str) -> Answer:
     """Return the mean score and the share of relevant rows in bins; empty bins are left out."""
     sums = np.zeros((3, len(segments), N_BINS if isinstance(bins, str) else bins))
 
@@ -349,7 +349,7 @@ def _calibration(cases: Cases, segments: Segments, bins: int | str) -> Answer:
     return _answer(COLUMNS_OF_CURVES["calibration"], segments, segment, *columns)
 
 
-def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
+def _distribution(cases: Cases, segments: CellGroups, bins: int) -> Answer:
     """Count rows by bin of their score and by label; the last bin is for rows without a score."""
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
     score, place = rows["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(), segments.of(rows)

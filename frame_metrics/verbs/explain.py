@@ -165,12 +165,12 @@ def _explained(
     grid, document, block = log.grid, log.columns.doc, log.block(own, order="documents")
     rel, condensed = log.conventions.variant(metric)
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
-    if block.rows.extras_differ:
+    if block.view.extras_differ:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
     # The contribution of the other documents: 0, or null if the metric itself is undefined.
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
-    rows = block.rows.log_rows(grid.rankings, np.arange(len(run.grade)))
+    rows = block.view.log_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
     table = every.filter("shown")
     if log.separate_judgments is not None:
@@ -250,7 +250,7 @@ def _missed(
     judgments.
     """
     mine = log.index.keys_of(judgments.keys, at).with_columns(of=pl.Series(np.arange(len(at))))
-    pairs = mine.join(judgments.pairs, on=judgments.keys, nulls_equal=True, maintain_order="left_right")
+    pairs = mine.join(judgments.documents, on=judgments.keys, nulls_equal=True, maintain_order="left_right")
     lost = pairs.join(listed, on=["of", "doc"], how="anti", maintain_order="left")
     label, grade = (
         lost[name].cast(pl.Float64).fill_null(np.nan).to_numpy() if name in lost.columns else None

@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.errors import NotComputableError, check_choice, check_key_names, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, segments_of
+from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring import rows as pooled_rows
 from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_classes
 from frame_metrics.measuring.resampled_rows import RowDraws
@@ -97,7 +97,7 @@ class Lines:
     """The values of metrics by line; the lines of a segment are its classes, then the averages over classes."""
 
     cases: Cases
-    segments: Segments
+    segments: CellGroups
     averages: list[str]
     value: Array  # NaN for null, shape (metrics, lines, segments)
     undefined: Array  # how often the metric was undefined, of the same shape

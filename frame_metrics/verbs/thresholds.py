@@ -14,7 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.errors import BadValueError, NotComputableError, check_key_names, quote
 from frame_metrics.inputs import Array, FullConfusion
-from frame_metrics.keys.groups import Segments, segments_of
+from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
 from frame_metrics.measuring.results import float_column, integer_column
@@ -112,7 +112,7 @@ def _at_points(points: Points, asked: Asked, conventions: Conventions) -> Array:
     return out
 
 
-def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values: Array) -> Answer:
+def _rows(cases: Cases, segments: CellGroups, points: Points, asked: Asked, values: Array) -> Answer:
     """Return points as an answer: the threshold, the 2x2 table, and the ``values`` of metrics."""
     positives, negatives = points.each(points.positives), points.each(points.negatives)
     counts = (points.tp, points.fp, positives - points.tp, negatives - points.fp)
@@ -160,7 +160,7 @@ def _empty(points: Points) -> Array:
     return (points.positives + points.negatives == 0)[points.segment]
 
 
-def _no_threshold(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:
+def _no_threshold(first: Mapping[int, str], failed: int, segments: CellGroups) -> NotComputableError:
     """Return the error that counts the segments without a usable threshold, with the reasons of the first three."""
     if not segments.keys:
         return NotComputableError(first[0])

@@ -16,7 +16,7 @@ from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, mark_codes
 from frame_metrics.inputs.scores import FullScores, sorted_levels
-from frame_metrics.keys.groups import Segments, as_text
+from frame_metrics.keys.groups import CellGroups, as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
 
 
 def seen_in(
-    segments: Segments, marked: Array, looked_at: Array, values: Mapping[str, Array] = MappingProxyType({})
+    segments: CellGroups, marked: Array, looked_at: Array, values: Mapping[str, Array] = MappingProxyType({})
 ) -> Seen:
     """Count the marked segments.
 
@@ -197,7 +197,7 @@ class RankedBlock:
     """A block of rankings: its sorted rows, and the ``FullRanking`` that kernels read."""
 
     log: Log
-    rows: SortedView
+    view: SortedView
     run: FullRanking
     of_queries: dict[str, Array]  # numbers of each ranking's query, if known: "size", "n_relevant", "weight", "cluster"
     evaluated: Array  # whether each ranking counts, see ``Block.evaluated``
@@ -210,10 +210,10 @@ class RankedBlock:
         ----------
         compare : a function of the scores, and of the scores above them, that returns marks.
         """
-        score = self.rows.values.get("score") if "rank" in self.rows.values else self.rows.score
+        score = self.view.values.get("score") if "rank" in self.view.values else self.view.score
         if score is None:
             return None
-        score = self.rows.ordered(score)
+        score = self.view.ordered(score)
         marked = np.zeros(len(score), bool)
         marked[1:] = compare(score[1:], score[:-1])
         marked[self.run.starts[self.run.starts < len(score)]] = False
@@ -225,9 +225,9 @@ class RankedBlock:
 
         The others are the results judged not relevant or, in a ranking without any, all that are not relevant.
         """
-        if "score" not in self.rows.values:
+        if "score" not in self.view.values:
             return None
-        run, score = self.run, self.rows.ordered(self.rows.values["score"]).astype(np.float64)
+        run, score = self.run, self.view.ordered(self.view.values["score"]).astype(np.float64)
         there = ~np.isnan(score)
         judged = run.judged & there & ~run.good
         alone = run.count_of(judged, None, retrieved=False) == 0
@@ -250,11 +250,11 @@ class RankedBlock:
 
     def numbered(self) -> Array:
         """Return whether the scores that order each ranking are 1, 2, 3 ... in some order."""
-        run, score = self.run, self.rows.score
-        if score is None or "rank" in self.rows.values:
+        run, score = self.run, self.view.score
+        if score is None or "rank" in self.view.values:
             return np.zeros(run.n_queries, bool)
         from_below = np.repeat(run.starts + run.n_ret, run.lengths) - np.arange(len(score))
-        return run.count_of(self.rows.ordered(score) != from_below, None) == 0
+        return run.count_of(self.view.ordered(score) != from_below, None) == 0
 
 
 # What is counted in each ranking of a block, whatever checks look for.
@@ -321,7 +321,7 @@ def in_unit(index: Index, unit: str, values: Array) -> int:
     if unit == "queries":
         return int(np.count_nonzero(mark_codes(index.query[values > 0], len(index.queries))))
     if unit == "documents":
-        most = np.zeros(index.n_pairs, np.int64)
+        most = np.zeros(index.n_segment_queries, np.int64)
         np.maximum.at(most, index.segment_query, values)
         return int(most.sum())
     return int(values.sum(dtype=np.int64))

@@ -81,17 +81,19 @@ def run_checks(log: Log) -> Counted:
     }
 
     def work(block: Block) -> None:
-        rows = block.rows
+        rows = block.view
         run = block.ranking(scored="score" in rows.values and "rank" not in rows.values)
-        mine = {role: values[block.at] for role, values in of_queries.items()}
-        ranked = RankedBlock(log, rows, run, mine, block.evaluated(run), log.answered[block.at])
+        mine = {role: values[block.rankings] for role, values in of_queries.items()}
+        ranked = RankedBlock(log, rows, run, mine, block.evaluated(run), log.answered[block.rankings])
         for name, amount in AMOUNTS.items():
-            amounts[name][block.at] = amount(ranked)
+            amounts[name][block.rankings] = amount(ranked)
         for name, mass in of_weights.masses(ranked).items():
-            amounts[name][block.at] = mass
+            amounts[name][block.rankings] = mass
         for check in looks:
             marks = check.look(ranked)
-            amounts[check.name][block.at] = 0 if marks is None else np.where(amounts[check.of][block.at] > 0, marks, 0)
+            amounts[check.name][block.rankings] = (
+                0 if marks is None else np.where(amounts[check.of][block.rankings] > 0, marks, 0)
+            )
 
     if log.conventions.propensity is not None:
         amounts |= {name: np.zeros(n) for name in of_weights.MASSES}

@@ -98,7 +98,7 @@ def _cluster(counts: Counted) -> Array | None:
 
 def _queries_of(index: Index, some: Array) -> Array:
     """Return the number of queries of each segment that have a marked ranking, shape (segments,)."""
-    first = index.first_of_pairs[mark_codes(index.segment_query[some], index.n_pairs)]
+    first = index.first_of_segment_queries[mark_codes(index.segment_query[some], index.n_segment_queries)]
     return np.bincount(index.segment[first], minlength=len(index.segments))
 
 

@@ -76,7 +76,7 @@ def unjudged_results(block: RankedBlock) -> Array:
 @check("warning", "rankings", of="evaluated", name=f"ties across rank {TOP_RANKS}")
 def ties_across_the_top(block: RankedBlock) -> Array | None:
     """rankings whose results at ranks {top} and {below} have equal scores; {order}"""
-    by_score = "score" in block.rows.values and "rank" not in block.rows.values
+    by_score = "score" in block.view.values and "rank" not in block.view.values
     return block.run.tied_at(TOP_RANKS) if by_score else None
 
 
@@ -85,7 +85,7 @@ def equal_scores_that_may_be_rounded(block: RankedBlock) -> Array | None:
     """results with the same score as the one above, so large that float64 rounds whole numbers: if the exact scores
     differ, name their order with rank=
     """
-    return None if "rank" in block.rows.values else block.neighbours(lambda s, above: (s == above) & (abs(s) >= EXACT))
+    return None if "rank" in block.view.values else block.neighbours(lambda s, above: (s == above) & (abs(s) >= EXACT))
 
 
 @check("info", "rankings", of="evaluated")
@@ -119,7 +119,7 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
     """the rank orders the results, but in these rankings a result has a higher score than the one above it: do rank and
     score belong together?
     """
-    rises = block.neighbours(np.greater) if "rank" in block.rows.values else None
+    rises = block.neighbours(np.greater) if "rank" in block.view.values else None
     return None if rises is None else rises > 0
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, named_as_text, segments_of
+from frame_metrics.keys.groups import CellGroups, named_as_text, segments_of
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import About, Seen, check
@@ -31,7 +31,7 @@ class Unlabelled:
     unjudged: str | None  # the convention, as the caller gave it
 
     @cached_property
-    def segments(self) -> Segments:
+    def segments(self) -> CellGroups:
         """The segments of each system."""
         return segments_of(self.cases.cells)
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, segments_of
+from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.proxies import Both, members_of, side_by_side
 from frame_metrics.metrics.names import read
 from frame_metrics.plan.call import Call
@@ -30,7 +30,7 @@ class Sides:
     """Judgments by people and a machine of the first results of each ranking."""
 
     both: Both
-    segments: Segments
+    segments: CellGroups
     members: list[Array]  # the rankings of each that the machine judged
 
     @property

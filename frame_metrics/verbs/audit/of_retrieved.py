@@ -78,7 +78,7 @@ def _of_accuracy(
     wrong = results + relevant - 2 * found
     values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
     values |= {"nothing": 1 - ratio(relevant, size[some])}
-    segment = segments.place[index.cell[some]]
+    segment = segments.group_of_cell[index.cell[some]]
     weight = np.nan_to_num(counts.amounts.get("weight", np.ones(len(size)))[some])
     n = np.bincount(segment, weight, len(segments))
     means = {name: ratio(np.bincount(segment, weight * each, len(segments)), n) for name, each in values.items()}
@@ -98,7 +98,7 @@ def averages_that_part_by_queries_with_one_relevant_document(counts: Counted) ->
     they are {macro_without:.1%} and {micro_without:.1%}
     """
     relevant, index, segments = counts["relevant"].astype(np.float64), counts.index, segments_of(counts.index.cells)
-    segment, some, single = segments.place[index.cell], counts.evaluated & (relevant > 0), relevant == 1
+    segment, some, single = segments.group_of_cell[index.cell], counts.evaluated & (relevant > 0), relevant == 1
 
     def summed(values: Array, marks: Array) -> Array:
         return np.bincount(segment, values * marks, len(segments))
@@ -125,7 +125,7 @@ def lists_that_differ_in_number(counts: Counted) -> Seen | None:
     if index.conventions.catalogue is None:
         return None
     segments = segments_of(index.cells)
-    n = np.bincount(segments.place[index.cell], counts["results"] > 0, len(segments))
+    n = np.bincount(segments.group_of_cell[index.cell], counts["results"] > 0, len(segments))
     return seen_in(segments, n < n.max(initial=0), n > 0, {"n": n, "most": np.full(len(n), n.max(initial=0))})
 
 

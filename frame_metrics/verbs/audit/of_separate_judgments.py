@@ -55,7 +55,7 @@ def judgments_without_a_segment(log: Log) -> Seen:
     by = [name for name in log.columns.internal_by_role[1] if name in log.separate_judgments.keys]
     if not by:
         return Seen(0)
-    keys, pairs = log.separate_judgments.keys, log.separate_judgments.pairs
+    keys, pairs = log.separate_judgments.keys, log.separate_judgments.documents
     null = pairs.filter(pl.any_horizontal(pl.col(by).is_null()))
     ours = log.key_source.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
     known = null.join(ours, on=log.columns.internal_by_role[2], how="semi", nulls_equal=True, maintain_order="left")

@@ -157,13 +157,13 @@ def _tied(log: Log, asked: Asked) -> Array:
     condensed = [log.conventions.variant(metric)[1] for _, metric in asked]
 
     def work(block: Block) -> None:
-        if block.rows.score is None or "rank" in block.rows.values:
+        if block.view.score is None or "rank" in block.view.values:
             return
         run = block.ranking(scored=True)
         runs = {kind: run.variant(run.rel, kind) for kind in set(condensed)}
         for i, (_, metric) in enumerate(asked):
             own = runs[condensed[i]]
-            out[i, block.at] = own.tied_at(metric.k if metric.top is None else own.last_of(metric.top))
+            out[i, block.rankings] = own.tied_at(metric.k if metric.top is None else own.last_of(metric.top))
 
     log.for_each_sorted_block(work)
     return out
@@ -205,8 +205,8 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
     scored = any("score" in metric.reads for _, metric in asked)
 
     def work(block: Block) -> None:
-        at = block.at
-        check_open_ties(block.rows, log)
+        at = block.rankings
+        check_open_ties(block.view, log)
         whole = block.ranking(scored=scored)
         runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):

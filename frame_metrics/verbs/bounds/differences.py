@@ -99,7 +99,7 @@ def base_ranking(index: Index, baseline: Any) -> Array:
     """Return, for each ranking, the number of the baseline's ranking of the same (segment, query) pair."""
     mine, of_pair = (
         np.flatnonzero(index.system == number_of_baseline(index, baseline)),
-        np.zeros(index.n_pairs, np.int64),
+        np.zeros(index.n_segment_queries, np.int64),
     )
     of_pair[index.segment_query[mine]] = mine
     return of_pair[index.segment_query]
@@ -255,7 +255,7 @@ def each_weights(
         at = by_pair[some].ravel()
         block = log.block(at, order="documents")  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
-        docs = doc[block.rows.log_rows(grid.rankings, np.arange(len(whole.grade)))]
+        docs = doc[block.view.log_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):
             run = whole.variant(log.conventions.variant(metric)[0], False)
             scaled, highest = with_gain_table(name, metric, run, top)

@@ -186,10 +186,10 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
 
     def work(block: Block) -> None:
         if asked:
-            check_open_ties(block.rows, log)
+            check_open_ties(block.view, log)
         run = block.ranking()
         every = np.arange(len(run.grade))
-        rows = block.rows.log_rows(grid.rankings, every)
+        rows = block.view.log_rows(grid.rankings, every)
         ranking[rows] = block.ranking_numbers[run.query_of(every)]
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank

@@ -13,7 +13,7 @@ from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, segments_of
+from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
@@ -53,9 +53,9 @@ class ArmRows:
     """The rows of arms, where each arm in each segment is a group, and the metrics to compare."""
 
     cases: Cases
-    arms: Segments  # the arms, sorted by name
-    segments: Segments  # the segments in which arms are compared
-    each: Segments  # each arm in each segment in which it has rows
+    arms: CellGroups  # the arms, sorted by name
+    segments: CellGroups  # the segments in which arms are compared
+    each: CellGroups  # each arm in each segment in which it has rows
     asked: Asked
     options: CompareOptions
     _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class ArmRows:
     def at(self) -> dict[tuple[int, int], int]:
         """The position in ``each`` of a segment and an arm."""
         first = self.each.first
-        pairs = zip(self.segments.place[first].tolist(), self.arms.place[first].tolist(), strict=True)
+        pairs = zip(self.segments.group_of_cell[first].tolist(), self.arms.group_of_cell[first].tolist(), strict=True)
         return {pair: i for i, pair in enumerate(pairs)}
 
     @cached_property
@@ -138,11 +138,11 @@ class ArmRows:
         resampled together, so that a drawn cluster brings its rows of all these arms.
         """
         if systems not in self._known:
-            place = self.arms.place
+            place = self.arms.group_of_cell
             rows = self.cases.rows.filter(pl.Series(np.isin(place[self.cases.rows["cell"].to_numpy()], systems)))
             each = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
             seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
-            group = self.segments.place[self.each.first] if len(systems) > 1 else None
+            group = self.segments.group_of_cell[self.each.first] if len(systems) > 1 else None
             inputs = inputs_of(replace(self.cases, rows=rows), each, self._metrics)
             drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.normal}
             draws = RowDraws(inputs, self.options.resamples, seed, group, for_ends=True)
@@ -185,7 +185,7 @@ class ArmRows:
 
         If they do not, the difference of what is made of shares has Newcombe's interval.
         """
-        systems = self.arms.place[self.each.first[at]].tolist()
+        systems = self.arms.group_of_cell[self.each.first[at]].tolist()
         share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if share_clusters else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]

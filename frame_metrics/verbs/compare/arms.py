@@ -23,7 +23,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, named_as_text
+from frame_metrics.keys.groups import CellGroups, named_as_text
 from frame_metrics.keys.index import Index
 from frame_metrics.measuring.baseline import every_segment, name_of_saved, read_saved, same_query, same_segment
 from frame_metrics.measuring.pairs import all_filled
@@ -79,8 +79,8 @@ class ArmValues:
 
     index: Index
     asked: Asked
-    arms: Segments  # sorted by their names
-    segments: Segments  # sorted by their values
+    arms: CellGroups  # sorted by their names
+    segments: CellGroups  # sorted by their values
     edges: Array  # the start of each segment's queries, and the end of the last, shape (segments + 1,)
     arm: Array  # the number of each query's system, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries)
@@ -97,8 +97,8 @@ class ArmValues:
         """Lay out the measured values in the order of random draws."""
         index, cells, columns = all_values.index, all_values.index.cells, all_values.columns
         order, key = cells.sort_ranks(), [columns.arm] if columns.arm else []
-        arms, segments = cells.segments_by(key, order), cells.segments_by(columns.segments, order)
-        arm, segment = arms.place[index.cell], segments.place[index.cell]
+        arms, segments = cells.group_by(key, order), cells.group_by(columns.segments, order)
+        arm, segment = arms.group_of_cell[index.cell], segments.group_of_cell[index.cell]
         some = all_values.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[index.drawing_order(some)]
         at = at[np.argsort(segment[at], kind="stable")]
@@ -109,8 +109,8 @@ class ArmValues:
         covariate = None if all_values.covariate is None else all_values.covariate[at]
         _check_constant(columns, None if all_values.cluster is None else unit, covariate)
         undefined = np.isnan(all_values.value[:, at])
-        named = cells.segments_by(columns.strata, order) if columns.strata else None
-        strata = None if named is None else StrataOfQueries.of(named, named.place[index.cell][at], unit)
+        named = cells.group_by(columns.strata, order) if columns.strata else None
+        strata = None if named is None else StrataOfQueries.of(named, named.group_of_cell[index.cell][at], unit)
         each = (arm[at], values, undefined, weight, unit, covariate)
         return cls(index, all_values.asked, arms, segments, edges, *each, strata)
 

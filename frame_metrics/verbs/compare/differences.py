@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.pairs import pair_systems
 from frame_metrics.measuring.results import UNANSWERED_COLUMN, float_column, integer_column, labels
 from frame_metrics.metrics.metric import Metric
@@ -232,7 +232,7 @@ def sorted_rows(segments: int, pairs: Sequence[Any], compared: Callable[[int, An
     return rows
 
 
-def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
+def pairs_among(systems: CellGroups, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
     names = systems.values(column)[: None if systems.n.any() else 0]
@@ -241,8 +241,8 @@ def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
 
 def pairs_compared(
     asked: Asked,
-    segments: Segments,
-    systems: Segments,
+    segments: CellGroups,
+    systems: CellGroups,
     pairs: Sequence[Pair],
     options: CompareOptions,
     compared: Callable[[int, Pair], list[Row]],
@@ -263,8 +263,8 @@ def answer_with(
     columns: Mapping[str, pl.Series],
     places: Sequence[Array],
     asked: Asked,
-    segments: Segments,
-    systems: Segments,
+    segments: CellGroups,
+    systems: CellGroups,
     pairs: Sequence[Pair],
     saved: str | None = None,
 ) -> Answer:

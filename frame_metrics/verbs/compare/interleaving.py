@@ -81,9 +81,9 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
 def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
     """Return the answer with the numbers of lists of both teams whose rows have no judgment; ``unjudged``: marks."""
     index, columns = pairing.all_values.index, answer.columns
-    of_pair = np.zeros((index.n_pairs, len(index.systems)), bool)
+    of_pair = np.zeros((index.n_segment_queries, len(index.systems)), bool)
     of_pair[index.segment_query[unjudged], index.system[unjudged]] = True
-    segment = np.zeros(index.n_pairs, np.int64)
+    segment = np.zeros(index.n_segment_queries, np.int64)
     segment[index.segment_query] = index.segment
     n = max(len(index.segments), 1)
     each = [np.bincount(segment[of_pair[:, pair].all(axis=1)], minlength=n) for pair in pairing.pairs]

@@ -104,7 +104,7 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
     index, asked = values.index, values.asked
     groups, m = groups_of(index.cells, margins=False).each[0], len(asked)
     segment, system = np.zeros((2, len(groups)), np.int64)
-    place = groups.place[index.cell]
+    place = groups.group_of_cell[index.cell]
     segment[place], system[place] = index.segment, index.system
     segment, system, metric = segment.repeat(m), system.repeat(m), np.tile(np.arange(m), len(groups))
     # Ranks within each segment and metric, and how many systems are surely better or worse.

@@ -14,7 +14,7 @@ from frame_metrics.backends.progress import Tick, progress
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.results import float_column, integer_column, labels
 from frame_metrics.measuring.values import Values
 from frame_metrics.plan.call import Call
@@ -47,7 +47,7 @@ def schema_of_parts(columns: Columns, *, saved: bool) -> Callable[[dict[str, Any
 class Totals:
     """Segments and totals over them: by one column each, if there are several, then over all."""
 
-    segments: Segments
+    segments: CellGroups
     values: pl.DataFrame  # of the segments, also of those that are not in the frame, which are the last
 
     @cached_property

@@ -15,7 +15,7 @@ from frame_metrics.errors import NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
@@ -86,7 +86,9 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     (systems, segments), cell = cases.cells.by_system(cases.columns.system), cases.rows["cell"].to_numpy()
 
     def compared(segment: int, system: int) -> list[Row]:
-        mine = cases.rows.filter(pl.Series((segments.place[cell] == segment) & (systems.place[cell] == system)))
+        mine = cases.rows.filter(
+            pl.Series((segments.group_of_cell[cell] == segment) & (systems.group_of_cell[cell] == system))
+        )
         return RowComparison(_opposed(cases, mine, asked, options), options).result_rows(asked)
 
     rows = sorted_rows(len(segments), range(len(systems)), compared)
@@ -111,7 +113,7 @@ def _stacked(cases: Cases, rows: Sequence[pl.DataFrame], asked: Asked) -> Inputs
     """Return the inputs of metrics for several systems on the same rows; each system is a segment."""
     number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
     stacked = pl.concat([frame.with_columns(cell=pl.lit(i, pl.Int8)) for i, frame in enumerate(rows)], how="diagonal")
-    segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), n))
+    segments = CellGroups(cases.cells, ("side",), number, number, np.full(len(rows), n))
     return inputs_of(replace(cases, rows=stacked), segments, [metric for _, metric in asked])
 
 

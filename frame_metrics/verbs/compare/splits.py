@@ -12,7 +12,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, listed, quot
 from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments
+from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.split import MISMATCH_P, shares_of, units_of_rows, word_for
 from frame_metrics.measuring.values import Values
 from frame_metrics.roles.columns import Columns
@@ -39,7 +39,7 @@ class Splits:
     def of(
         cls,
         counted: tuple[Array, int],
-        arms: Segments,
+        arms: CellGroups,
         columns: Columns,
         options: CompareOptions,
         unjudged: Array | None = None,
@@ -100,13 +100,13 @@ class Splits:
 
 
 def splits_of_rows(
-    rows: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments, options: CompareOptions
+    rows: pl.DataFrame, columns: Columns, segments: CellGroups, arms: CellGroups, options: CompareOptions
 ) -> Splits:
     """Count the units of rows without a query, clusters or else rows; ``segments``, ``arms``: those of the result."""
     return Splits.of(_counted_rows(rows, columns, segments, arms), arms, columns, options)
 
 
-def splits_of_queries(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_of_queries(values: Values, segments: CellGroups, arms: CellGroups, options: CompareOptions) -> Splits:
     """Count the units of a log, clusters or else queries; ``segments``, ``arms``: those of the result.
 
     Raises
@@ -118,11 +118,13 @@ def splits_of_queries(values: Values, segments: Segments, arms: Segments, option
     return Splits.of(counted, arms, values.columns, options, unjudged_of(values, segments, arms))
 
 
-def check_not_pairs(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> tuple[Array, int]:
+def check_not_pairs(
+    values: Values, segments: CellGroups, arms: CellGroups, options: CompareOptions
+) -> tuple[Array, int]:
     """Return the numbers of units; raise if they are queries, and all of them are in every arm."""
     columns, index = values.columns, values.index
     unit = index.query if values.cluster is None else values.cluster
-    at, of_arm = segments.place[index.cell], arms.place[index.cell]
+    at, of_arm = segments.group_of_cell[index.cell], arms.group_of_cell[index.cell]
     some = np.flatnonzero((at >= 0) & (of_arm >= 0) & ~np.isnan(unit))
     shape = len(segments), len(arms)
     units, n_repeated = _counted(at[some], of_arm[some], unit[some], np.ones(len(some)), shape)
@@ -137,7 +139,7 @@ def check_not_pairs(values: Values, segments: Segments, arms: Segments, options:
     return units, n_repeated
 
 
-def splits_with_saved(values: Values, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_with_saved(values: Values, segments: CellGroups, arms: CellGroups, options: CompareOptions) -> Splits:
     """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
     columns, nothing = values.columns, np.full(len(segments), np.nan)
     return Splits(columns, options.noun, None, unjudged_of(values, segments, arms), 0, nothing)
@@ -163,16 +165,16 @@ def without_judgment(values: Values) -> Array:
     return marked
 
 
-def unjudged_of(values: Values, segments: Segments, arms: Segments) -> Array:
+def unjudged_of(values: Values, segments: CellGroups, arms: CellGroups) -> Array:
     """Count the queries of each arm that have rows and no judgment, shape (segments, arms)."""
     index, counts = values.index, np.zeros((len(segments), len(arms)), np.int64)
-    at, arm = segments.place[index.cell], arms.place[index.cell]
+    at, arm = segments.group_of_cell[index.cell], arms.group_of_cell[index.cell]
     some = without_judgment(values) & (at >= 0) & (arm >= 0)
     np.add.at(counts, (at[some], arm[some]), 1)
     return counts
 
 
-def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments) -> tuple[Array, int]:
+def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: CellGroups, arms: CellGroups) -> tuple[Array, int]:
     """Count the units of rows without a query, as ``_counted`` does."""
     table, inside = units_of_rows(rows, columns), [f"by:{i}" for i in range(len(columns.segments))]
     each = pl.DataFrame([segments.values(name).alias(by) for by, name in zip(inside, columns.segments, strict=True)])

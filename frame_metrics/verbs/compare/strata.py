@@ -18,7 +18,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.keys.groups import Segments, named_as_text
+from frame_metrics.keys.groups import CellGroups, named_as_text
 from frame_metrics.measuring.split import word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.significance import MIN_UNITS
@@ -81,11 +81,11 @@ def check_exchanged(arms: Arms | Strata, columns: Columns, options: Any) -> None
 class StrataOfQueries:
     """The strata of a log, and that of each query that is evaluated."""
 
-    strata: Segments
+    strata: CellGroups
     stratum: Array  # the number of the stratum of each query, shape (queries,)
 
     @classmethod
-    def of(cls, strata: Segments, stratum: Array, unit: Array) -> StrataOfQueries:
+    def of(cls, strata: CellGroups, stratum: Array, unit: Array) -> StrataOfQueries:
         """Check that each unit has one stratum; ``unit``: the number of that of each query, shape (queries,)."""
         _, first, code = np.unique(unit, return_index=True, return_inverse=True)
         odd = np.unique(code[stratum != stratum[first][code]])
