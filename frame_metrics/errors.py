@@ -16,9 +16,9 @@ from typing import Any
 from unicodedata import normalize
 
 PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
-NEAR = 0.62  # how alike a misspelt name has to be, from 0 to 1
+MIN_LIKENESS = 0.62  # how alike a misspelt name has to be, from 0 to 1
 INT64 = 2**63 - 1  # the largest of polars' usual integers
-LONG = 200  # letters of a value that are shown
+MOST_LETTERS = 200  # letters of a value that are shown
 LISTED = 600  # letters of a list of names that are shown
 LONGEST = 1000  # letters of a message
 LAST = 360  # of these the last ones, which say the way out
@@ -158,11 +158,11 @@ def nearest(given: Any, choices: Iterable[Any]) -> Any:
     from difflib import get_close_matches  # only an error needs it
 
     lower, by_lower = _lower(given), {_lower(choice): choice for choice in choices}
-    if len(lower) > LONG:  # which would take long, and is no name that anybody writes
+    if len(lower) > MOST_LETTERS:  # which would take long, and is no name that anybody writes
         return None
-    by_lower = {name: choice for name, choice in by_lower.items() if len(name) <= LONG}
+    by_lower = {name: choice for name, choice in by_lower.items() if len(name) <= MOST_LETTERS}
     # Letters that only changed places are the likeliest mistake.
-    near = sorted(get_close_matches(lower, by_lower, cutoff=NEAR), key=lambda one: sorted(one) != sorted(lower))
+    near = sorted(get_close_matches(lower, by_lower, cutoff=MIN_LIKENESS), key=lambda one: sorted(one) != sorted(lower))
     return by_lower[near[0]] if near else None
 
 
@@ -208,7 +208,7 @@ def quote(value: Any) -> str:
     """Return a value as errors show it: what is long is cut, and what is no plain value is told by its class."""
     kind = type(value)
     if kind in (list, tuple, dict):
-        first = islice(value.items() if kind is dict else value, LONG)  # more could not be seen
+        first = islice(value.items() if kind is dict else value, MOST_LETTERS)  # more could not be seen
         inside = ", ".join(": ".join(map(quote, one)) if kind is dict else quote(one) for one in first)
         if kind is tuple:
             return cut(f"({inside}{',' * (len(value) == 1)})")
@@ -216,17 +216,17 @@ def quote(value: Any) -> str:
     of_numpy = kind.__module__ == "numpy" and getattr(value, "shape", None) == ()  # one number or truth value
     if kind.__module__.split(".")[0] not in PLAIN and not of_numpy:
         return f"<{class_name(value)}>"
-    if isinstance(value, int) and value.bit_length() > 2 * LONG:
+    if isinstance(value, int) and value.bit_length() > 2 * MOST_LETTERS:
         return f"<an integer of {value.bit_length()} bits>"  # whose digits Python may refuse to write
     try:
-        return cut(repr(value[: LONG + 1] if isinstance(value, str | bytes) else value))
+        return cut(repr(value[: MOST_LETTERS + 1] if isinstance(value, str | bytes) else value))
     except ValueError:  # such an integer is within it
         return f"<{class_name(value)}>"
 
 
 def cut(text: str) -> str:
     """Return what an error says of a value, without the end of what is long."""
-    return text if len(text) <= LONG else f"{text[:LONG]}..."
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
 
 
 def brief(message: str) -> str:
@@ -235,7 +235,7 @@ def brief(message: str) -> str:
     The beginning says what was given, and the end the way out.
     """
     if len(message) > LONGEST:
-        message = re.sub(rf"(\S{{{LONG}}})\S*?([^\w\s]*)(?!\S)", r"\1...\2", message)
+        message = re.sub(rf"(\S{{{MOST_LETTERS}}})\S*?([^\w\s]*)(?!\S)", r"\1...\2", message)
     if len(message) > LONGEST:
         message = f"{message[: LONGEST - LAST - len(' ... ')]} ... {message[-LAST:]}"
     return message

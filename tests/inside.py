@@ -71,7 +71,7 @@ from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
 from frame_metrics.stats.sums import sums_and_remainders, sums_of
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 from frame_metrics.verbs.audit import of_few
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
 from frame_metrics.verbs.audit.checks import Seen
@@ -287,7 +287,7 @@ def few_pairs_together(monkeypatch: pytest.MonkeyPatch, differences: int) -> Non
 def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command line look at some bytes of a text file at once, and read the types of its first rows."""
     monkeypatch.setattr(text_lines, "CHUNK", 50)
-    monkeypatch.setattr(reading, "ROWS", 5)
+    monkeypatch.setattr(reading, "ROWS_FOR_TYPES", 5)
 
 
 @contextmanager

@@ -189,7 +189,7 @@ def over_classes(metric: Metric) -> str:
     if metric.name in CLASS_KERNELS:
         form = (inspect.getdoc(CLASS_KERNELS[metric.name]) or "").partition("\n")[0]
         own = f"its own form: {form[0].lower()}{form[1:]}"
-        if metric.of_classes is not None:
+        if metric.form_for_classes is not None:
             return own
         return f"macro, or weighted; with `multi='ovo'` {own}"
     if metric.summed:

@@ -57,7 +57,7 @@ class CommandLine:
 
     @cached_property
     def _named(self) -> dict[str, Any]:
-        """The value of every option that a flag or else the settings name; None for what is undone."""
+        """The value of every option that a flag or else the settings name; None for one set back, as by --no-system."""
         options, found = options_of(self.name), settings(self.given.get("config"), self.name)
         for name, given in self.given.items():
             if name in options:
@@ -138,8 +138,8 @@ class CommandLine:
     @property
     def compares_files(self) -> bool:
         """True if several files are compared, and nothing else says which system, or period, a row is of."""
-        apart = ("system", "arm", *(SAVED if self.name == "change" else ()))
-        others = any(self.set_options.get(name) for name in apart)
+        options_that_tell = ("system", "arm", *(SAVED if self.name == "change" else ()))
+        others = any(self.set_options.get(name) for name in options_that_tell)
         return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
     @property

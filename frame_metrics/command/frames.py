@@ -70,11 +70,11 @@ class Frames:
         file_column: str | None = None,
         **roles: Any,
     ) -> reading.InputFiles:
-        said = self.call.set_options.get(option.removeprefix("--").replace("-", "_"))
+        given = self.call.set_options.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.call.name == "convert"
         roles, option_names_it = self.call.roles | roles, not self.call.compares_files
         files = reading.InputFiles(
-            names, said, option, self._folder, roles, default_format, handed_on, file_column, option_names_it
+            names, given, option, self._folder, roles, default_format, handed_on, file_column, option_names_it
         )
         self.inputs.append(files)
         return files

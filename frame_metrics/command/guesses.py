@@ -16,7 +16,7 @@ from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import (
     ABSENT,
-    LEAST,
+    MIN_LETTERS,
     N_NEAREST,
     NEED_METRIC,
     NO_FILTER,
@@ -189,7 +189,7 @@ def having(texts: pl.Series, word: str) -> pl.Series:
     """Return which texts have a word; of a metric that is its name, without cutoff and parameters, or else our name."""
     metrics = [metric.name for _, metric in read_text(word)] if is_metric(word) else []
     plain = re.split("[@(]", word)[0] if metrics else word
-    if metrics and len(plain) < LEAST:  # as P
+    if metrics and len(plain) < MIN_LETTERS:  # as P
         return texts.str.starts_with(f"{metrics[0]} ")
     found = texts.str.contains(plain.lower(), literal=True)
     return found if found.any() or not metrics else texts.str.contains(metrics[0], literal=True)

@@ -11,7 +11,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.columns import ROLES, Columns
 
 THESE_ARE_ALL = "--collection-size true if no other document is relevant"
-FIRST = 100_000  # rows that are looked at
+FIRST_ROWS = 100_000  # rows that are looked at
 # One result that is relevant and one that is not; and one more relevant document, which was not retrieved.
 LISTED = pl.DataFrame({"query": "q", "doc": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 0]})
 BEYOND = pl.DataFrame({"query": "q", "doc": ["a", "b", "c"], "score": [2.0, 1.0, None], "grade": [1, 0, 2]})
@@ -45,7 +45,7 @@ def _counts_relevant(metric: str) -> bool:
 
 def _one_length(log: pl.LazyFrame, keys: Sequence[str], order: str) -> int:
     """Return the length of all rankings; 0 if they differ, if it is one, or if documents are there that none found."""
-    rows = log.select(*keys, order).head(FIRST).collect()
+    rows = log.select(*keys, order).head(FIRST_ROWS).collect()
     each = rows.group_by(keys, maintain_order=True).len()["len"]
-    whole = each[:-1] if len(rows) == FIRST else each
+    whole = each[:-1] if len(rows) == FIRST_ROWS else each
     return 0 if len(whole) < 2 or whole.n_unique() > 1 or rows[order].null_count() else int(whole[0])

@@ -20,7 +20,7 @@ INSTEAD = re.compile(r" in the place of (--[\w-]+)")
 NO_METRIC = "no metric was asked for"
 NO_FILE = "does not look like the name of a file"
 AGREEMENT = "agreement compares annotators"
-MOST = 6  # messages of one call
+MOST_MESSAGES = 6  # messages of one call
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as"}  # no values
 
 
@@ -35,7 +35,7 @@ def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[s
     told = message.split("\n")
     lines = [one for one in told if one.startswith(f"{PROGRAM} ")] or [_line(message, arguments)]
     told = [one for one in told if one not in lines]
-    while len(lines) == 1 and lines[0] and "-" not in arguments and len(told) < MOST:
+    while len(lines) == 1 and lines[0] and "-" not in arguments and len(told) < MOST_MESSAGES:
         typed = shlex.split(lines[0].partition(" | ")[0].removesuffix("2>/dev/null"))[1:]
         if not (further := error_of(typed)):
             break

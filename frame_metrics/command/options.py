@@ -41,7 +41,7 @@ class Kind:
 
 SWITCH = Kind(None, switch=True)
 ON = replace(SWITCH, settable=True)  # a switch that is on unless it is undone
-SHORT = {"input": ["-i"], "output": ["-o"], "metric": ["-m"]}
+SHORT_FLAGS = {"input": ["-i"], "output": ["-o"], "metric": ["-m"]}
 
 
 def one_of(choices: Sequence[str]) -> Kind:
@@ -82,7 +82,7 @@ class Option:
 
     def add(self, group: Any) -> None:
         """Add the flag to a group of a parser; a flag that is not given leaves no value."""
-        flags, kind = [self.flag, *SHORT.get(self.name, [])], self.kind
+        flags, kind = [self.flag, *SHORT_FLAGS.get(self.name, [])], self.kind
         given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS}
         text = self.help.replace("%", "%%")
         if kind.switch:

@@ -185,5 +185,5 @@ SAY_THE_SAME = {
     "--metric": ("-m", "--metrics", "--human", "--people", "--a"),
 }
 PICTURE = re.compile(r"\.(png|svg|pdf|jpg)$")  # the end of the name of a file that no command writes
-LEAST = 3  # letters of the name of a metric that are looked for in texts
+MIN_LETTERS = 3  # letters of the name of a metric that are looked for in texts
 N_NEAREST = 3  # how many commands an unknown name is told

@@ -45,7 +45,7 @@ READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
-ROWS = 100_000  # number of first rows of a text file from which the types of its columns are inferred
+ROWS_FOR_TYPES = 100_000  # number of first rows of a text file from which the types of its columns are inferred
 # Roles whose columns in CSV are read as text, as numbers, or in the type that their values suggest; and keys, which
 # stay as they are written.
 IDS, NUMBERS = (
@@ -61,7 +61,7 @@ MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
 PACKED = b"\x1f\x8b"  # the first bytes of files that gzip packed
 PACKED_BY = {"zstd": b"(\xb5/\xfd", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK\x03\x04"}
-FEW = 4096  # first bytes of a file that are looked at
+FIRST_BYTES = 4096  # first bytes of a file that are looked at
 HERE = "file://"  # prefix of the name of a file of this machine
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -71,7 +71,7 @@ def format_inside(name: str) -> str | None:
     if (known := format_of(name)) or not os.path.isfile(name):
         return known
     with _unpacked(name) as file:
-        first = file.read(FEW).removeprefix(BOM_UTF8).lstrip()
+        first = file.read(FIRST_BYTES).removeprefix(BOM_UTF8).lstrip()
     line = first.partition(b"\n")[0]
     fields = line.split()
     marks = {**MARKS, "json": b"[", "jsonl": b"{"}
@@ -116,7 +116,7 @@ class InputFiles:
     folder: Callable[[], str]  # makes a new folder for files that have to be unpacked before they can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
     default_format: str | None = None  # the format of a file whose name has no known ending
-    handed_on: bool = False  # True if rows are only converted; then texts in every column stay as they are written
+    converts_only: bool = False  # True if rows are only converted; then texts in every column stay as they are written
     file_column: str | None = None  # a column to add, with the name of the file that a row is of
     option_names_it: bool = False  # whether an option names that column, which the files may have themselves
     files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
@@ -130,7 +130,7 @@ class InputFiles:
     def _of_one_type(self) -> Iterator[File]:
         """Yield the files; a key that is text in one CSV file, as 007, becomes text in all CSV files."""
         types = [file.plan.collect_schema() if file.kind in OF_CELLS else pl.Schema() for file in self.files]
-        keys = dict.fromkeys(column for its in types for column in its) if self.handed_on else self._columns(KEYS)
+        keys = dict.fromkeys(column for its in types for column in its) if self.converts_only else self._columns(KEYS)
         texts = [key for key in keys if any(its.get(key) == pl.String for its in types)]
         for file, its in zip(self.files, types, strict=True):
             numbers = [key for key in texts if key in its and its[key].is_integer()]
@@ -211,11 +211,11 @@ class InputFiles:
         if kind in OF_CELLS:
             plan = self._cells(path, text.separator if text else OF_CELLS[kind], text)
         elif kind == "jsonl":
-            plan = pl.scan_ndjson(path, infer_schema_length=ROWS)
+            plan = pl.scan_ndjson(path, infer_schema_length=ROWS_FOR_TYPES)
         else:
             if text:
                 text.check_list()
-            plan = pl.read_json(path, infer_schema_length=ROWS).lazy()
+            plan = pl.read_json(path, infer_schema_length=ROWS_FOR_TYPES).lazy()
         if text is None:
             return plan
         if kind not in OF_CELLS:
@@ -232,10 +232,10 @@ class InputFiles:
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
         types = {column: kind for column, kind in types.items() if column in there}
         empty = {column: "" for column in self._columns((*NUMBERS, *INFERRED)) if column in there}  # in quotes too
-        options |= {"infer_schema_length": ROWS, "null_values": empty or None}
+        options |= {"infer_schema_length": ROWS_FOR_TYPES, "null_values": empty or None}
         plan = pl.scan_csv(path, schema_overrides=types, **options)
         kinds = plan.collect_schema()
-        keys = [*kinds] if self.handed_on else self._columns(KEYS)
+        keys = [*kinds] if self.converts_only else self._columns(KEYS)
         numbers = [column for column in keys if column not in types and column in kinds and kinds[column].is_numeric()]
         if numbers:
             written = raw.select(pl.col(numbers).str.contains(NOT_CANONICAL).any()).collect().row(0, named=True)
@@ -269,7 +269,7 @@ class InputFiles:
         odd = above.filter(*(pl.col(key) == pl.col(f"{key} above") for key in keys), *rises).select(keys).n_unique()
         if odd:
             what = f"in {odd:,} of {run.select(keys).n_unique():,} queries the ranks are another order than the scores"
-            way = "" if self.handed_on else "; --rank rank takes the ranks"
+            way = "" if self.converts_only else "; --rank rank takes the ranks"
             say(f"{name}: {what}, which decide, as in trec_eval{way}")
         return run.drop("rank")
 
@@ -296,7 +296,7 @@ def _separated(text: PlainText) -> PlainText:
 
 def _empty(plan: pl.LazyFrame) -> bool:
     """Return True for a plan of one column without any value; its first rows are read before all others."""
-    return all(part.select(pl.all().is_null().all()).collect().item() for part in (plan.head(ROWS), plan))
+    return all(part.select(pl.all().is_null().all()).collect().item() for part in (plan.head(ROWS_FOR_TYPES), plan))
 
 
 def files_of(name: str, format_name: str | None) -> list[str]:
@@ -340,7 +340,7 @@ def each(given: Any) -> list[Any]:
 def _check_content(name: str, path: str, kind: str, option: str) -> None:
     """Raise for a file whose content is clearly not of the format in which it would be read."""
     with open(path, "rb") as file:
-        first = file.read(FEW)
+        first = file.read(FIRST_BYTES)
         file.seek(max(0, os.path.getsize(path) - 4))
         last = file.read()
     found = next((one for one, mark in MARKS.items() if first.startswith(mark)), None)

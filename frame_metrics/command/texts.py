@@ -47,7 +47,7 @@ IN_CODE = (
 )
 # Flags with commas between, which are typed one after the other.
 _ONE = r"--[\w-]+(?:=[^\s,;]+| [^\s,;-][^\s,;]*)?"
-ALL = re.compile(rf"(?:(?<=pass )|(?<=add )){_ONE}(?:, {_ONE})+")
+ALL_OFFERED = re.compile(rf"(?:(?<=pass )|(?<=add )){_ONE}(?:, {_ONE})+")
 LIST = re.compile(r"(--([\w-]+)) (\S+,\S+): there is no such column")  # an error about columns with commas between
 # How a column of lists is made in Python, in errors.
 OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")
@@ -129,7 +129,7 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
     if several and (option := options.get(several[2].replace("-", "_"))) and option.kind.many:
         flags = " ".join(f"{several[1]} {one}" for one in several[3].split(","))
         message = f"{message.partition('; did you mean')[0]}; pass {flags}"
-    message = ALL.sub(lambda found: found[0].replace(",", ""), message)
+    message = ALL_OFFERED.sub(lambda found: found[0].replace(",", ""), message)
     message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)
     message = message.replace("; pass run= with the name", "; pass --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")

@@ -24,11 +24,11 @@ from frame_metrics.errors import (
     quote,
 )
 
-NEED = "rows of several systems need system="  # what an error says that files of several systems lead to
+NEEDS_SYSTEM = "rows of several systems need system="  # the part of an error by which a missing system= is recognised
 NO_LABELS = ("query", "doc", "score", "rank", "system")  # columns that are not taken for labels
 ANNOTATORS = ("annotator", "annotator_id", "rater", "judge", "assessor", "coder", "worker", "who")
 WHO = "no column says who judged"
-FEW = 20  # rows of a CSV file in which texts of lists are searched for
+ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 FROM_LISTS_IN_CSV = re.compile(
     "is missing; name its column|holds no lists of ids"
 )  # errors that lists in a CSV file lead to
@@ -50,8 +50,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise ColumnError(f"{error}{texts}") from None
             raise
         except BadRowsError as error:
-            if NEED in str(error) and len(frames.call.arguments[0]) > 1:
-                told = str(error).replace(NEED, f"pass system={FILE!r} if each file is a system")
+            if NEEDS_SYSTEM in str(error) and len(frames.call.arguments[0]) > 1:
+                told = str(error).replace(NEEDS_SYSTEM, f"pass system={FILE!r} if each file is a system")
                 raise BadValueError(told) from None
             raise
     except (pl.exceptions.PolarsError, OSError):
@@ -87,7 +87,7 @@ def _texts_of_lists(frames: Frames) -> str:
     """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
     for file in frames.files:
         if file.kind in reading.OF_CELLS:
-            texts = file.plan.select(cs.string()).head(FEW).collect()
+            texts = file.plan.select(cs.string()).head(ROWS_SEARCHED).collect()
             first = {name: values[0] for name in texts.columns if len(values := texts[name].drop_nulls())}
             lists = {name: text for name, text in first.items() if text.strip()[:1] + text.strip()[-1:] == "[]"}
             if lists:

@@ -9,7 +9,7 @@ from unicodedata import normalize
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.errors import LONG, BadValueError, cut, quote
+from frame_metrics.errors import MOST_LETTERS, BadValueError, cut, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import OURS, THEIRS
 from frame_metrics.inputs import Array
@@ -131,7 +131,7 @@ def variants_text(like: list[str], side: str, word: str) -> str:
     """Return the words about variants of a text of ``positive=`` that stand in its place, see ``unseen``."""
     first, *others = quoted_values([word, *like[:MOST_TEXTS]])
     way = others[0] if len(like) == 1 else f"[{', '.join(others)}]"
-    offer = f"pass positive={way}, " if len(like) <= MOST_TEXTS and len(way) <= LONG and not side else ""
+    offer = f"pass positive={way}, " if len(like) <= MOST_TEXTS and len(way) <= MOST_LETTERS and not side else ""
     where = {"": "row", LABELS_AND_PREDICTIONS[0]: "label", LABELS_AND_PREDICTIONS[1]: "prediction"}[side]
     beside = {
         "": "",

@@ -47,4 +47,4 @@ def of_areas(cases: Cases, wanted: Sequence[Wanted], options: EvaluateOptions) -
     independent = cases.binary and not (cases.weighted or cases.columns.cluster)
     if options.ci is None or options.method == "bootstrap" or not independent:
         return {}
-    return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
+    return {i: metric.slope_by_area for i, (_, metric, _) in enumerate(wanted) if metric.slope_by_area is not None}

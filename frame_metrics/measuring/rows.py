@@ -120,7 +120,7 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
     """
     if metric.summed and average in (None, "micro", "sum"):
         return "sum"
-    return "pooled" if binary or metric.of_classes is not None else average or "macro"
+    return "pooled" if binary or metric.form_for_classes is not None else average or "macro"
 
 
 def averages_of_rows(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
@@ -166,7 +166,7 @@ def check_delong(asked: Asked, call: Call, method: str | None) -> None:
     if method != "delong":
         return
     for name, metric in asked:
-        if metric.of_area is None:
+        if metric.slope_by_area is None:
             raise NotComputableError(f"{name} has no interval by DeLong, but roc_auc and gini have one; {BOOTSTRAP}")
     for role in ("weight", "cluster"):
         if column := call.columns.by_role.get(role):
@@ -241,7 +241,7 @@ def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Average
             f"{name} takes the rows with the highest scores, and each of {cases.k} classes has its own; name the "
             "score of one, score=, and the class, positive="
         )
-    form = metric.of_classes
+    form = metric.form_for_classes
     of_scores = metric.input is FullScores or (form is not None and form.input is ClassScores)
     if of_scores and not cases.columns.class_scores:
         raise ColumnError(
@@ -348,7 +348,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> SegmentValues:
     """Return the value of a metric in every segment, averaged over classes if it is a metric of two classes."""
-    there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
+    there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.form_for_classes
     if form is None:
         return _over_classes(inputs, name, metric, average_of(metric, average, binary=False))
     raw = np.where(there, _whole(inputs, form), np.nan)
@@ -361,7 +361,7 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
 
 def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
     """Return what a metric would be if the scores were calibrated, NaN where that is not known, shape (segments,)."""
-    form = metric if inputs.cases.binary else metric.of_classes or metric
+    form = metric if inputs.cases.binary else metric.form_for_classes or metric
     if "calibrated" not in form.companions or inputs.cases.weighted:
         return np.full(len(inputs.segments), np.nan)
     return np.where(inputs.segments.n > 0, _whole(inputs, form.companions["calibrated"]), np.nan)
@@ -439,7 +439,7 @@ def _pooled(inputs: Inputs, metric: Metric) -> Array:
 
 def input_of(cases: Cases, metric: Metric) -> type:
     """Return the class of the input to resample for a metric: ``Classes``, ``FullScores`` or ``ClassScores``."""
-    form = metric if cases.binary else metric.of_classes or metric
+    form = metric if cases.binary else metric.form_for_classes or metric
     if form.input in (FullScores, ClassScores):
         return FullScores if cases.binary else ClassScores
     return Classes

@@ -116,7 +116,7 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
     ties : the tie rule.
     """
     values, wanted = np.full((len(asked), len(partner)), np.nan), np.flatnonzero(some)
-    measures = [metric.of_two or metric for _, metric in asked]
+    measures = [metric.form_for_two or metric for _, metric in asked]
     for name, metric in asked if lists.first is not None else ():
         if not metric.orders(ties):
             raise NotComputableError(

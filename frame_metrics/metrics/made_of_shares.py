@@ -52,7 +52,7 @@ def made_of(metric: Metric, average: str | None, *, binary: bool) -> MadeOf | No
     average : over classes, of a metric of each class against the rest; None, or "pooled", for one of the whole table.
     binary : whether there are two classes, the second of which is the relevant one.
     """
-    form = metric if binary or average in ("micro", "weighted") else metric.of_classes
+    form = metric if binary or average in ("micro", "weighted") else metric.form_for_classes
     if form is None or metric.summed or form.input not in (FullConfusion, Classes):
         return None
     for decided in (False, True):

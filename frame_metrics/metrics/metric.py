@@ -182,7 +182,7 @@ class Metric:
         return -1 if self.higher is False else 1
 
     @cached_property
-    def of_classes(self) -> Metric | None:
+    def form_for_classes(self) -> Metric | None:
         """The metric's own form for several classes, if it has one; else it is averaged over them."""
         if self.input in (Classes, ClassScores):
             return self
@@ -204,7 +204,7 @@ class Metric:
         return {what: replace(self, kernel=kernel) for what, kernel in kernels.items()}
 
     @property
-    def of_two(self) -> Metric | None:
+    def form_for_two(self) -> Metric | None:
         """The metric's own form for two rankings; None where it has none."""
         if self.input is TwoRankings:
             return self
@@ -233,7 +233,7 @@ class Metric:
         return self.bounded or ties not in ("worst", "best")
 
     @property
-    def of_area(self) -> float | None:
+    def slope_by_area(self) -> float | None:
         """Slope of the metric over the area under the ROC curve; None if it is not a linear function of it."""
         plain = {name: p.default for name, p in self.options.items()}
         return self.slope if self.params.items() <= plain.items() else None

@@ -48,7 +48,7 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
 def share_marks(metric: Metric, *, binary: bool) -> Array | None:
     """Return what ``share_of`` returns, also for shares of rows that predictions choose, as precision."""
-    own, k = metric if binary else metric.of_classes, 2 if binary else N_CLASSES_TRIED
+    own, k = metric if binary else metric.form_for_classes, 2 if binary else N_CLASSES_TRIED
     if own is None or own.input not in (FullConfusion, Classes) or own.summed:
         return None
     single = np.eye(k * (k + 1)).reshape(-1, k, k + 1)
@@ -118,7 +118,7 @@ def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
     None where it depends on how many classes there are, on how many rows are of each, or are predicted to be, or is
     the end of what is possible.
     """
-    form = metric if binary else metric.of_classes
+    form = metric if binary else metric.form_for_classes
     tried = form if form is not None and form.input in (FullConfusion, Classes) else metric
     if tried.input is FullScores:
         positives, negatives = np.array([3.0, 7.0, 1.0, 10.0]), np.array([5.0, 2.0, 1.0, 3.0])

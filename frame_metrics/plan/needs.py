@@ -56,7 +56,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
     """Return the needs of some metrics; raise for one that needs a column that is missing."""
     each = [Needs(query=plan.has_separate_judgments, judgments_optional=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
-        form = metric.of_classes
+        form = metric.form_for_classes
         _check_sets(name, plan)
         if metric.input is TwoRankings:
             raise NotComputableError(f"{name} compares two rankings, without judgments; use similarity({name!r})")

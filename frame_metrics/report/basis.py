@@ -22,7 +22,7 @@ DEFAULTS = {
     "unjudged": "not relevant",
     "duplicates": "an error",
 }
-OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that only rankings have
+RANKING_CONVENTIONS = ("rel", "ties", "unjudged", "duplicates")  # conventions that only rankings have
 
 
 def basis_of(irm: Any, plan: Any, call: Any) -> Basis:
@@ -72,7 +72,9 @@ def _conventions(call: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
     rows = []
     for name, value in vars(call.conventions).items():
         given = roles.get(name) is not None or (name == "several" and value is not None)
-        if not given and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
+        if not given and (
+            name not in (*DEFAULTS, *RANKING_CONVENTIONS) or (name in RANKING_CONVENTIONS and not call.columns.query)
+        ):
             continue
         text = DEFAULTS.get(name, "") if value is None else _value_text(value)
         rows.append({"convention": name, "value": text, "source": "given" if given else "default"})

@@ -14,10 +14,10 @@ from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, saved_call
 from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
+from frame_metrics.report.better_first import better_first
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.content import Content
-from frame_metrics.report.facing import better_first
 from frame_metrics.report.of_segments import SERIES
 from frame_metrics.report.of_strata import in_segments, with_option
 from frame_metrics.verbs.compare.arms import with_covariate
@@ -29,7 +29,7 @@ ALL_PAIRS = 32  # the most systems of which all pairs are shown
 # If there are too many differences for all permutations, but not 10 times too many, a leaderboard takes a tenth of the
 # permutations: 1,000 are enough for it.
 FEWER_PERMUTATIONS = 10
-LEAST = 3  # from so many systems on, a report has a leaderboard
+MIN_SYSTEMS_FOR_LEADERBOARD = 3  # from so many systems on, a report has a leaderboard
 # Pairs of more than ``ALL_PAIRS`` systems are tested together up to so many differences of queries: half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
 MOST_FLIPS = 4_000_000
@@ -166,7 +166,7 @@ def with_leaderboard(content: Content, work: Calls, compare_options: Mapping[str
     name, calls = content.first_compared, work.without_notes(work.irm)
     if (
         content.has_baseline
-        or content.n_systems < LEAST
+        or content.n_systems < MIN_SYSTEMS_FOR_LEADERBOARD
         or not sign_of(name)
         or not flips_few(content, work, 1 / FEWER_PERMUTATIONS)
     ):

@@ -16,7 +16,7 @@ from frame_metrics.report.content import Content, Ranked
 from frame_metrics.report.result_tables import (
     CALLED,
     LONGEST_CELL,
-    ROWS,
+    TABLE_ROWS,
     ci_level,
     ci_percent,
     interval_cell,
@@ -49,7 +49,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
             replace(cell_of("value", row["value"]), subtext=interval_cell(row)),
             Cell({True: "yes", False: "no"}.get(row["may_be_best"], NOTHING)),
         ]
-        for row in board.head(ROWS).iter_rows(named=True)
+        for row in board.head(TABLE_ROWS).iter_rows(named=True)
     ]
     notes = [f"The ranks of all hold together, and the best is among those that may be it, at {ci_percent(content)}."]
     if board["reliability"].count():
@@ -57,7 +57,7 @@ def leaderboard_tables(content: Content, most: int) -> Iterator[Block]:
         notes.append(
             f"Reliability {known}: 1 if all queries show the same differences of systems, 0 if they are due to chance."
         )
-    notes += [left_out_note(len(board), content)] if len(board) > ROWS else []
+    notes += [left_out_note(len(board), content)] if len(board) > TABLE_ROWS else []
     under = f"the {ci_level(content)}" if content.ci else ""
     whole = Table(names, cells, [True, False, False, True, False], "Systems in order", notes, under)
     yield whole if len(cells) <= most else Fold(Cell("All systems in order"), [whole])
@@ -101,7 +101,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     """Return the main columns of a comparison as a table, and a fold with all columns."""
     by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
-    first_rows = frame[list(foremost(content.systems_of_rows(frame), content.places, ROWS))]
+    first_rows = frame[list(foremost(content.systems_of_rows(frame), content.places, TABLE_ROWS))]
     # The main columns: keys and figures, and counts that are not all 0.
     rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
@@ -126,7 +126,7 @@ def comparison_tables(content: Content, frame: pl.DataFrame) -> list[Block]:
     if adjusted := content.compared.adjusted:
         how = "" if content.compared.adjusted_by_strata else " (CUPED)"
         notes.append(f"Means and differences are adjusted by {plain_text(adjusted)}{how}; Results are not.")
-    notes += [left_out_note(len(frame), content if system else None)] if len(frame) > ROWS else []
+    notes += [left_out_note(len(frame), content if system else None)] if len(frame) > TABLE_ROWS else []
     under = f"the {ci_level(content)} of the difference"
     every = table_of(first_rows, caption="All columns", longest=LONGEST_CELL)
     rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])

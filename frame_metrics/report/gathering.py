@@ -35,7 +35,7 @@ from frame_metrics.report.content import NAMES, Compared, Content, Decisions
 from frame_metrics.report.defaults import curve_cutoffs, default_metrics, depth_of, is_click_log
 from frame_metrics.report.extreme_queries import queries_added
 from frame_metrics.report.of_proxy import with_agreement
-from frame_metrics.report.stated import fill_of
+from frame_metrics.report.sentence_writer import fill_of
 from frame_metrics.report.summary import summary_of
 from frame_metrics.report.title import title_of
 from frame_metrics.report.units import with_units
@@ -154,8 +154,8 @@ def _audited(work: Calls, columns: Columns, baseline: Any, split: Any) -> pl.Dat
 
 def _threshold(call: Any) -> float | None:
     """Return the caller's threshold if it is a number, with -0 as 0; else None."""
-    said = None if call is None else call.conventions.threshold
-    return None if said is None or isinstance(said, str) else 0.0 + said
+    threshold = None if call is None else call.conventions.threshold
+    return None if threshold is None or isinstance(threshold, str) else 0.0 + threshold
 
 
 def verb_of_comparison(columns: Columns, compare_options: Mapping[str, Any], split: Any) -> str:

@@ -12,13 +12,13 @@ import polars as pl
 
 from frame_metrics.backends.display import rounded_down
 from frame_metrics.backends.tables import Cell, Table
-from frame_metrics.report import folded
+from frame_metrics.report import folded_sections
 from frame_metrics.report.blocks import Block, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import best_and_near, ranked_by, sorted_by
 from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
 from frame_metrics.report.content import NAMES, Content
-from frame_metrics.report.folded import drawn_of, explained_fold, table_of_rankings
+from frame_metrics.report.folded_sections import drawn_of, explained_fold, table_of_rankings
 from frame_metrics.report.of_breaks import lost_across
 from frame_metrics.report.of_proxy import agreement_table, proxy_means
 from frame_metrics.report.pairs import MOST_LOSERS
@@ -47,7 +47,7 @@ CHOSEN = (
 OPEN_ROWS = 10  # the most systems, findings and queries of the tables that are open
 OF_MANY = 5  # the best systems of these tables, where there are more
 LONGEST_NAME = 24  # the most letters of their names; longer ones are cut in the middle
-MORE = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S)
+MORE_FINDINGS = re.compile(r"(.* )(And [\d,]+ more (?:error|warning).*)\.", re.S)
 
 
 def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
@@ -101,7 +101,7 @@ def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     """Yield the sentences of the first block, and the others as notes."""
     placed, notes = (content.summary.filter(pl.col("place").is_null() == null) for null in (False, True))
     for sentence in placed["sentence"]:
-        linked = MORE.fullmatch(sentence)
+        linked = MORE_FINDINGS.fullmatch(sentence)
         yield Linked(linked[1], linked[2], "audit") if linked else sentence
     if len(notes):
         yield Fold(Cell("Notes"), notes["sentence"].to_list())
@@ -324,10 +324,10 @@ OPEN: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
     "Audit": _audit,
 }
 FOLDED: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
-    "All differences": folded.all_differences,
-    "Segments": folded.folds_of_segments,
-    "Curves": folded.curves,
-    "More queries": folded.queries,
-    "Conventions and versions": folded.folded_conventions,
-    "Not in this report": folded.folded_absent,
+    "All differences": folded_sections.all_differences,
+    "Segments": folded_sections.folds_of_segments,
+    "Curves": folded_sections.curves,
+    "More queries": folded_sections.queries,
+    "Conventions and versions": folded_sections.folded_conventions,
+    "Not in this report": folded_sections.folded_absent,
 }

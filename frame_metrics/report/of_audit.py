@@ -11,8 +11,8 @@ import polars as pl
 from frame_metrics.metrics.saved_names import is_known
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.of_periods import are_times
+from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import UNJUDGED, SentenceWriter
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label

@@ -10,8 +10,8 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import sign_of
 from frame_metrics.report.chosen_rows import places_of
 from frame_metrics.report.comparing import compared_in_pairs
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import name_of, names_in_words
 
 NAMED = 5  # the most systems that are named as those that may be the best

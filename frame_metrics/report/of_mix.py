@@ -9,8 +9,8 @@ from typing import Any
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.of_strata import STRATA
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import LONGEST_NAME, signed_text
 
 Row = Mapping[str, Any]

@@ -10,8 +10,8 @@ import polars as pl
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text
 from frame_metrics.report.of_periods import are_times
+from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import UNJUDGED, SentenceWriter
 from frame_metrics.report.words import name_of, roughly, signed_text
 
 MOST_NAMED = 3  # the most queries that are named
@@ -20,7 +20,7 @@ MOST_TIMES = 10  # times as many queries are the most that somebody is likely to
 # A column as text, in the words of a kind of frame.
 CODE = dict.fromkeys(("polars.DataFrame", "polars.LazyFrame"), "pl.col({}).cast(str)")
 CODE["pandas.DataFrame"] = "lambda df: df[{}].astype(str)"
-LEAST = 6  # the fewest queries whose test can show a difference
+MIN_QUERIES_TO_TEST = 6  # the fewest queries whose test can show a difference
 
 
 class NextStepSentences(SentenceWriter):
@@ -79,7 +79,10 @@ class NextStepSentences(SentenceWriter):
 
     def _seen(self, pair: Figures, times: float) -> str:
         """Return how many queries would show a difference as large as the one that shows now."""
-        times = max(times, LEAST / min(pair.n or LEAST, pair.baseline_n or pair.n or LEAST))
+        times = max(
+            times,
+            MIN_QUERIES_TO_TEST / min(pair.n or MIN_QUERIES_TO_TEST, pair.baseline_n or pair.n or MIN_QUERIES_TO_TEST),
+        )
         large = f"If the difference is as large as it looks ({number_text(abs(pair.difference or 0.0))})"
         return f"{large}, about {self._many(pair, times)} {self._units} are likely to show it"
 

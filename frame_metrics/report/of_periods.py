@@ -13,8 +13,8 @@ import numpy as np
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.times import Time, time_of, unit_of
 from frame_metrics.report.cells import number_text
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import when_text
 from frame_metrics.stats.periods import (
     MIN_DAYS,

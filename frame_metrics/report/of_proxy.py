@@ -14,8 +14,8 @@ from frame_metrics.plan.call import Call
 from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import EQUAL, counted, number_text, table_of
 from frame_metrics.report.content import Content
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import MACHINE, PEOPLE
 
 JUDGE = "judge"  # the column of who judged

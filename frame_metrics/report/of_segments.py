@@ -12,8 +12,8 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import SentenceWriter
 from frame_metrics.report.words import p_words
 from frame_metrics.stats.outstanding import FLIPPED, MIN_COMPARED
 from frame_metrics.verbs.compare.farthest import farthest
@@ -21,7 +21,7 @@ from frame_metrics.verbs.compare.options import CompareOptions
 
 SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
 COURSES = 30  # the most segments whose courses over time are looked at
-LEAST = 30  # the fewest rows of such a segment; with fewer, a bootstrap interval covers too rarely
+MIN_ROWS_OF_SEGMENT = 30  # the fewest rows of such a segment; with fewer, a bootstrap interval covers too rarely
 SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
@@ -252,10 +252,14 @@ class SegmentSentences(SentenceWriter):
         calls, irm = self.work.without_notes(self.work.irm), self.work.irm
         found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
         every = [] if found is None else found.to_dicts()
-        rows = [row for row in every if self._system(row) == self.best and row["n"] >= LEAST]
+        rows = [row for row in every if self._system(row) == self.best and row["n"] >= MIN_ROWS_OF_SEGMENT]
         rows = [row for row in rows if row["ci_low"] is not None and row["ci_high"] is not None]
         if not rows:
-            why = calls.absent[0]["reason"] if found is None else f"no segment has {LEAST} {self.content.unit}"
+            why = (
+                calls.absent[0]["reason"]
+                if found is None
+                else f"no segment has {MIN_ROWS_OF_SEGMENT} {self.content.unit}"
+            )
             yield self._not_looked_for(why)
             return
         whole = self.best_row["value"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
+from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.stated import SentenceWriter
 
 STRATA = 50  # the most segments; with more, each is small
 

@@ -18,7 +18,7 @@ from frame_metrics.report.of_breaks import time_of_lines
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
 ALONE = ("differences", "leaderboard", "thresholds", "confusion")  # pictures that are drawn for phones too
-SMALL = ("metrics", "segments")  # pictures of several small charts
+SMALL_CHARTS = ("metrics", "segments")  # pictures of several small charts
 AXES = f"; {CUT}"
 MOST_SERIES = 30  # the most systems, or segments, of a picture; more cannot be told apart
 
@@ -37,7 +37,7 @@ def drawn(content: Content) -> dict[str, Picture]:
         if svgs:
             note = "" if name == "curve scores" else " The numbers are in the table."
             narrow = [_svg(for_phones(chart), f"{name}-{i}-narrow") for i, chart in enumerate(every) if name in ALONE]
-            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, narrow, name in SMALL)
+            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, narrow, name in SMALL_CHARTS)
     return found
 
 

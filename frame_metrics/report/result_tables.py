@@ -15,7 +15,7 @@ from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.words import MACHINE, PEOPLE
 
-ROWS = 200  # the most rows shown of a table of segments or of differences
+TABLE_ROWS = 200  # the most rows shown of a table of segments or of differences
 LONGEST_CELL = 160  # the most letters of a text in a table
 EFFECTIVE = "n_effective"  # a column of weighted results
 CALLED = {
@@ -31,7 +31,7 @@ CALLED = {
     EFFECTIVE: "effective n",
     "if_calibrated": "if calibrated",
 }
-ALL = "the JSON form has more, and the verbs return all of them."
+ALL_ROWS = "the JSON form has more, and the verbs return all of them."
 
 
 def interval_cell(row: Mapping[str, Any]) -> str:
@@ -157,14 +157,18 @@ def crossed_table(
         for at, (named, by_column, _) in enumerate(found.values())
     ]
     bold = {at for at, row in enumerate(rows) if any(cell.bold for cell in row)}
-    chosen = foremost([system for _, _, system in found.values()], content.places, ROWS, bold)
+    chosen = foremost([system for _, _, system in found.values()], content.places, TABLE_ROWS, bold)
     names = [
         *map(plain_text, labels),
         *more,
         *(f"{across} = {one}" if isinstance(one, int) else one for one in columns),
     ]
     numbers = [at >= len(labels) for at in range(len(names))]
-    notes = [left_out_note(len(rows), content if content.system in frame.columns else None)] if len(rows) > ROWS else []
+    notes = (
+        [left_out_note(len(rows), content if content.system in frame.columns else None)]
+        if len(rows) > TABLE_ROWS
+        else []
+    )
     return Table(names, [rows[at] for at in chosen], numbers, caption, notes)
 
 
@@ -191,14 +195,15 @@ def decided_note(content: Content) -> str:
 
 def first_rows_table(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
     """Return the first rows of a frame as a table, with a note about the rows left out."""
-    table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST_CELL, **options)
-    return replace(table, notes=[*table.notes, *([left_out_note(len(frame))] if len(frame) > ROWS else [])])
+    table = table_of(frame.head(TABLE_ROWS), caption=caption, longest=LONGEST_CELL, **options)
+    return replace(table, notes=[*table.notes, *([left_out_note(len(frame))] if len(frame) > TABLE_ROWS else [])])
 
 
 def left_out_note(n: int, of_systems: Content | None = None) -> str:
     """Return a note about rows that are not shown; ``of_systems``: the content, if rows are of systems."""
     if of_systems is None:
-        return f"The first {ROWS:,} of {n:,} rows; {ALL}"
+        return f"The first {TABLE_ROWS:,} of {n:,} rows; {ALL_ROWS}"
     system = plain_text(of_systems.system)
     against = "" if of_systems.compared.differences is None else " and of the baseline"
-    return f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; {ALL}"
+    best = f"those of the best {system} by {of_systems.first}{against} among them"
+    return f"{TABLE_ROWS:,} of {n:,} rows, {best}; {ALL_ROWS}"

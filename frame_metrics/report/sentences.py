@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
-from frame_metrics.report.differing import difference, lost, mix, reversal, sentence_of_margin
+from frame_metrics.report.difference_sentences import difference, lost, mix, reversal, sentence_of_margin
 from frame_metrics.report.words import (
     LONGEST_NAME,
     at_text,

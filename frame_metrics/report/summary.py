@@ -17,8 +17,8 @@ from frame_metrics.report.of_next import NextStepSentences
 from frame_metrics.report.of_proxy import ProxySentences
 from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
+from frame_metrics.report.sentence_writer import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
-from frame_metrics.report.stated import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.stats.exact import wilson_interval
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frame_metrics.report.content import Content
 
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
-TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
+RESULTS_LOOKED_AT = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score, so that its interval holds
 MOST_SYSTEMS = (
     3  # the most systems that are named as other than a baseline, where it is not known whether more is better
@@ -88,9 +88,9 @@ def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | Non
 
 def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
     """Return sentences with a significant difference before the systems that may be the best."""
-    told = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
+    significant = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
     alone = all(one.n_units == 1 for one in sentences if one.kind == "best")
-    return [*(told if alone else []), *sentences]
+    return [*(significant if alone else []), *sentences]
 
 
 class SummarySentences(SentenceWriter):
@@ -194,8 +194,8 @@ class SummarySentences(SentenceWriter):
 
     def _missing(self) -> Iterator[Figures]:
         """Yield what the caller asked for and could not be computed."""
-        for metric, told in self.work.missing:
-            yield self._sentence("absent", {}, by=metric, of=told)
+        for metric, reason in self.work.missing:
+            yield self._sentence("absent", {}, by=metric, of=reason)
 
     def _pairs(self) -> Iterator[Figures]:
         """Yield the differences of the best system from some others.
@@ -252,7 +252,7 @@ class SummarySentences(SentenceWriter):
         """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""
         if not self.content.query:
             return
-        k = self.content.asked[0][1].k or TOP
+        k = self.content.asked[0][1].k or RESULTS_LOOKED_AT
         irm = self.work.irm(undefined="null")
         judged = self._quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
         if judged is not None:

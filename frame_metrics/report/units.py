@@ -8,7 +8,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import cells_in_words
 from frame_metrics.verbs.audit.listed import CHECKS
 
-UNITS = {check.name: check.unit for check in CHECKS}
+UNIT_OF_CHECK = {check.name: check.unit for check in CHECKS}
 
 
 def with_units(audit: pl.DataFrame, columns: Columns) -> pl.DataFrame:
@@ -21,7 +21,7 @@ def with_units(audit: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     words = {**cells_in_words(columns), "word": columns.cluster or ("queries" if columns.query else "rows")}
     units = [
         # Bad values have no check, but a name as "scores that are NaN".
-        UNITS[name].format(**words) if name in UNITS else name.partition(" that ")[0]
+        UNIT_OF_CHECK[name].format(**words) if name in UNIT_OF_CHECK else name.partition(" that ")[0]
         for name in audit["check"]
     ]
     return audit.with_columns(pl.Series("unit", units, dtype=pl.String))

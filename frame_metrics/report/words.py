@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60  # the most letters of a name
 PEOPLE, MACHINE = "people", "LLM judge"  # who judged
-TINY = 0.0005  # numbers that other texts round to 0
+ROUNDS_TO_ZERO = 0.0005  # numbers that other texts round to 0
 WRITTEN = 0.000005  # numbers that sentences write out
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
-UNITS = {
+UNIT_WORDS = {
     **{name: ("by", f"{name}s") for name in ("user", "visitor", "customer", "member")},
     "session": ("in", "sessions"),
 }
@@ -63,7 +63,7 @@ def signed_text(number: float | None) -> str:
 def units_in_words(column: str | None) -> tuple[str, str]:
     """Return the words for units by their column, as "by" and "users"; for other columns "of" and "clusters"."""
     name = re.sub(r"[\W_]*id$", "", str(column or "").lower())
-    return UNITS.get(name, ("of", "clusters"))
+    return UNIT_WORDS.get(name, ("of", "clusters"))
 
 
 def counted_of(figures: Figures) -> str:
@@ -95,7 +95,7 @@ def roughly(number: float) -> str:
 def no_more(number: float) -> str:
     """Return two digits of a number with its sign, rounded towards 0, so that it says no more; "" where it is tiny."""
     size = abs(number)
-    if not math.isfinite(size) or size < TINY:
+    if not math.isfinite(size) or size < ROUNDS_TO_ZERO:
         return ""
     digits = max(1 - math.floor(math.log10(size)), 0)
     text = f"{math.floor(size * 10**digits + EQUAL) / 10**digits:,.{digits}f}"

@@ -18,7 +18,7 @@ from frame_metrics.stats.kinds import MOST_DRAWN_SINGLY, Kinds
 from frame_metrics.stats.resampling import sums_drawn
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.subsets import root_of
-from frame_metrics.stats.units import linear
+from frame_metrics.stats.two_arms import linear
 from frame_metrics.threads import in_threads
 
 UNITS_PER_KIND_AND_ARM = 5  # units that are drawn in the time in which the number of one kind in one arm is

@@ -15,7 +15,7 @@ from frame_metrics.stats.sequence import as_level, ever_left, level_of_errors
 from frame_metrics.stats.shares import effective, hybrid, wilson_on_range
 from frame_metrics.stats.significance import CLOSE, Tick, interval_and_p_value_of_draws, scipy_stats
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 
 DrawSizes = tuple[int, int, int]  # permutations, resamples and the seed
 PLAIN = ("t", "z")  # tests that take weights as other packages do, as sizes of units

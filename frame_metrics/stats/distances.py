@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.stats.units import KINDS, linear, of_kinds
+from frame_metrics.stats.two_arms import KINDS, linear, of_kinds
 
 # From marks of the rows of one arm, shape (draws, rows), to the distance of the means, shape (draws, columns).
 DistanceOfMarks = Callable[[Array], Array]

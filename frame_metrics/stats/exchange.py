@@ -19,7 +19,7 @@ from frame_metrics.stats.shared_units import studentised
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.subsets import subsets_at_once
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 from frame_metrics.threads import in_threads
 
 # Draws so many exchanges, and returns the distance of each, as ``DistanceOfMarks`` does.

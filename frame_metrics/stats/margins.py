@@ -26,7 +26,7 @@ from frame_metrics.stats.flips import every_flip, flipped, p_value_of_count
 from frame_metrics.stats.paired_shares import newcombe
 from frame_metrics.stats.significance import CLOSE, MIN_UNITS, adjusted
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.units import MIN_DIFFERING, Arms
+from frame_metrics.stats.two_arms import MIN_DIFFERING, Arms
 
 SIGNS_OF_MARGIN = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
 FARTHEST = 6.0  # standard errors beyond which a bound is not searched: p-values below 1e-9 are all alike

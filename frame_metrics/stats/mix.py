@@ -15,7 +15,7 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.resampling import Units, draws, enough_resamples, percentile_interval, units_of
 from frame_metrics.stats.shares import kish_within
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.stats.units import commonest
+from frame_metrics.stats.two_arms import commonest
 
 MIN_PER_ARM = 20  # queries of each arm below which a part has no interval
 LEAST_UNITS = 2  # the same of units

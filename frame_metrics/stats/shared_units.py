@@ -9,7 +9,7 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.distances import DistanceOfMarks, absolute, in_errors
 from frame_metrics.stats.resampling import sums_drawn
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.stats.units import Arms, linear
+from frame_metrics.stats.two_arms import Arms, linear
 
 
 def studentised(arms: Arms) -> tuple[DistanceOfMarks, int]:

@@ -11,7 +11,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE, MIN_UNITS
-from frame_metrics.stats.units import MIN_DIFFERING, SKEWED, Arms, few_differ
+from frame_metrics.stats.two_arms import MIN_DIFFERING, SKEWED, Arms, few_differ
 
 
 @record

@@ -85,9 +85,9 @@ def unjudged(trial: Trial) -> Iterator[str]:
 @law("slope=: the value is a straight line of the area under the ROC curve")
 def slope(trial: Trial) -> Iterator[str]:
     source = trial.family.source(trial.cases)
-    if trial.metric.of_area is None or not isinstance(source, FullScores):
+    if trial.metric.slope_by_area is None or not isinstance(source, FullScores):
         return
-    rest = trial.values - trial.metric.of_area * source.area
+    rest = trial.values - trial.metric.slope_by_area * source.area
     known = np.flatnonzero(~np.isnan(rest))
     for i in known[~same(rest[known], rest[known[:1]])]:
         first = known[0]

@@ -76,10 +76,10 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
     """Read the names of measures of two rankings; raise for other metrics."""
     asked = []
     for name, metric in read(metrics):
-        if metric.of_two is None:
+        if metric.form_for_two is None:
             known = sorted([*PAIR_KERNELS, *(one.name for one in metrics_of(TwoRankings))])
             raise NotComputableError(f"{name} reads judgments, and similarity() has none; it has {listed(known)}")
-        asked.append((name, metric.of_two))
+        asked.append((name, metric.form_for_two))
     return asked
 
 

@@ -56,7 +56,7 @@ from frame_metrics.stats.proxies import ppi_mean
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, interval_and_p_value
 from frame_metrics.stats.size import Proxied, spreads, units_needed
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 
 MEASURES = ("ndcg@10", "rr")
 QUERIES = 20_000  # in the population

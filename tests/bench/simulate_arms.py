@@ -16,7 +16,7 @@ from scipy.stats import chi2
 from trials import Line, agree
 
 from frame_metrics.stats.arms import compared
-from frame_metrics.stats.units import KINDS, MIN_DIFFERING, SKEWED, Arms, few_differ
+from frame_metrics.stats.two_arms import KINDS, MIN_DIFFERING, SKEWED, Arms, few_differ
 
 AGREE = 3  # trials of each kind that are done a second way
 LEVEL = 0.05

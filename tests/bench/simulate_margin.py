@@ -17,7 +17,7 @@ from trials import Line, agree, as_log
 from frame_metrics.stats.exact import wilson_interval
 from frame_metrics.stats.margins import Shifted, margin_p_of_arms, margin_p_of_pairs, margin_p_of_shares
 from frame_metrics.stats.shares import hybrid
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 
 LEVEL = 0.05
 AGREE = 3  # trials of each kind that are done a second way

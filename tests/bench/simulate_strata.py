@@ -17,7 +17,7 @@ from trials import Line, agree
 from frame_metrics.report.of_strata import opposed
 from frame_metrics.stats.arms import compared, newcombe_intervals
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 
 LEVEL = 0.05
 NAMES = ("difference", "ci_low", "ci_high", "p_value", "mde")

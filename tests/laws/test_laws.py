@@ -726,7 +726,7 @@ def fitting(way: str) -> list[Metric]:
     """The metrics that rows of a kind determine."""
     if "actual" not in WAYS[way].values():
         return POOLED
-    own = [(metric, metric.of_classes) for metric in POOLED]
+    own = [(metric, metric.form_for_classes) for metric in POOLED]
     fit = [metric for metric, form in own if form is None or set(metric.params) <= set(form.options)]
     return [metric for metric in fit if "undecided" not in way or metric.params.get("weights") is None]
 
@@ -783,7 +783,7 @@ def test_classes_of_a_segment_are_those_seen_in_it() -> None:
     asked = [
         m
         for m in POOLED
-        if m.input is not FullScores and (m.of_classes is None or not m.params or "weights" in m.params)
+        if m.input is not FullScores and (m.form_for_classes is None or not m.params or "weights" in m.params)
     ]
     whole = rows.irm(**roles, by="segment").evaluate(*asked)
     alone = rows.filter(pl.col("segment") == "y").irm(**roles, by="segment").evaluate(*asked)
@@ -835,7 +835,7 @@ def test_decisions_and_scores_that_are_the_truth_are_the_best(metric: Metric) ->
     best = None if math.isinf(float(metric.best or 0)) else pytest.approx(metric.best, abs=1e-12)
     found = two.irm(label="label", predicted="predicted", score="score", undefined="null").evaluate(metric)
     assert found["value"].to_list() == [best]
-    form = metric.of_classes
+    form = metric.form_for_classes
     if form is None or set(metric.params) <= set(form.options):
         several = letters.irm(predicted="predicted", score={c: f"is_{c}" for c in "abc"}, undefined="null")
         assert several.evaluate(metric)["value"].to_list() == [best]
@@ -899,7 +899,9 @@ def test_what_is_pooled_says_so() -> None:
         asked = fitting(way)
         found = made_cases().irm(**{**LABELLED, **roles}).evaluate(*asked)
         whole = "several" not in way
-        expected = ["sum" if m.summed else "pooled" if whole or m.of_classes is not None else "macro" for m in asked]
+        expected = [
+            "sum" if m.summed else "pooled" if whole or m.form_for_classes is not None else "macro" for m in asked
+        ]
         assert found["average"].to_list() == expected
         assert found["n"].to_list() == [len(made_cases())] * len(asked)
 
@@ -907,7 +909,7 @@ def test_what_is_pooled_says_so() -> None:
 @pytest.mark.parametrize("way", ["several classes", "several, some undecided", "several, weighted"])
 def test_the_average_over_classes_is_that_of_per_class(way: str) -> None:
     """Macro is the mean over the classes, weighted that by their rows; a class that is undefined leaves the mean."""
-    asked = [m for m in fitting(way) if m.of_classes is None and not m.summed]
+    asked = [m for m in fitting(way) if m.form_for_classes is None and not m.summed]
     counts = [m for m in fitting(way) if m.summed]
     rows = made_cases().irm(**WAYS[way], undefined="null")
     each = rows.per_class(*asked, *counts).pivot("metric", index="class", values="value")

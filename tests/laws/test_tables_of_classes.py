@@ -13,7 +13,7 @@ import frame_metrics as fm
 from inside import REGISTRY, Classes
 
 K = 4
-EACH = (form for metric in REGISTRY.values() for form in (metric, metric.of_classes) if form is not None)
+EACH = (form for metric in REGISTRY.values() for form in (metric, metric.form_for_classes) if form is not None)
 OF_TABLES = {metric.name: metric for metric in EACH if metric.input is Classes}
 
 

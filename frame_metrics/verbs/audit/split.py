@@ -18,7 +18,7 @@ from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.stats.units import KINDS, commonest, few_differ, of_kinds
+from frame_metrics.stats.two_arms import KINDS, commonest, few_differ, of_kinds
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
 RELEVANT = "relevant results"  # of each ranking; if most have one, the metrics may differ all the same

@@ -37,7 +37,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
     alike = partial(are_row_shares, asked)
     cases = read_cases(source.table, columns, source.call.conventions, only_correctness=alike)
     check_cases(asked, cases)
-    lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
+    lacks = [name for name, metric in asked if metric.slope_by_area is None or not cases.binary]
     if options.test == "delong" and lacks:
         raise NotComputableError(
             f"{lacks[0]} has no test by DeLong, which applies to roc_auc and gini of two classes; pass test='bootstrap'"
@@ -79,7 +79,7 @@ class ArmRows:
         independent = "delong" in tests_for("rows of arms", self.cases.columns)
         if not (self.cases.binary and independent) or self.options.test == "bootstrap":
             return set()
-        return {i for i, (_, metric) in enumerate(self.asked) if metric.of_area is not None}
+        return {i for i, (_, metric) in enumerate(self.asked) if metric.slope_by_area is not None}
 
     @cached_property
     def margins(self) -> list[float]:
@@ -175,7 +175,7 @@ class ArmRows:
         (least, most), means = asked.range, np.array(values)[:, None]
         ends, margin = (least - most, most - least), self.margins[metric]
         row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, ends, margin)
-        relative = float(asked.of_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
+        relative = float(asked.slope_by_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
         wide = np.array([normal_quantile(self.options.ci)])
         low, high = relative_ends(means, relative.sum(axis=0), wide)
         return row | {"relative_low": low[0], "relative_high": high[0]}

@@ -39,7 +39,7 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.joint_arms import ArmsJoint, BlockOfArms, families_of_arms, permute_families
 from frame_metrics.verbs.compare.margins import check_possible, margin_columns, margins_of

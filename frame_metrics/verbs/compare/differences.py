@@ -141,7 +141,7 @@ def by_area(
     ends : the least and the greatest possible difference.
     margin : of the metric, NaN for none.
     """
-    sign = np.array([1.0, -1.0])[: len(covariance)] * float(metric.of_area or 1)
+    sign = np.array([1.0, -1.0])[: len(covariance)] * float(metric.slope_by_area or 1)
     variance = float(sign @ covariance @ sign)
     variance = 0.0 if variance < CLOSE * np.trace(covariance) else variance
     difference = 0.0 if abs(difference) < CLOSE else difference

@@ -15,7 +15,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 from frame_metrics.stats.margins import SIGNS_OF_MARGIN
-from frame_metrics.stats.units import MIN_DIFFERING
+from frame_metrics.stats.two_arms import MIN_DIFFERING
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
 OF_MARGIN = ("p_not_worse", "p_equivalent")

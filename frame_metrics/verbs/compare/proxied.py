@@ -17,7 +17,7 @@ from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable
 from frame_metrics.stats.margins import above, normally_above
 from frame_metrics.stats.proxies import PpiMean, ppi_mean
-from frame_metrics.stats.units import MIN_DIFFERING
+from frame_metrics.stats.two_arms import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import Pair, Row, numbers_of_rows, tabled
 from frame_metrics.verbs.compare.margins import margin_columns_of_error, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions

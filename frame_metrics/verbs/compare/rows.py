@@ -31,7 +31,7 @@ from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import margin_p_of_shares
 from frame_metrics.stats.paired_shares import mid_p, newcombe, standard_errors, table_of_pairs
 from frame_metrics.stats.significance import CLOSE, deviation
-from frame_metrics.stats.units import MIN_DIFFERING
+from frame_metrics.stats.two_arms import MIN_DIFFERING
 from frame_metrics.verbs.compare.differences import (
     Pair,
     Row,
@@ -203,7 +203,7 @@ class RowComparison:
         cases, against = self.cases, self.options.against
         has = {
             **dict.fromkeys((MID_P, "mcnemar"), share is not None and against != "chance"),
-            "delong": cases.binary and metric.of_area is not None and against != "majority",
+            "delong": cases.binary and metric.slope_by_area is not None and against != "majority",
             "fisher": cases.binary and against == "chance" and metric.input in (FullConfusion, Classes),
             "bootstrap": True,
         }
@@ -268,7 +268,7 @@ class RowComparison:
         """Return whether the two systems decide, or score, enough rows otherwise for a loss in few to be excluded."""
         if len(self.order) < 2:
             return False
-        kind = FullScores if metric.of_area is not None else input_of(self.cases, metric)
+        kind = FullScores if metric.slope_by_area is not None else input_of(self.cases, metric)
         _, (mine, other) = self._seen(kind)
         return int(self._once(self.cases.times)[mine != other].sum()) >= MIN_DIFFERING
 

@@ -35,7 +35,7 @@ from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import CLOSE, in_clusters
 from frame_metrics.stats.size import Proxied, fewest, fewest_of_arm, seen_by, spreads, units_needed
-from frame_metrics.stats.units import few_differ
+from frame_metrics.stats.two_arms import few_differ
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.differences import (
     NOTE_COLUMN,

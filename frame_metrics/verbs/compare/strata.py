@@ -23,7 +23,7 @@ from frame_metrics.measuring.split import word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.significance import MIN_UNITS
 from frame_metrics.stats.strata import Strata
-from frame_metrics.stats.units import Arms
+from frame_metrics.stats.two_arms import Arms
 
 
 def strata_read(strata: Any) -> tuple[str, ...]:
