@@ -79,18 +79,18 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
     """Raise for a metric of rankings without a query, if a similar metric of rows without one can be offered."""
-    if metric.k is not None and metric.name in TAKES_TOP and plan.columns.score and not plan.columns.query:
-        lacking, share = missing_text(("query",), plan.roles, plan.available), f"{metric.name}(top=0.1)"
+    if plan.columns.query:
+        return
+    lacking = missing_text(("query",), plan.roles, plan.available)
+    called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
+    what = f"{name} is {called}of rankings, and {lacking}; of rows without a query there is"
+    if metric.k is not None and metric.name in TAKES_TOP and plan.columns.score:
         raise ColumnError(
-            f"{name} is of rankings, and {lacking}; of rows without a query there is {share}, of the top tenth, and "
-            f"top={metric.k} / the number of rows for the first {metric.k}"
+            f"{what} {metric.name}(top=0.1), of the top tenth, and top={metric.k} / the number of rows for the first "
+            f"{metric.k}"
         )
-    if metric.pooled and not plan.columns.query:
-        lacking = missing_text(("query",), plan.roles, plan.available)
-        called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
-        raise ColumnError(
-            f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
-        )
+    if metric.pooled:
+        raise ColumnError(f"{what} {metric.pooled}")
 
 
 def _check_sets(name: str, plan: Plan) -> None:
