@@ -57,6 +57,7 @@ class Frames:
     def refuse_mixed_systems(self) -> None:
         """Raise if lists mix systems; they are looked for once, before anything is computed of them."""
         if self.only_checked:
+            self.irm._plan  # noqa: B018  # which raises for columns that are missing
             raise WouldRunError
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)

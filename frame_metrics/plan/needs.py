@@ -19,7 +19,7 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, TAKES_TOP, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
-from frame_metrics.plan.declared import AUDIT
+from frame_metrics.plan.declared import AUDIT, REPORT
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.verb import Verb, check_roles
 from frame_metrics.roles.columns import Columns
@@ -253,5 +253,8 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
                 text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
             if "; name its column with" not in text:
                 raise ColumnError(text)
-            further = [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
+            # These take rows of both kinds: with a column that is called as a query is, rankings are likely meant.
+            either = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
+            further: list[tuple[str, ...]] = [("query",)] * (either and pair != ("query",))
+            further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
             raise ColumnError(text + also_missing(further, plan.roles, plan.available))

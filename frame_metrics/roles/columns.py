@@ -167,6 +167,7 @@ class Shape:
         str, ...
     ] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
     likely_system: str = ""  # if system= is not given: a column without a role whose name is usual for systems
+    likely_query: str = ""  # if query= is not given: a column without a role that is plainly called as a query is
     needs_documents: bool = False
 
 
@@ -289,10 +290,11 @@ class Columns:
 
 SHAPE = tuple(part.name for part in fields(Shape))
 SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("by_role", "shape"))
-# Roles of one column: those that callers name, and six that they do not.
+# Roles of one column: those that callers name, and seven that they do not.
 SINGLE = (
     *(role for role in ROLES if role not in SEVERAL),
     "unnamed_system",  # a column called as one of systems is, which an audit reads
+    "unnamed_query",  # a column called as a query is, in rows without a query, which an audit reads
     "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
     "marked",  # the same column in an audit, which only counts these documents
     "k",  # the cutoff of ``metric``, which its name has too

@@ -114,8 +114,16 @@ def resolve(
     keys = {"query": column_names(columns["query"]), "by": _segments(columns)}
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, list_columns=lists, made=tuple(made))
     _check_roles_of_columns(resolved)
-    free = [] if resolved.system else ROLES["system"].among(available)
-    return resolved.changed(likely_system=next((name for name in free if name not in resolved.needed), ""))
+    return resolved.changed(
+        likely_system="" if resolved.system else _likely("system", resolved, available),
+        likely_query="" if resolved.query or pooled else _likely("query", resolved, available, ("q", "search_id")),
+    )
+
+
+def _likely(role: str, columns: Columns, available: list[str], begin: str | tuple[str, ...] = "") -> str:
+    """Return a column without a role whose name, of those that begin so, is usual for one; "" if there is none."""
+    known = [name for name in _known(role, available) if str(name).strip().lower().startswith(begin)]
+    return next((name for name in known if name not in columns.needed), "")
 
 
 def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1593,3 +1593,18 @@ def test_rows_of_several_systems_in_one_list_are_a_warning_unless_they_are_meant
     one = frame.with_columns(run=pl.lit("bm25"))
     for irm in (frame.irm(system=None), frame.irm(system="run"), frame.irm(by="run"), one.irm, frame.drop("run").irm):
         assert check not in as_polars(irm.judge(QRELS).audit())["check"].to_list()
+
+
+def test_rows_of_queries_without_a_query_are_a_warning_unless_they_are_meant() -> None:
+    """Of a column that is plainly called as a query is and repeats; not if it is named, set aside, or each is alone."""
+    frame, check = CLEAN.rename({"query": "query_id"}).drop_nulls(), "rows of queries measured as one list"
+    for one in (frame.irm, frame.lazy().irm):
+        (row,) = as_polars(one.audit()).filter(check=check).rows(named=True)
+        assert (row["severity"], row["n"], row["example"]) == ("warning", 4, "q1")
+        assert "query='query_id' to measure each query, or query=None if one list is meant" in row["message"]
+    assert frame.irm.summary()["sentence"][0].startswith("Rows of queries measured as one list (4 rows)")
+    with pytest.raises(frame_metrics.ColumnError, match="; the query is missing too; add query='query_id'"):
+        frame.drop("grade").irm.audit()
+    alone, users = frame.unique("query_id"), frame.rename({"query_id": "user_id"})
+    for one in (frame.irm(query="query_id"), frame.irm(query=None), frame.irm(by="query_id"), alone.irm, users.irm):
+        assert not as_polars(one.audit()).filter(pl.col("check") == check, pl.col("n") > 0).height

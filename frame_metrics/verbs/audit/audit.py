@@ -46,7 +46,7 @@ from frame_metrics.verbs.audit.listed import findings, run_checks
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
-from frame_metrics.verbs.audit.of_mixed_systems import with_unnamed_system
+from frame_metrics.verbs.audit.of_mixed_systems import RowsOfQueries, with_unnamed
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, judgment_labels, of_pieces
 from frame_metrics.verbs.audit.split import RELEVANT, split_of_queries, split_of_rows
@@ -75,7 +75,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     several = call.conventions.several
     call = replace(
         call,
-        columns=with_unnamed_system(call.columns, call.roles),
+        columns=with_unnamed(call.columns, call.roles),
         conventions=_conventions(call),
         judgment_columns=marked(call),
     )
@@ -144,10 +144,12 @@ class _Auditor:
             return self._with_arms(findings(*every, *self._turnover(index)), index, numbers.cluster, values)
         if not columns.query:
             reached = findings(*of_rows.about_grades(rows, columns, conventions))
+            queries = [About(RowsOfQueries(rows, columns))] if columns.unnamed_query else []
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
-            return [*reached, *findings(*of_rows.about_rows(rows, columns, conventions, unlabelled), *parts)]
+            about_them = of_rows.about_rows(rows, columns, conventions, unlabelled)
+            return [*reached, *findings(*queries, *about_them, *parts)]
         log = read_log(rows, columns, conventions, source.read_judgments(), keep_row_numbers=decided(call))
         sides = of_rows.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
         found = Audited(run_checks(log), sides, log, cases_of(log) if decided(call) else None)

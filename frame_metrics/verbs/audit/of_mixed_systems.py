@@ -1,6 +1,8 @@
-"""The check of rows of several systems that are read as one list, because ``system=`` does not name their column."""
+"""Checks of rows of several systems, or queries, that are read as one list, because no role names their column."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,12 +14,14 @@ from frame_metrics.roles.roles import Roles
 from frame_metrics.verbs.audit.checks import Seen, check
 
 
-def with_unnamed_system(columns: Columns, roles: Roles) -> Columns:
-    """Return the columns of an audit, with one that is called as one of systems is if no role names it.
+def with_unnamed(columns: Columns, roles: Roles) -> Columns:
+    """Return the columns of an audit, with one that is called as one of systems, or queries, is if no role names it.
 
     ``roles``: what the caller named; ``system=None`` says that the rows of a query are one list.
     """
     name, shape = columns.shape.likely_system, columns.shape
+    if shape.likely_query and not (columns.predicted or columns.class_scores or columns.value):
+        return columns.changed(unnamed_query=shape.likely_query)
     if not name or "system" in roles or not columns.query or columns.team or shape.list_columns or shape.per_system:
         return columns
     return columns.changed(unnamed_system=name)
@@ -41,3 +45,27 @@ def queries_with_rows_of_several_systems(log: Log) -> Seen:
     one, other = map(quote, mixed["unnamed_system"][0].to_list())
     said = {"said": f"{one} and {other} in the column {quote(name)}"}
     return Seen(len(mixed), len(each), as_text(mixed.select(keys)), said, int(log.rows(mixed["at"][:1].to_numpy())[0]))
+
+
+class RowsOfQueries(NamedTuple):
+    """Rows without a query, of which a column is called as one is."""
+
+    rows: pl.DataFrame
+    columns: Columns
+
+
+@check("warning", "rows")
+def rows_of_queries_measured_as_one_list(read: RowsOfQueries) -> Seen:
+    """{n} of {of} rows share {said} with other rows, and no query is named: all rows are measured as one list, as those
+    of a classifier. Pass query={column} to measure each query, or query=None if one list is meant
+    """
+    name, columns = str(read.columns.unnamed_query), read.columns
+    keys = [*columns.cell_keys, name]
+    if read.rows[name].dtype.is_nested():
+        return Seen(0, len(read.rows))
+    again = read.rows.select(marks=pl.col(name).is_not_null() & (pl.len().over(keys) > 1))["marks"]
+    if not again.any():
+        return Seen(0, len(again))
+    first = read.rows[name].filter(again).min()
+    words = {"said": f"a value of {quote(name)}, as {quote(first)},", "column": quote(name)}
+    return Seen(int(again.sum()), len(again), str(first), words)
