@@ -34,7 +34,7 @@ class NextStepSentences(SentenceWriter):
         pairs : the sentences about differences of systems.
         of_segments : those about segments and time.
         """
-        breaks = [one for one in of_segments if one.kind == "break"]
+        breaks = [one for one in of_segments if one.kind in ("break", "trend or break")]
         settled = [one for one in pairs if one.is_significant]
         if judged := [*self._judge(pairs[0] if pairs else None)]:
             yield from judged
