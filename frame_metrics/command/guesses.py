@@ -16,6 +16,8 @@ from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import (
     ABSENT,
+    BY_PERIOD,
+    LEVEL,
     MIN_LETTERS,
     N_NEAREST,
     NEED_METRIC,
@@ -128,9 +130,16 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         typed = WORST_QUERIES if way is WORST and command == "compare" else way.typed
         if typed is None:
             return ""
-        if not equals and (way is OF_CUTOFF or way.first or "{" in typed + way.tail):
+        if not equals and (way in (OF_CUTOFF, BY_PERIOD) or way.first or "{" in typed + way.tail):
             value = next(left, "")
-        found = [*[value] * way.first, *found, *(one.format(value) for one in typed.split())]
+        if way is LEVEL and _is_number(value):
+            value = f"{1 - float(value):g}"
+        if typed.count("{}") > 1:  # as of two columns, with a comma between or apart
+            values = value.split(",") if "," in value else [value, next(left, "")]
+            typed, value = typed.replace("{}", "{0}", 1).replace("{}", "{1}"), ""
+        else:
+            values = [value]
+        found = [*[value] * way.first, *found, *(one.format(*values) for one in typed.split())]
         cutoffs = value if way is OF_CUTOFF else cutoffs
         tail = way.tail.format(int(value) + 1 if value.isdecimal() else value) or tail
         command = way.command or command
@@ -177,6 +186,11 @@ def _with_cutoff(argument: str, cutoffs: str) -> str:
     return ",".join(one if "@" in one else f"{one}@{cutoffs}" for one in parts)
 
 
+def _is_number(text: str) -> bool:
+    """Return True for the text of a number."""
+    return text.replace(".", "", 1).isdecimal()
+
+
 def is_metric(argument: str) -> bool:
     """Return True for the name of a metric."""
     try:
@@ -211,6 +225,7 @@ def unknown_command(arguments: Sequence[str]) -> str:
     """Return the error about the name of a command that does not exist, with the whole commands that it may mean."""
     name, *rest = arguments
     problem, ways = f"there is no command {name!r}", TRIED.get(name.lower(), ())
+    rest = rest[1:] if rest[:1] in (["save"], ["create"], ["set"]) else rest  # as baseline save
     if ways:
         lines = [line(way.command, _typed(way.typed, rest), way.tail) for way in ways if way.typed is not None]
         told = f"{problem}; it is {', or '.join(way.text for way in ways)}"

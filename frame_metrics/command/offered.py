@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
 
+import polars as pl
+
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.guesses import known_flags, line
+from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
 
 OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
@@ -17,8 +21,11 @@ MEANT = re.compile(r"did you mean '([^']+)'")
 EITHER = re.compile(r"--(\w+) or --(\w+),")
 AS_METRIC = re.compile(r"no metric '([^']+)'.*--label (\S+), beside a metric")
 INSTEAD = re.compile(r" in the place of (--[\w-]+)")
+TWO_MEANINGS = re.compile(r"'([^']+)' means two things: (\w+) ")
 NO_METRIC = "no metric was asked for"
 NO_FILE = "does not look like the name of a file"
+GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
+NOT_SAVED = "it has to be what "
 AGREEMENT = "agreement compares annotators"
 MOST_MESSAGES = 6  # messages of one call
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as"}  # no values
@@ -41,7 +48,39 @@ def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[s
             break
         lines = [_line(further, typed)] if further not in told else []
         told += [further] * (further not in told)
+    lines = [step for one in lines for step in _in_steps(one)] + _to_judge(arguments)
     return "\n".join([*told, *filter(None, lines)])
+
+
+def _in_steps(whole: str) -> list[str]:
+    """Return the commands that a command needs: two where a gate names a log in the place of saved numbers."""
+    words = shlex.split(whole.partition(" | ")[0])[1:]
+    gate = next((words.index(flag) for flag in GATES if flag in words[:-1]), None)
+    if gate is None or not _is_log(old := words[gate + 1]):
+        return [whole]
+    named = [old if one == _first_file(words) else one for one in _without(words[1:], ["--margin", words[gate]])[0]]
+    words[gate + 1] = SAVED_AS
+    return [line("per-query", [*named, "-o", SAVED_AS]), shlex.join([PROGRAM, *words])]
+
+
+def _first_file(words: Sequence[str]) -> str:
+    return next((one for one in words[1:] if os.path.isfile(one)), "")
+
+
+def _is_log(name: str) -> bool:
+    """Return True for a CSV or Parquet file that has no saved numbers."""
+    if not os.path.isfile(name) or not name.endswith((".csv", ".parquet")):
+        return False
+    read = pl.scan_csv if name.endswith(".csv") else pl.scan_parquet
+    return not {"metric", "value"} <= {*read(name).collect_schema().names()}
+
+
+def _to_judge(arguments: Sequence[str]) -> list[str]:
+    """Return the command that prints the documents to judge, for a call that names their share."""
+    if not any(plain_name(one.partition("@")[0]) == "unjudged" for one in arguments):
+        return []
+    files = [one for one in arguments[1:] if os.path.isfile(one) or one == "--qrels"]
+    return [line("to-judge", [*files, "--max-grade", "3"])]
 
 
 def _line(message: str, arguments: Sequence[str]) -> str:
@@ -50,6 +89,14 @@ def _line(message: str, arguments: Sequence[str]) -> str:
         return ""
     name, rest = known_flags(arguments[0], arguments[1:])
     flags, column, instead = _offered(message, name), AS_METRIC.search(message), INSTEAD.search(message)
+    if NOT_SAVED in message:
+        return line(name, rest)
+    if means := TWO_MEANINGS.search(message):
+        return line(name, [means[2] if one == means[1] else one for one in rest])
+    if name == "agreement" and {"--label", "--predicted"} <= {*rest, *(word for flag in flags for word in flag)}:
+        of_raters = [word for flag in flags if flag[0] not in rest for word in flag]
+        named = [one for one in rest if one not in of_raters]
+        return line("evaluate", [*named, *of_raters, "--metric", "kappa", "--no-query"])
     if AGREEMENT in message:
         return line("agreement", _without(rest, ["--metric"])[0])
     if column and column[1] == column[2]:

@@ -35,6 +35,10 @@ class Way(NamedTuple):
     tail: str = ""  # behind the command
 
 
+WEEKS = (
+    "python -c \"import polars as pl; pl.read_csv('log.csv', infer_schema=False)"
+    ".with_columns(week=pl.col('date').str.to_date().dt.truncate('1w')).write_csv('weeks.csv')\""
+)
 WORST_QUERIES = "--per-query --sort=difference"
 # Names that readers try first for several commands, or for one with more options, and what they may mean.
 TRIED = {
@@ -43,7 +47,26 @@ TRIED = {
         Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "--fail-under 0.4", "evaluate"),
     ),
     "gate": (Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "", "evaluate"),),
-    "trend": (Way("evaluate with --by, which names the column of days", "--by day", "evaluate"),),
+    **dict.fromkeys(
+        ("trend", "trends", "timeline", "over-time"),
+        (Way(f"evaluate with --by, the column of days, or of weeks, made by {WEEKS}", "--by day", "evaluate"),),
+    ),
+    **dict.fromkeys(
+        ("baseline", "save", "save-baseline", "snapshot"),
+        (
+            Way(
+                "per-query, whose file a gate of evaluate reads later: evaluate new.csv with the same metric and "
+                "columns, --not-worse-than base.csv --margin 0.01",
+                "-o base.csv",
+                "per-query",
+            ),
+        ),
+    ),
+    **dict.fromkeys(
+        ("regression", "regress"),
+        (Way("evaluate with a gate, as --not-worse-than base.csv --margin 0.01", None, "evaluate"),),
+    ),
+    **dict.fromkeys(("experiment", "ab"), (Way("ab-test, for arms with queries of their own", "", "ab-test"),)),
     "diff": (
         Way("compare, for the same queries", "", "compare"),
         Way("the same with the queries that lost most first", WORST_QUERIES, "compare"),
@@ -55,7 +78,7 @@ TRIED = {
     ),
     "show": (Way("explain, for one query", "--query-id {}", "explain"), Way("per-query, for all", None, "per-query")),
     "worst": (Way("per-query, with the lowest first", "--sort value", "per-query"),),
-    "ctr": (Way("evaluate with the column of clicks as --label", "--metric ctr@10 --label click", "evaluate"),),
+    "ctr": (Way("evaluate with the column of clicks as --label", "--metric ctr@10", "evaluate"),),
     "roc": (
         Way("curve, for its points", "--metric roc", "curve"),
         Way("evaluate, for the area", "--metric roc_auc", "evaluate"),
@@ -69,7 +92,7 @@ TRIED = {
         Way("agreement, for a row per annotator, whose column is --annotator", None, "agreement"),
     ),
     **dict.fromkeys(
-        ("pool", "judge-next", "next"),
+        ("pool", "judge-next", "next", "missing", "holes"),
         (
             Way(
                 "to-judge, of which --n is how many, and --max-grade the greatest grade of the scale",
@@ -89,19 +112,19 @@ ABSENT = {"fuse": "rankings are not fused here; a run that another tool fused is
 ABSENT |= dict.fromkeys(("search", "train", "fit", "index"), "nothing is searched, ranked or trained here")
 # Other names of options, where a command has none of that name; of several, the first that it has.
 OTHER_FLAGS = {
-    **dict.fromkeys(("--metrics", "--measure", "--measures"), "--metric"),
+    **dict.fromkeys(("--metrics", "--measure", "--measures", "--maximize", "--optimize", "--objective"), "--metric"),
     **dict.fromkeys(("--format", "--output-format"), "--to"),
     **{f"--{one}": (f"--to {one}", f"--format {one}") for one in ("json", "jsonl", "csv", "tsv", "markdown")},
     **dict.fromkeys(("--out", "--outfile", "--out-file", "--output-file"), "--output"),
     **dict.fromkeys(("--run", "--runs", "--file", "--files", "-r"), "--input"),
     **dict.fromkeys(("--groundtruth", "--ground-truth", "--gold", "--judgments", "--qrel"), "--qrels"),
-    **dict.fromkeys(("--group-by", "--groupby", "--segment"), "--by"),
+    **dict.fromkeys(("--group-by", "--groupby", "--segment", "--per", "--date", "--time", "--timestamp"), "--by"),
     **dict.fromkeys(("--variant", "--treatment"), "--arm"),
     **dict.fromkeys(("--model", "--ranker", "--engine"), "--system"),
-    **dict.fromkeys(("--unit", "--user"), "--cluster"),
+    **dict.fromkeys(("--unit", "--user", "--user-id"), "--cluster"),
     **dict.fromkeys(("--rater", "--coder"), "--annotator"),
     **dict.fromkeys(("--mde", "--effect", "--delta"), "--detect"),
-    **dict.fromkeys(("--y-true", "--truth", "--actual", "--click", "--clicks"), "--label"),
+    **dict.fromkeys(("--y-true", "--truth", "--actual", "--click", "--clicks", "--target"), "--label"),
     **dict.fromkeys(("--y-score", "--y-prob", "--y-proba", "--prob", "--proba"), "--score"),
     **dict.fromkeys(("--y-pred", "--pred", "--preds", "--prediction", "--predictions"), "--predicted"),
     "--relevance": "--grade",
@@ -119,6 +142,14 @@ OF_COLUMN = re.compile(r"[-_]col(umn)?s?$")  # the end of other names of options
 BASE = "after per-query old.csv ndcg@10 -o base.csv"
 NO_FILTER = Way(
     "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe"
+)
+BY_PERIOD = Way(f"--by takes a column as it is; one of weeks is made by {WEEKS}", "")
+BY_FIXED_PERIOD = BY_PERIOD._replace(text=f"--by takes a column as it is. One of weeks is made by {WEEKS}")
+LEVEL = Way("the level of the test is 1 minus --ci, which is 0.95 by default", "--ci {}")
+OF_RATERS = Way(
+    "two columns of judgments are those of a metric; agreement itself reads a row for each judgment",
+    "--metric kappa --no-query --label {} --predicted {}",
+    "evaluate",
 )
 OF_CUTOFF = Way("a cutoff follows the name of a metric, as ndcg@10", "")
 FEWER = Way("all rows are printed; --sort value puts the lowest first, and | head cuts them", "", tail="| head -{}")
@@ -159,14 +190,22 @@ RETIRED = {
     "fail-if-worse": Way(f"pass --fail-if-worse-than base.csv, {BASE}", ""),
     "compare-to": Way("two files are compared by compare, the first of which is the baseline", "", "compare", True),
     "control": Way("the arm that others are compared with is --baseline, and the column of arms --arm"),
-    "session": Way(
-        "pass --query COLUMN if a session is one search, or --cluster COLUMN if it has several", "--query {}"
+    **dict.fromkeys(
+        ("session", "session-id"),
+        Way("pass --query COLUMN if a session is one search, or --cluster COLUMN if it has several", "--query {}"),
     ),
     "worst": WORST,
     "decompose": Way("change with --by COLUMN takes a difference apart into mix and within", "", "change"),
     "search": Way("words are named without a flag", "{}"),
     **dict.fromkeys(("a", "human", "people"), OF_PEOPLE),
     **dict.fromkeys(("b", "llm", "machine"), OF_MACHINE),
+    **dict.fromkeys(("freq", "frequency", "every", "period", "granularity", "resolution"), BY_PERIOD),
+    **dict.fromkeys(("daily", "weekly", "monthly"), BY_FIXED_PERIOD),
+    "alpha": LEVEL,
+    **dict.fromkeys(("raters", "annotators", "coders"), OF_RATERS),
+    **dict.fromkeys(("name", "as", "tag"), Way("the file that is written is -o", "-o {}.csv")),
+    "depth": Way("documents at all ranks are looked at, and --n is how many are printed", "--n {}"),
+    **dict.fromkeys(("against", "reference-run"), Way(f"saved numbers are those of --not-worse-than base.csv, {BASE}")),
     "paired": Way(
         "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
         "change compare them"
@@ -182,6 +221,8 @@ NEED_METRIC = (
 SAY_THE_SAME = {
     "--fail-under": ("--baseline", "--max-drop", "--min"),
     "--per-query": ("--worst",),
+    "--by": ("--date", "--time", "--timestamp", "--day"),
+    "-o": ("--name", "--as", "--tag", "--out", "--output"),
     "--metric": ("-m", "--metrics", "--human", "--people", "--a"),
 }
 PICTURE = re.compile(r"\.(png|svg|pdf|jpg)$")  # the end of the name of a file that no command writes

@@ -27,6 +27,10 @@ from frame_metrics.errors import (
 NEEDS_SYSTEM = "rows of several systems need system="  # the part of an error by which a missing system= is recognised
 NO_LABELS = ("query", "doc", "score", "rank", "system")  # columns that are not taken for labels
 ANNOTATORS = ("annotator", "annotator_id", "rater", "judge", "assessor", "coder", "worker", "who")
+ONE_VALUE = "give each query one value"
+SESSIONS = ["session", "session_id", "search_id", "impression", "impression_id", "request_id", "visit_id"]
+TIMES = ["date", "day", "time", "timestamp", "week", "month"]
+NO_DAY = "by='day': there is no such column"
 WHO = "no column says who judged"
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 FROM_LISTS_IN_CSV = re.compile(
@@ -46,10 +50,14 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         except ColumnError as error:
             if WHO in str(error):
                 raise ColumnError(_who_judged(frames)) from None
+            if NO_DAY in str(error) and (way := _of_time(frames)):
+                raise ColumnError(f"{error}{way}") from None
             if texts := _texts_of_lists(frames) if FROM_LISTS_IN_CSV.search(str(error)) else "":
                 raise ColumnError(f"{error}{texts}") from None
             raise
         except BadRowsError as error:
+            if ONE_VALUE in str(error) and (way := _other_query(frames)):
+                raise BadRowsError(f"{error}; {way}") from None
             if NEEDS_SYSTEM in str(error) and len(frames.call.arguments[0]) > 1:
                 told = str(error).replace(NEEDS_SYSTEM, f"pass system={FILE!r} if each file is a system")
                 raise BadValueError(told) from None
@@ -73,6 +81,20 @@ def _column_as_metric(frames: Frames) -> str:
     way = f"The column is named --label {column}, beside a metric, as clicks or ctr@10."
     flags = " ".join(f"--by {one}" for one in [*reading.each(frames.call.roles.get("by")), column])
     return f" For segments of {column} too, pass {flags}. {way}" if "by" in frames.call.roles else f" {way}"
+
+
+def _other_query(frames: Frames) -> str:
+    """Return which columns were taken as the query, and the column that tells searches apart, if one is called so."""
+    taken, free = frames.irm._plan.columns, frames.log.collect_schema().names()
+    likely = [name for name in free if name.lower() in SESSIONS and name not in taken.needed]
+    way = f"pass --query {shlex.quote(likely[0])}" if likely else "name the column of single searches with --query"
+    return f"the query is {listed(taken.query)}, and the same one may be asked again: {way}"
+
+
+def _of_time(frames: Frames) -> str:
+    """Return the column of days that --by may mean; "" if none is called so."""
+    known = [name for name in frames.log.collect_schema().names() if name.lower() in TIMES]
+    return f"; pass --by {shlex.quote(known[0])}" if known else ""
 
 
 def _who_judged(frames: Frames) -> str:

@@ -256,5 +256,6 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
             # These take rows of both kinds: with a column that is called as a query is, rankings are likely meant.
             either = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
             further: list[tuple[str, ...]] = [("query",)] * (either and pair != ("query",))
+            further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
             further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
             raise ColumnError(text + also_missing(further, plan.roles, plan.available))

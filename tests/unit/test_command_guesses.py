@@ -197,6 +197,21 @@ WHOLE = {
     ),
     "confusion both.csv grade machine --no-query": "confusion both.csv --no-query --label grade --predicted machine",
     "next q.txt a.run b.run -n 5": "to-judge q.txt a.run b.run --n 5 --max-grade 3 --system file",
+    "trend log.csv rr --date day --every week": "evaluate log.csv rr --by day",
+    "baseline save log.csv --name prod": "per-query log.csv -o prod.csv ndcg@10",
+    "unjudged a.run --qrels q.txt --k 10": "to-judge a.run --qrels q.txt --max-grade 3",
+    "agreement both.csv --raters grade,machine": (
+        "evaluate both.csv --metric kappa --no-query --label grade --predicted machine"
+    ),
+    "ctr searches.csv": "evaluate searches.csv --metric ctr@10 --label clicked",
+    "audit odd.csv": "audit odd.csv --grade relevance --query qid --score sim",
+    "ab-test searches.csv ctr --arm arm --cluster user": (
+        "ab-test searches.csv success --arm arm --cluster user --label clicked"
+    ),
+    "sample-size runs.csv rr --mde 0.1 --alpha 0.1": "sample-size runs.csv rr --detect 0.1 --ci 0.9 --system run",
+    "evaluate log.csv rr --not-worse-than old.csv --margin 0.9": (
+        "evaluate log.csv rr --not-worse-than base.csv --margin 0.9"
+    ),
     "evluate log.csv rr": "evaluate log.csv rr",
     "odd.csv rr": "evaluate odd.csv rr --query qid --score sim --grade relevance",
 }
@@ -213,6 +228,8 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
     write(judged.with_columns(machine=pl.col("grade")), "both.csv")
     write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
+    searches = {"query": list("abab"), "session": [1, 2, 3, 4], "user": list("uvwx"), "arm": list("ABBA")}
+    write(pl.DataFrame(searches | {"rank": [1, 1, 2, 2], "clicked": [0, 1, 1, 0]}), "searches.csv")
     write_runs()
     main(["per-query", "log.csv", "rr", "-o", "base.csv"])
     capsys.readouterr()
@@ -235,3 +252,24 @@ def test_all_that_is_wrong_is_said_at_once(capsys: pytest.CaptureFixture[str]) -
     assert first.endswith("; the label or grade is missing too; add --grade relevance")
     assert second.startswith("  | both 'score' and 'rank' are columns")
     assert last.endswith("evaluate odd.csv rr --query qid --grade relevance --score score --rank rank")
+
+
+def test_a_unit_that_differs_within_a_query_leads_to_the_column_of_searches(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error says which column was taken as the query, and ends with the command with that of searches."""
+    columns = {"query": list("aabb"), "session": [1, 2, 3, 4], "user": list("uvwx"), "arm": list("AABB")}
+    write(pl.DataFrame(columns | {"rank": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]}), "clicks.csv")
+    call = "ab-test clicks.csv success --arm arm --cluster user --label clicked"
+    told, last = error(capsys, *call.split()).splitlines()
+    assert "the query is 'query', and the same one may be asked again: pass --query session" in told
+    assert last == f"  | frame-metrics {call} --query session"
+    assert main(shlex.split(call) + ["--query", "session"]) == 0
+
+
+def test_a_log_in_the_place_of_saved_numbers_leads_to_two_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first command saves its numbers, and the second is the gate."""
+    write(named(), "log.csv")
+    *_, save, gate = error(
+        capsys, *["check", "log.csv", "rr", "--baseline", "log.csv", "--max-drop", "0.9"]
+    ).splitlines()
+    for line in (save, gate):
+        assert main(shlex.split(line)[2:]) == 0, line
