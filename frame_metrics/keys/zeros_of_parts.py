@@ -14,7 +14,9 @@ from frame_metrics.keys.groups import named_as_text
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.keys.spelling import has_leading_zeros, in_quotes, may_differ_in_zeros, without_zeros
 
-LEAST = 2  # queries of an arm or a segment from which on its ids have lost their zeros; one may be another query
+LEAST_QUERIES = (
+    2  # queries of an arm or a segment from which on its ids have lost their zeros; one may be another query
+)
 
 
 class OfPart(NamedTuple):
@@ -41,7 +43,7 @@ def queries_of_part(index: Index, judged: Array | None) -> OfPart | None:
 
     Where one of several has lost the zeros of its ids, the others have the judged ids, so that no query lacks rows.
     Ids are different ones if one system, or one segment, has both. Systems should have the same queries; arms and
-    segments have their own, so that there all judged ids that begin with 0 must be lost, and at least ``LEAST``.
+    segments have their own, so that there all judged ids that begin with 0 must be lost, and ``LEAST_QUERIES`` or more.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def _lost(
         right = judged[twins.at]
         clear &= np.bincount(twins.form, right) == 1
     lost = has & ~right & clear[twins.form]
-    least = LEAST if independent else 1
+    least = LEAST_QUERIES if independent else 1
     if independent and judged is not None:
         kept = np.bincount(part, index.answered & (twins.keeps & judged)[index.query], len(parts)) > 0
         lost[kept] = False

@@ -84,7 +84,9 @@ class Explaining(PieceWork):
 
     asked: Asked
     queries: Sequence[tuple[Any, ...]]  # each as a value for each query column
-    grades: pl.Series | None = None  # grades of the whole frame that checks need, see ``_ends`` in some_queries.py
+    grades: pl.Series | None = (
+        None  # grades of the whole frame that checks need, see ``_extreme_grades`` in some_queries.py
+    )
 
     def answer(self, source: Source, whole_log: WholeLogFacts, *, ordered: bool) -> Answer:
         log = source.log(whole_log=whole_log)
