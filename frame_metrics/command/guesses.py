@@ -1,4 +1,4 @@
-"""What readers type first, and the command that they mean."""
+"""First guesses of readers, and the command that they mean."""
 
 from __future__ import annotations
 

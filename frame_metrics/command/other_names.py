@@ -25,7 +25,7 @@ OTHER_NAMES = {
 
 
 class Way(NamedTuple):
-    """What leads on from a name that does not exist."""
+    """The way on from a name that does not exist."""
 
     text: str
     # In the place of a flag; {} stands for its value, and None for a way that cannot be typed whole.

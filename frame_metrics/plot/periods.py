@@ -176,7 +176,8 @@ class Axis:
             return 1.0, []
         time = np.array([one.number for one in times if one is not None])
         ends = table.select(ENDS).cast(pl.Float64).to_numpy().T if ENDS[0] in table.columns else None
-        found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time), ends))
+        n = table["n"].to_numpy()
+        found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time), ends, n))
         at = {"break": [found.cut], "outage": [found.cut, found.end - 1]}.get(found.kind, [])
         return found.p, table[WHEN][at].to_list()
 

@@ -20,6 +20,10 @@ MOST_TIMES = 10  # times as many queries are the most that somebody is likely to
 # A column as text, in the words of a kind of frame.
 CODE = dict.fromkeys(("polars.DataFrame", "polars.LazyFrame"), "pl.col({}).cast(str)")
 CODE["pandas.DataFrame"] = "lambda df: df[{}].astype(str)"
+BETWEEN = dict.fromkeys(
+    CODE, ".str.slice(0, {}).is_between(pl.lit({!r}), pl.lit({!r}))"
+)  # that it begins with one of some texts
+BETWEEN["pandas.DataFrame"] = ".str[:{}].between({!r}, {!r})"
 MIN_QUERIES_TO_TEST = 6  # the fewest queries whose test can show a difference
 
 
@@ -27,14 +31,14 @@ class NextStepSentences(SentenceWriter):
     """The sentence about what to do next."""
 
     def next(self, pairs: Sequence[Figures], of_segments: Sequence[Figures]) -> Iterator[Figures]:
-        """Yield the first that applies: what to judge; a break to take apart; more queries; which queries lost most.
+        """Yield the first that applies: what to judge; a change to take apart; more queries; which queries lost most.
 
         Parameters
         ----------
         pairs : the sentences about differences of systems.
         of_segments : those about segments and time.
         """
-        breaks = [one for one in of_segments if one.kind in ("break", "trend or break")]
+        breaks = [one for one in of_segments if one.kind in ("break", "trend or break", "outage")]
         settled = [one for one in pairs if one.is_significant]
         if judged := [*self._judge(pairs[0] if pairs else None)]:
             yield from judged
@@ -99,15 +103,18 @@ class NextStepSentences(SentenceWriter):
         )
 
     def _before_and_after(self, found: Figures) -> Figures:
-        """Return how to take a break apart, as code."""
+        """Return how to take a break, or an outage, apart, as code."""
         time = next(name for name in self.content.by if are_times(self.segments_of_best, name))
         by = [name for name in self.content.by if name != time]
-        text = str(found.of)
-        column = CODE[self.content.basis.kind].format(repr(time))
-        named = by[0] if len(by) == 1 else by or None
-        code = f"irm(arm={column} >= {text!r}, by={named!r}).change({self.content.first!r}, baseline=False)"
-        why = "" if by else ", with by= a column that may explain it"
-        of = f"Take the change at {found.of} apart, before and from then on{why}: {code}"
+        first, *later = str(found.of).split(" to ")
+        arm, named = CODE[self.content.basis.kind].format(repr(time)), by[0] if len(by) == 1 else by or None
+        if found.kind == "outage":
+            arm += BETWEEN[self.content.basis.kind].format(len(first), first, later[0] if later else first)
+            begin = f"Take the change {'from' if later else 'of'} {found.of} apart"
+        else:
+            arm, begin = f"{arm} >= {first!r}", f"Take the change at {first} apart, before and from then on"
+        code = f"irm(arm={arm}, by={named!r}).change({self.content.first!r}, baseline=False)"
+        of = f"{begin}{'' if by else ', with by= a column that may explain it'}: {code}"
         return self._sentence("next", {}, of=of)
 
     def _narrower(self) -> Iterator[Figures]:

@@ -88,12 +88,17 @@ class PeriodSentences(SentenceWriter):
             time,
             weekdays(self._timed[0][0].unit, time),
             between if np.isfinite(between).any() else None,
+            np.array([row["n"] for _, row in self._filled], float),
         )
+
+    @property
+    def _are_days(self) -> bool:
+        return self._periods.weekday is not None
 
     @cached_property
     def looked_for(self) -> list[str]:
-        """What there are periods enough for."""
-        n, days = len(self._filled), bool(self._filled) and self._periods.weekday is not None
+        """The changes that there are periods enough for."""
+        n, days = len(self._filled), bool(self._filled) and self._are_days
         if n < (MIN_DAYS if days else MIN_PERIODS):
             return []
         every = ["a trend", "a break", *["an outage"] * (self._periods.ends is not None)]
@@ -119,6 +124,9 @@ class PeriodSentences(SentenceWriter):
             why = f"days differ by their weekday, and {n} are too few; {MIN_DAYS} are needed"
             yield self._sentence("absent", {}, of=f"No trend is looked for: {why}")
             return
+        if n < MIN_PERIODS_OF_BREAK:
+            few = f"of periods {MIN_PERIODS_OF_BREAK} are needed, and {n} are there"
+            yield self._sentence("absent", {}, of=f"No break or outage is looked for: {few}")
         for row in (one[1] for one in self._every if one not in self._filled):
             few = f"it has {row['n']:,} of the usual {self._usual:,} {self.content.unit}"
             yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
@@ -149,7 +157,7 @@ class PeriodSentences(SentenceWriter):
         }
         several = len(self.looked_for) * times > 1
         tests: dict[str, Any] = {"p_adjusted": found.p * times, "correction": "holm" if several else None}
-        tests["within"] = None if self.part is None else self._of(self.part)
+        tests |= {"within": None if self.part is None else self._of(self.part), "of_days": self._are_days}
         n = sum(row["n"] for row in rows)
         return self._sentence(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
 

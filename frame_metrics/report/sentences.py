@@ -39,6 +39,7 @@ class Figures:
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
     within: str | None = None  # the segment that the whole sentence is about
+    of_days: bool = False  # whether an outage is one of days, beside the same weekdays
     are_periods: bool = False  # whether the system and the baseline are periods
     warned: bool = False  # whether the audit warns of it
     clicks: str | None = None  # what undefined queries have not, "relevant row" or "click"; None where it is not known
@@ -257,11 +258,12 @@ def _break(figures: Figures) -> str:
 
 def _outage(figures: Figures) -> str:
     first, *later = str(figures.of).split(" to ")
-    when = f"From {figures.of}" if later else f"{'On' if len(first) >= len('2026-01-05') else 'In'} {first}"
+    one = f"On {first}" if figures.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
+    when, beside = f"From {figures.of}" if later else one, " on the same weekdays" if figures.of_days else ""
     by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
     values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
     p = p_words(figures.p_adjusted)
-    return f"{when} {figures.metric}{of_system(figures)} was {by} {side} than otherwise: {values} ({p})."
+    return f"{when} {figures.metric}{of_system(figures)} was {by} {side} than otherwise{beside}: {values} ({p})."
 
 
 def _either(figures: Figures) -> str:

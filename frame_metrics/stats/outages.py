@@ -81,10 +81,11 @@ def farthest_by_chance(kinds: bytes, n: int, draws: int, seed: int = 0) -> Array
     return np.sort(np.concatenate(found))
 
 
-def is_far(within: Array, before: float, after: float, ends: Array) -> bool:
+def is_far(within: Array, before: float, after: float, ends: Array, n: Array) -> bool:
     """Return True if the level of an outage is beyond what queries scatter: ``FAR`` half intervals of its mean.
 
-    A period without an interval, such as one whose queries are all 0, has the usual one.
+    The interval of a few queries says little. So a period has at least the usual half interval, times the root of the
+    quotient of numbers of queries; one without an interval has that too.
 
     Parameters
     ----------
@@ -92,11 +93,13 @@ def is_far(within: Array, before: float, after: float, ends: Array) -> bool:
     before, after : the level of other periods, and within the outage.
     ends : the low and the high ends of the intervals of all periods, NaN without one, shape (2, periods); with the
         means as the third.
+    n : the number of queries of each period, shape (periods,).
     """
     low, high, values = ends
     half = high - values if after < before else values - low
     known = np.isfinite(half)
     if not known.any():
         return False
-    half = np.where(known, half, np.median(half[known]))[within]
+    usual = np.median(half[known] * np.sqrt(n[known])) / np.sqrt(n)
+    half = np.where(known, np.fmax(half, usual), usual)[within]
     return bool(abs(after - before) > FAR * np.sqrt((half**2).sum()) / len(within))

@@ -26,6 +26,7 @@ ALPHA = 0.05
 # By how much fitting lowers the correlation of neighbours, in 1 / periods, also of the farthest run; and the most.
 LOWERED, LOWERED_BY_RUN, MOST = 4, 8, 0.9
 SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
+CLEARLY = 10  # by how many times the scatter of a period an outage of few of many periods leaves less than a break
 
 
 @dataclass(frozen=True)
@@ -51,22 +52,24 @@ class Periods:
     weekday : the number of each day's weekday, whose mean is taken out; None for periods that are no days.
     ends : the low and the high end of the interval of each mean, NaN without one, shape (2, periods); None: no outage
         is looked for.
+    n : the number of queries of each period, shape (periods,); None: equal numbers.
     """
 
     values: Array
     time: Array
     weekday: Array | None
     ends: Array | None = None
+    n: Array | None = None
 
     @cached_property
     def kinds(self) -> Array:
-        """Whether a period is of each weekday; all are of one kind if they are no days, shape (kinds, periods)."""
+        """True for the periods of each weekday; all are of one kind if they are no days, shape (kinds, periods)."""
         kinds = np.zeros(len(self.time)) if self.weekday is None else self.weekday
         return np.asarray(kinds == np.unique(kinds)[:, None])
 
     @cached_property
     def runs(self) -> Runs:
-        """What may be an outage."""
+        """The runs that may be an outage."""
         return Runs(self.kinds)
 
     def adjusted(self, values: Array) -> Array:
@@ -188,7 +191,8 @@ def course(periods: Periods, seed: int = 0) -> Course:
     significant = [name for name, p in sure.items() if p < ALPHA]
     if not significant:
         return Course("together", 1.0, 0, np.nan, np.nan)
-    if len(significant) > 1 and left.get("outage", 0) > SAME_FIT * left[lasting]:
+    most = max(SAME_FIT, 1 / (1 + CLEARLY / periods.free)) * left[lasting]
+    if len(significant) > 1 and left.get("outage", 0) > most:
         significant = [name for name in significant if name != "outage"]
     better = min(significant, key=left.__getitem__)
     p = min(sure[name] for name in significant)
@@ -209,7 +213,8 @@ def _outage(periods: Periods, interval_ends: Array) -> tuple[tuple[int, int], Ar
     at = int(np.abs(products).argmax())
     begin, end = (int(some[at]) for some in periods.runs.ends)
     within = np.arange(begin, end)
-    if not is_far(within, *_levels(periods, begin, end), np.vstack([interval_ends, periods.values])):
+    n = np.ones(len(periods.values)) if periods.n is None else periods.n
+    if not is_far(within, *_levels(periods, begin, end), np.vstack([interval_ends, periods.values]), n):
         return (begin, end), periods.residuals
     step = periods.adjusted(np.isin(np.arange(len(periods.values)), within))
     return (begin, end), periods.residuals - products[at] / periods.runs.lengths[at] * step
@@ -269,10 +274,15 @@ def _ends_of_line(periods: Periods) -> tuple[float, float]:
 
 
 def _levels(periods: Periods, begin: int, end: int) -> tuple[float, float]:
-    """Return the levels outside some periods and within them, of an average weekday."""
+    """Return the means of the periods outside some and within them, over the same weekdays with the same weights.
+
+    Their difference is the step that is fitted beside the means of weekdays, and each is a mean of values.
+    """
     at = np.arange(len(periods.values))
-    within = ((at >= begin) & (at < end)).astype(float)
-    values = periods.adjusted(within)
-    step = float(values @ periods.residuals) / float(values @ values)
-    outside = float(periods.values.mean() - step * within.mean())
-    return outside, outside + step
+    within = (at >= begin) & (at < end)
+    counts = np.array([(periods.kinds & side).sum(axis=1) for side in (~within, within)])
+    some = (counts > 0).all(axis=0)
+    sums = np.array([periods.kinds[some] @ (periods.values * side) for side in (~within, within)])
+    weight = counts[:, some].prod(axis=0) / counts[:, some].sum(axis=0)
+    outside, inside = (sums / counts[:, some] @ weight / weight.sum()).tolist()
+    return outside, inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -185,7 +186,8 @@ def test_an_outage_is_said_from_when_to_when() -> None:
     log = log_of(0.5 + rng.normal(0, 0.01, 30) - 0.2 * inside).with_columns(pl.col("rr") + scatter)
     (said,) = told(log)
     assert re.fullmatch(
-        r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than otherwise: 0\.\d+ against 0\.\d+ \(p = 0\.001\)\.",
+        r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than otherwise on the same weekdays: 0\.\d+ against "
+        r"0\.\d+ \(p = 0\.001\)\.",
         said,
     )
     high = log_of(0.5 + rng.normal(0, 0.01, 30) + 0.2 * (np.arange(30) == 16))
@@ -195,6 +197,39 @@ def test_an_outage_is_said_from_when_to_when() -> None:
     week = log_of(0.5 + rng.normal(0, 0.01, 30) - 0.2 * (np.arange(30) == 16), step=7)
     (weekly,) = told(week.with_columns(pl.col("rr") + scatter, pl.col("day").dt.strftime("%G-W%V")))
     assert weekly.startswith("In 2026-W39 rr was 0.1")
+    (weekly,) = told(week.with_columns(pl.col("rr") + scatter))
+    assert weekly.startswith("In the period from 2026-09-21 rr was 0.1")
+
+
+def test_levels_of_days_are_means_over_the_same_weekdays() -> None:
+    """Working days of .9 beside weekends of .2 do not make the level of three working days of .04 negative."""
+    weekday = np.where(np.arange(56) % 7 < 5, 0.9, 0.2)
+    values = np.where(np.isin(np.arange(56), [21, 22, 23]), 0.04, weekday + 0.02 * (np.arange(56) * 7 % 5 - 2))
+    found = course(periods(values, days=True, ends=np.stack([values, values])))
+    assert (found.kind, found.cut, found.end) == ("outage", 21, 24)
+    assert np.allclose([found.after, found.before], [0.04, 0.9])
+
+
+def test_days_of_few_queries_are_no_outage() -> None:
+    """The interval of a few queries that happen to agree is narrow."""
+    rng = np.random.default_rng(1)
+    n = np.where(np.arange(42) % 7 < 5, 40.0, 2.0)
+    values = 0.5 + rng.normal(0, 0.2, 42) / np.sqrt(n)
+    values[12] = 0.05
+    half = 0.4 / np.sqrt(n)
+    half[12] = 0.001
+    ends = np.stack([values - half, values + half])
+    assert course(replace(periods(values, days=True, ends=ends), n=n)).kind == "none"
+    assert course(periods(values, days=True, ends=ends)).kind == "outage"
+
+
+@pytest.mark.parametrize("begin", [6, 356])
+def test_a_few_days_near_an_end_of_a_year_are_an_outage(begin: int) -> None:
+    """They explain less of the scatter of 365 days than they would of 28."""
+    values = 0.5 + np.random.default_rng(2).normal(0, 0.03, 365)
+    values[begin : begin + 3] -= 0.2
+    found = course(periods(values, days=True, ends=np.stack([values, values])))
+    assert (found.kind, found.cut, found.end) == ("outage", begin, begin + 3)
 
 
 def test_a_steady_fall_over_weeks_is_told() -> None:
