@@ -1,4 +1,4 @@
-"""First guesses of readers, and the command that they mean."""
+"""The commands that are meant by what readers type first."""
 
 from __future__ import annotations
 
@@ -150,6 +150,8 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
 def _joined(command: str, arguments: list[str], tail: str) -> str:
     """Return a whole command, with what it needs beside the arguments; "" if it has not one of their options."""
     if not all(_is_known(one.partition("=")[0], command) for one in arguments):
+        return ""
+    if command in NEED_METRIC and not any(one == "-" or os.path.exists(one) for one in arguments):  # nothing to read
         return ""
     if command in NEED_METRIC and not any(one in ("-m", "--metric") or _is_named_metric(one) for one in arguments):
         arguments.append("ndcg@10")

@@ -52,6 +52,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise ColumnError(_who_judged(frames)) from None
             if NO_DAY in str(error) and (way := _of_time(frames)):
                 raise ColumnError(f"{error}{way}") from None
+            if frames.call.judgments_alone:  # whose documents stand in the place of a log, with a score
+                raise ColumnError(str(error).replace(", 'score'", "")) from None
             if texts := _texts_of_lists(frames) if FROM_LISTS_IN_CSV.search(str(error)) else "":
                 raise ColumnError(f"{error}{texts}") from None
             raise

@@ -36,6 +36,7 @@ GUESSED = {
     "evaluate log.csv rr --fail-under nan": "'nan' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
     "evaluate log.csv rr --fail-under 0.3 --fail-under 0.4": "name the metric, as ndcg@10=0.3",
     "evaluate log.csv rr --by device day": "lists them. For segments of day too, pass --by device --by day. The column",
+    "agreement log.csv --annotator device --grade grade": "name its column with --doc, one of 'query'\n",
     "log.csv rr --ci 95": "--ci 95 is not a level",
     "log.csv nosuchmetric": "there is no metric 'nosuchmetric'; frame-metrics metrics lists them",
     "labels.csv roc_auc": "the score is missing; name its column with --score",
