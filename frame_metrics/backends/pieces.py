@@ -101,6 +101,7 @@ class Stream(Pieces):
 
     def gathered(self, gathering: Gathering) -> pl.DataFrame:
         together = gathering.reduce
+        # In order if queries are adjacent; else all over again, in buckets.
         for way in (self._ordered_pieces, self._in_buckets):
             done = [pl.DataFrame(schema=gathering.schema)]
             with suppress(QueryNotAdjacent), progress(self.backend.known_rows, " rows") as tick:

@@ -70,7 +70,7 @@ class PolarsFrame(Backend):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return frame_of({name: self.frame.get_column(name) for name in columns})  # of them together it takes longer
+        return frame_of({name: self.frame.get_column(name) for name in columns})  # one by one: select() takes longer
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}
@@ -200,6 +200,7 @@ class LazyPolars(Streamed, PolarsFrame):
                         return super(LazyPolars, self).answer(request)
                 return PolarsFrame(self.read(columns) if self._made else table).answer(request)
 
+        # ``run`` reads the frame itself then: map_batches only needs something to call it once.
         return (pl.LazyFrame({"": [0]}) if streamed or self._made else plan).map_batches(
             run,
             predicate_pushdown=False,
@@ -246,9 +247,8 @@ def _cut_files_named(plan: pl.LazyFrame) -> Iterator[None]:
 def _cut_short(plan: pl.LazyFrame) -> str | None:
     """Return the name of a Parquet file of a plan that has no end, which polars does not name."""
     candidates = (found.decode() for found in re.findall(rb"[\x20-\x7e]+\.(?:parquet|pq)", plan.serialize()))
-    for name in (
-        one for found in candidates for one in (found, found[1:]) if os.path.isfile(one)
-    ):  # or behind its length
+    # The name may have its length, a byte, in front of it.
+    for name in (one for found in candidates for one in (found, found[1:]) if os.path.isfile(one)):
         with open(name, "rb") as file:
             file.seek(-min(len(ENDS[0]), os.path.getsize(name)), os.SEEK_END)
             if file.read() not in ENDS:

@@ -47,7 +47,8 @@ from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_colu
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column
 
-EXTREME_WEIGHT = 1e100  # weights from 1 / FAR to FAR can be summed and multiplied without reaching infinity or 0
+# Weights from 1 / EXTREME_WEIGHT to EXTREME_WEIGHT can be summed and multiplied without reaching infinity or 0.
+EXTREME_WEIGHT = 1e100
 UNNAMED = pl.Series([])  # stands for the classes where their names are not needed
 MOST_UNLISTED = 1_000_000_000  # documents that the log does not list, above all those that n_relevant= only counts
 

@@ -114,9 +114,9 @@ def build_grid(
     system, by, query = columns.internal_by_role
     count = len(rankings.first_row)
     if judgments is None and not system and not by:
-        none, numbers = np.zeros(count, np.int64), np.arange(count)
-        only = none[:1]  # a row of the only system, and of the only segment
-        return Grid(rankings, none, none, numbers, numbers, only, only, rankings.first_row, None)
+        zeros, numbers = np.zeros(count, np.int64), np.arange(count)
+        zero = zeros[:1]  # a row of the only system, and of the only segment
+        return Grid(rankings, zeros, zeros, numbers, numbers, zero, zero, rankings.first_row, None)
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judgments)
@@ -200,16 +200,16 @@ def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
     code, at = codes(_with_judged(names, judgments), query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
-    none, numbers = np.zeros(len(at), np.int64), np.arange(len(at))
-    only = none[:1]  # a row of the only system, and of the only segment
+    zeros, numbers = np.zeros(len(at), np.int64), np.arange(len(at))
+    zero = zeros[:1]  # a row of the only system, and of the only segment
     pool = _pool_of(numbers, judgments, code[len(names) :])
-    return Grid(_grown(rankings, len(at) - len(names)), none, none, numbers, numbers, only, only, row, pool)
+    return Grid(_grown(rankings, len(at) - len(names)), zeros, zeros, numbers, numbers, zero, zero, row, pool)
 
 
 def _grown(rankings: RankingRows, n: int) -> RankingRows:
     """Append ``n`` rankings without rows."""
-    none = np.zeros(n, np.int64)
-    return replace(rankings, starts=np.append(rankings.starts, none), lengths=np.append(rankings.lengths, none))
+    zeros = np.zeros(n, np.int64)
+    return replace(rankings, starts=np.append(rankings.starts, zeros), lengths=np.append(rankings.lengths, zeros))
 
 
 def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools:

@@ -127,7 +127,7 @@ class Log(Facts, CachesByKey):
         left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
         if left_out and pool is not None:
             lacking &= pool.lengths > 0  # a query without judgments is not evaluated, and needs no value
-            # but metrics of lists count its lists: with the weight 0
+            # Its lists are still counted by metrics of lists, so it gets the weight 0.
             used = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
         if lacking.any():
             n = len(np.unique(self.grid.segment_query[lacking]))
@@ -302,7 +302,7 @@ class Log(Facts, CachesByKey):
 class WholeLogFacts:
     """Facts about the whole log, where a piece of it is worked on: some queries with all their rows."""
 
-    systems: int | None  # number of all systems; None if unknown, if none is named, or if each system is a column
+    systems: int | None  # number of all systems; None if unknown, or if none is named
     other_systems: bool = False  # whether other pieces may have others; one system without rows stands for them here
 
 

@@ -66,7 +66,7 @@ def read_log(
         results,
         columns,
         judged_elsewhere=judgments is not None,
-        scores_later=not drops_duplicates,  # after rows were dropped, errors could not name them
+        scores_later=not drops_duplicates,  # not if rows are dropped first: errors could not name them
         positive=conventions.positive,
         scale=conventions.scale,
     )
@@ -199,7 +199,7 @@ def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array
 def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid, *, every: bool) -> Array | None:
     """Mark the rankings whose query is judged even without a judged document, see ``Log.relevance_known``.
 
-    It is enough that the rows of one system say so; with ``every`` all are.
+    It is enough that the rows of one system say so; with ``every`` all rankings are marked.
     """
     if every:
         return np.ones(len(grid.segment_query), bool)

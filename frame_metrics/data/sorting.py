@@ -85,7 +85,7 @@ class Sorter:
             return view
         # From here on some ties matter: number them, and sort the rows of those alone by the keys of the tie rule.
         tie = np.concatenate([[0], np.cumsum(~tied)])
-        view = replace(view, tied=bool(judgments_differ.any()), extras_differ=bool(extras_differ.any()))
+        view = replace(view, judgments_differ=bool(judgments_differ.any()), extras_differ=bool(extras_differ.any()))
         if self.conventions.ties == "expected":
             return replace(view, tie=tie)
         judgments_differ |= extras_differ
@@ -157,7 +157,7 @@ class SortedView:
     order: Array | None  # positions of the rows in rank order; None if they already are in rank order
     places: slice | Array  # places of the rows among those of all rankings, see ``RankingRows``
     score: Array | None  # the sort key: the score, or minus the rank; None if there is neither
-    tied: bool = False  # whether tied rows have different judgments
+    judgments_differ: bool = False  # whether tied rows have different judgments
     # whether tied rows differ in a column that only some metrics read (extra columns, ratio ...)
     extras_differ: bool = False
     tie: Array | None = None  # with ties="expected" and such tied rows: the number of each row's tie, in rank order

@@ -131,6 +131,7 @@ def unfold(
     # Put the tables together, and note the row of the frame that each row comes from.
     table = tables[0]
     if len(tables) > 1:
+        # By system, then by row of the frame.
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
         sort_keys = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
         table = pl.concat(tables, how="diagonal").with_columns(sort_keys)
@@ -151,7 +152,7 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     """
     frame = _as_lists(frame, columns.shape.list_columns)
     judgments = [name for name in (columns.label, columns.grade) if name in columns.shape.list_columns]
-    # A query without results is judged if its row has lists of judgments, unless only these are null.
+    # A query without results is judged if its lists of judgments are no nulls, or if all lists of the row are null.
     null = frame.select(pl.col(name).is_null() for name in columns.shape.list_columns)
     known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
     frame, length = _length(frame, columns.shape.list_columns, judgments)

@@ -49,8 +49,8 @@ class Cells:
         order : the sort rank of each cell's value by key column, as from ``sort_ranks``.
         """
         if not keys:  # one group of all
-            none = np.zeros(len(self.n), np.int64)
-            return CellGroups(self, keys, np.zeros(1, np.int64), none, np.array([int(self.n.sum())]))
+            zeros = np.zeros(len(self.n), np.int64)
+            return CellGroups(self, keys, np.zeros(1, np.int64), zeros, np.array([int(self.n.sum())]))
         some = np.arange(len(self.n))
         if self.segment_known is not None and set(keys) & set(self.unknown_keys):
             some = np.flatnonzero(self.segment_known)

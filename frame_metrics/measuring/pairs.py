@@ -106,7 +106,7 @@ class Pairing:
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
     saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
     n_only_in_baseline: Array | None = None  # of each segment: the number of queries that only the saved one has
-    people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
+    people: ByPeople | None = None  # with proxy=: the values by people; ``all_values`` are those by the machine
 
     @property
     def n_queries(self) -> int:

@@ -90,7 +90,8 @@ def measure_in_pieces(work: Measuring, source: InPieces) -> Values:
 def _check_parts(index: Index, table: pl.DataFrame, work: Measuring, source: InPieces) -> None:
     """Raise for queries that one system, arm or segment writes with other leading zeros, see ``check_zeros_of_parts``.
 
-    Sums have no single queries: where some may be written otherwise, the frame is read again for these alone.
+    Sums have no single queries: where some may be written otherwise than in separate judgments, the frame is read again
+    for its queries alone. Sums without separate judgments are not checked.
     """
     columns, beside = work.columns, work.judgments is not None
     if not (columns.system or columns.by) or (beside and not table[ZEROS].list.len().sum()):

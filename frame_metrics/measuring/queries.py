@@ -175,9 +175,8 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
             listed[int(block.ranking_numbers[0])] = results_of(block, whole, deep)
-        evaluated[block.rankings] = block.evaluated(
-            whole
-        )  # a judgment that condensed rankings leave out counts here too
+        # A judgment that condensed rankings leave out counts here too.
+        evaluated[block.rankings] = block.evaluated(whole)
         unanswered[block.rankings] &= whole.evaluated
         into, at = values, block.rankings
         if sums:
@@ -263,9 +262,9 @@ def _fill(values: Values, wanted: Sequence[int], whole: FullRanking, block: Bloc
             expected = run = metric.weighted(whole)
             values.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
         # Tied rows with equal judgments may differ in columns that a metric reads; pools count judgments only.
-        values.value[i, at] = metric.compute(expected if block.view.tied or metric.columns else run)
+        values.value[i, at] = metric.compute(expected if block.view.judgments_differ or metric.columns else run)
         if i in values.counts:
-            values.counts[i][:, at] = metric.pools(expected if block.view.tied else run)
+            values.counts[i][:, at] = metric.pools(expected if block.view.judgments_differ else run)
         if i in values.n_rows:
             values.n_rows[i][at] = run.n_rows
 
@@ -284,13 +283,13 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     ties, rows = log.conventions.ties, block.view
     weighed = log.conventions.propensity is not None
     if _orders(metric, log) or not (
-        rows.tied or (rows.extras_differ and (metric.columns or weighed or metric.of_subtopics))
+        rows.judgments_differ or (rows.extras_differ and (metric.columns or weighed or metric.of_subtopics))
     ):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
     reads = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
     reads = "subtopics" if metric.of_subtopics else reads if metric.judges else "popularities, or groups"
-    read = "judgments" if rows.tied else reads
+    read = "judgments" if rows.judgments_differ else reads
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "

@@ -85,7 +85,7 @@ class EvaluateOptions(IntervalOptions):
             check_choice("method", self.method, get_args(IntervalMethod))
 
     @property
-    def lists_averages(self) -> bool:
+    def averages_given_as_list(self) -> bool:
         """True if averages were given as a list, even a list of one."""
         return isinstance(self.average, list | tuple)
 
@@ -214,6 +214,7 @@ def _within(
     if values.list_results is not None:
         place, lists = _order_of_metrics(values, metric_of_tally)
         found = values.list_results.within(values, lists, segments.group_of_cell[values.index.cell], count)
+        # Lists have no weights: their effective number is n.
         counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
     value, n, undefined, effective = counted
     table = {"value": value, "n": n, "n_undefined": undefined}
@@ -241,9 +242,9 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: ResultGroups, wide:
     m, count = table["value"].shape
     # Wide: a row for each group, and for each average if several were asked. Else a row for each group and metric.
     if wide is not None:
-        lines = list(dict.fromkeys(each.averages)) if options.lists_averages else each.averages[:1]
+        lines = list(dict.fromkeys(each.averages)) if options.averages_given_as_list else each.averages[:1]
         group = np.repeat(np.arange(count), len(lines))
-        columns = _side_by_side(each, table, lines, several=options.lists_averages)
+        columns = _side_by_side(each, table, lines, several=options.averages_given_as_list)
         columns["n"] = integer_column(groups.in_result_order(each.evaluated)[group])
         if wide.counts_unanswered:
             columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])

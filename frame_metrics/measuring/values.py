@@ -123,7 +123,7 @@ def as_saved(values: Values) -> Values:
 def without_values_at(all_values: Values, without_value: Array) -> Values:
     """Take away the values of rankings, as if they had none; ``without_value``: marks of these, (rankings,)."""
     values = np.where(without_value, np.nan, all_values.value)
-    every = np.ones(len(without_value), bool)  # rankings without a value are no longer left out as unevaluated
+    every = np.ones(len(without_value), bool)  # ``without_value`` says which ones have no value
     none = (
         np.broadcast_to(without_value, values.shape)
         if all_values.without_value is None

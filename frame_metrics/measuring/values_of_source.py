@@ -75,7 +75,8 @@ def values_of_source(
 def _take_less_room(log: Log, n_metrics: int) -> bool:
     """Return True if values of each ranking take much room, and sums of each cell and block less.
 
-    Values that fit are summed once, which is faster than block by block.
+    Values that fit are summed once, which is faster than block by block. The log has rows / BLOCK blocks, with up to
+    ``cells`` sums each, of MIN_TO_SUM numbers.
     """
     rankings, cells = len(log.grid.segment_query), len(log.index.systems) * len(log.index.segments)
     return rankings * n_metrics > SMALL_TABLE and rankings * BLOCK > MIN_TO_SUM * cells * len(log.table)

@@ -32,7 +32,7 @@ class Call:
     columns: Columns  # of the frame
     judgment_columns: Columns | None  # of the separate judgments; None without them
     conventions: Conventions
-    judgments_backend: Backend | None  # of the separate judgments; it reads columns of tuples as such
+    judgments_backend: Backend | None  # of the separate judgments; it reads columns of tuples as lists
     unfolds: bool  # whether a row is not a single result, or a row of the judgments not a single judgment
     proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
 
@@ -172,7 +172,7 @@ def _of_proxy(plan: Plan, needs: Needs, columns: Columns) -> Call:
 
 
 def _with_tuples(plan: Plan, columns: Columns, judgment_columns: Columns, backend: Backend) -> Backend:
-    """Return the backend of the judgments, which reads columns of tuples as such where ids are lists of ids."""
+    """Return the backend of the judgments, which reads columns of tuples as lists where ids are lists of ids."""
     named = [
         one
         for one in (judgment_columns.doc, judgment_columns.label, judgment_columns.grade)

@@ -57,7 +57,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
     each = [Needs(query=plan.has_separate_judgments, judgments_optional=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.form_for_classes
-        _check_sets(name, plan)
+        _check_ambiguous_name(name, plan)
         if metric.input is TwoRankings:
             raise NotComputableError(f"{name} compares two rankings, without judgments; use similarity({name!r})")
         if metric.input is Lists:
@@ -72,7 +72,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
         else:
             cutoff = metric.input is FullConfusion
             retrieved = cutoff and (plan.has_separate_judgments or bool(plan.columns.query))
-            each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
+            each.append(decision_of(plan, name, retrieved=retrieved, offers_query=cutoff))
     # By id: many metrics have the same object, which is added once.
     return reduce(or_, {id(needs): needs for needs in each if needs is not NO_NEEDS}.values())
 
@@ -93,7 +93,7 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
         raise ColumnError(f"{what} {metric.pooled}")
 
 
-def _check_sets(name: str, plan: Plan) -> None:
+def _check_ambiguous_name(name: str, plan: Plan) -> None:
     """Raise for a name that means another metric here: with ``catalogue=``, or for queries with several labels."""
     # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
     has_catalogue = plan.roles.get("catalogue") is not None
@@ -131,7 +131,7 @@ def _needs_of_scores_or_extras(name: str, metric: Metric, plan: Plan) -> Needs:
     return Needs(score="score" in metric.reads, extra=metric.columns)
 
 
-def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False) -> Needs:
+def decision_of(plan: Plan, name: str, *, retrieved: bool, offers_query: bool = False) -> Needs:
     """Return the needs of the 2x2 table without a cutoff: of a threshold, else a prediction, else the retrieved set.
 
     Parameters
@@ -139,7 +139,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
     plan : the plan.
     name : the metric or verb, for the error.
     retrieved : whether there is a retrieved set.
-    cutoff : whether the error offers a query as a way out.
+    offers_query : whether the error offers a query as a way out.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
         ways.append("make a column of the class with the greatest score, and name it with predicted=")
     else:
         ways.append("set threshold= before, as search(threshold=0.5), to decide by the score")
-    ranked = "; of a ranking, name query=" * cutoff
+    ranked = "; of a ranking, name query=" * offers_query
     raise ColumnError(f"{name} needs a decision for each row: {', or '.join(ways)}{ranked}")
 
 
@@ -253,7 +253,7 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
                 text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
             if "; name its column with" not in text:
                 raise ColumnError(text)
-            # These take rows of both kinds: with a column that is called as a query is, rankings are likely meant.
+            # These take rows of both kinds: with a usual name of queries, rankings are likely meant.
             either = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
             further: list[tuple[str, ...]] = [("query",)] * (either and pair != ("query",))
             further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))

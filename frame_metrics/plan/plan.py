@@ -29,7 +29,7 @@ class Plan(CachesByKey):
 
     given: Given
     columns: Columns  # of every role, whatever a call needs
-    backend: Backend  # of the frame; it reads columns of lists as such
+    backend: Backend  # of the frame; it reads columns of tuples as lists
     available: list[Any]  # the names of the frame's columns
     proxy: Plan | None  # the plan of the same frame with the judgments of a machine (``proxy=``)
 
@@ -101,9 +101,9 @@ def plan_of(given: Given) -> Plan:
     names = None if given.judgments_backend is None else given.judgments_backend.names()
     columns = resolve(given.roles, available, judgments=names, glance=glance_at(backend))
     nested = [one for one in (*columns.shape.list_columns, columns.relevant) if one]
-    lists = [one for one in nested if backend.container(one) not in ("", "list")]
-    if lists or columns.relevant:
-        backend = backend.with_lists([*lists, *filter(None, [columns.relevant])])
+    tuples_or_sets = [one for one in nested if backend.container(one) not in ("", "list")]
+    if tuples_or_sets or columns.relevant:
+        backend = backend.with_lists([*tuples_or_sets, *filter(None, [columns.relevant])])
     if ROW in columns.shape.made and not backend.numbered:
         raise ColumnError(f"the rows of a {class_name(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None

@@ -8,7 +8,7 @@ from typing import Any
 from frame_metrics.plan.verb import ROLE_NAMES, Refused, RoleRules, RowKind
 from frame_metrics.roles.resolve import WITH_VALUE
 
-# Roles in groups; those named FOR_... are all that a verb can read of such rows.
+# Roles in groups; those named FOR_... are what most verbs can read of such rows.
 KEYS, WEIGHT_AND_CLUSTER = "query system arm by", "weight cluster"
 ORDER_ROLES = "doc score rank ties duplicates"
 JUDGED = "label grade relevant rel scale positive n_relevant unjudged unjudged_queries"

@@ -160,6 +160,7 @@ def check_roles(plan: Plan, verb: Verb) -> None:
     """Raise for a role that a verb refuses; no value is read."""
     if (kind := verb.kinds.get(kind_of_rows(plan))) is not None:
         columns = plan.columns
+        # The arm is the first column of ``by``, and no segment here.
         kind.refuse(vars(columns) | ({"by": columns.segments} if "arm" in kind.reads else {}), plan.roles)
 
 

@@ -156,7 +156,7 @@ ROLES: dict[str, Role] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """The form of a frame's rows: columns that are lists, one for each system, not yet made, or elsewhere."""
+    """Which columns are lists, which are systems, which are made later, and which only the judgments have."""
 
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
     stacked_column: str = ""  # the name of the one column that these become
@@ -167,7 +167,7 @@ class Shape:
         str, ...
     ] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
     likely_system: str = ""  # if system= is not given: a column without a role whose name is usual for systems
-    likely_query: str = ""  # if query= is not given: a column without a role that is plainly called as a query is
+    likely_query: str = ""  # if query= is not given: a column without a role that has a usual name of queries
     needs_documents: bool = False
 
 
@@ -206,7 +206,7 @@ class Columns:
         return cls(**parts, by_role=single, shape=Shape(**shape))
 
     def changed(self, **parts: Any) -> Columns:
-        """Return these columns with some replaced; keywords are as in ``describes``."""
+        """Return these columns with some replaced; keywords are as in ``of``."""
         if parts.items() <= (vars(self) | vars(self.shape)).items():  # nothing changes
             return self
         fixed = {name: getattr(self, name) for name in SEVERAL}
@@ -293,8 +293,8 @@ SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("by_r
 # Roles of one column: those that callers name, and seven that they do not.
 SINGLE = (
     *(role for role in ROLES if role not in SEVERAL),
-    "unnamed_system",  # a column called as one of systems is, which an audit reads
-    "unnamed_query",  # a column called as a query is, in rows without a query, which an audit reads
+    "unnamed_system",  # a column with a usual name of systems, which an audit reads
+    "unnamed_query",  # one with a usual name of queries, in rows without a query, which an audit reads
     "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
     "marked",  # the same column in an audit, which only counts these documents
     "k",  # the cutoff of ``metric``, which its name has too

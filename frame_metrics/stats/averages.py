@@ -29,12 +29,12 @@ class Tally:
     average: str  # its name, as in the column "average" of a result
     columns: tuple[Array, ...]  # the columns to sum, shape (queries,) each
     finish: Callable[[Array], Array]  # from the sums, shape (columns, groups), to values, shape (groups,)
-    defined: Array  # whether each query counts, shape (queries,)
+    counted: Array  # whether each query counts, shape (queries,)
     undefined: Array  # whether the metric is undefined for each query, shape (queries,)
     quantile: float | None = None  # its level, if it is one: the column is sorted and not summed
     # For a mean: the least and the greatest value of each query (equal, unless the query stands for several), NaN where
     # undefined, shape (queries,) each. The mean is clipped to them.
-    ends: tuple[Array, Array] | None = None
+    least_and_most: tuple[Array, Array] | None = None
     # If the columns are sums of several queries: what each lost when it was rounded, shape (queries,) each.
     remainders: tuple[Array, ...] = ()
     # For intervals: the value of each query, NaN where it does not count, shape (queries,); between which ends values
@@ -110,7 +110,7 @@ def tally(
     average: str,
     weight: Array | None,
     all_and_none: tuple[Array, Array],
-    ends: tuple[float, float],
+    value_range: tuple[float, float],
     squared: Array | None = None,
 ) -> Tally:
     """Return the tally of an average over queries.
@@ -123,34 +123,42 @@ def tally(
     weight : the weight of each query, for "rows" its number of rows, shape (queries,); None: 1.
     all_and_none : an array of True, and one of False, shape (queries,). Metrics that are defined for all queries share
         them, so that they are summed only once.
-    ends : the least and the greatest value that the metric may have.
+    value_range : the least and the greatest value that the metric may have.
     squared : the squares of weights, shape (queries,), which metrics may share; None: they are computed.
     """
-    defined, values = all_and_none[0], filled
+    counted, values = all_and_none[0], filled
     if undefined is None:
         undefined = all_and_none[1]
     else:
-        defined = ~np.isnan(filled)
-        values = np.where(defined, filled, 0)
+        counted = ~np.isnan(filled)
+        values = np.where(counted, filled, 0)
     level = quantile_level(average)
     if average == "sum" or level is not None:
-        return Tally(average, (values,), total, defined, undefined, level, each=filled, value_range=ends)
+        return Tally(average, (values,), total, counted, undefined, level, each=filled, value_range=value_range)
     each = filled
     if average == "gmean":
         each = np.maximum(filled, FLOOR)
-        values = np.log(np.maximum(values, FLOOR)) * defined
+        values = np.log(np.maximum(values, FLOOR)) * counted
     plain = weight is None or average == "macro"
     used_weight = None if plain else weight
-    columns: tuple[Array, ...] = (values, defined)
+    columns: tuple[Array, ...] = (values, counted)
     if (
         used_weight is not None
     ):  # the squares are for Kish's number; if all queries count, metrics share the arrays of weights
-        all_defined = defined is all_and_none[0] and squared is not None
-        share = used_weight if all_defined else defined * used_weight
-        columns = values * used_weight, share, squared if all_defined and squared is not None else share * used_weight
+        all_count = counted is all_and_none[0] and squared is not None
+        share = used_weight if all_count else counted * used_weight
+        columns = values * used_weight, share, squared if all_count and squared is not None else share * used_weight
     finish = geometric if average == "gmean" else quotient
     return Tally(
-        average, columns, finish, defined, undefined, ends=(each, each), each=each, value_range=ends, weight=used_weight
+        average,
+        columns,
+        finish,
+        counted,
+        undefined,
+        least_and_most=(each, each),
+        each=each,
+        value_range=value_range,
+        weight=used_weight,
     )
 
 
@@ -208,10 +216,10 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
     each = by_tally(sums, edges)
     for i, one_tally in enumerate(tallies):
         if one_tally.quantile is not None:
-            each[i] = quantile_within(one_tally.columns[0], one_tally.defined, group, n, one_tally.quantile)[None]
+            each[i] = quantile_within(one_tally.columns[0], one_tally.counted, group, n, one_tally.quantile)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.array([one_tally.finish(rows) for one_tally, rows in zip(tallies, each, strict=True)])
-    means = [i for i, one_tally in enumerate(tallies) if one_tally.ends is not None]
+    means = [i for i, one_tally in enumerate(tallies) if one_tally.least_and_most is not None]
     at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
     value[at] = np.minimum(np.maximum(value[at], least), most)  # sums are rounded: see ``within_values``
     nothing = n_counted == 0
@@ -243,7 +251,7 @@ def tallies_of_sums(tallies: list[Tally], partial_sums: Array) -> list[Tally]:
     What only intervals read is left out.
     """
     columns, edges = to_sum(tallies)
-    means = sum(one.ends is not None for one in tallies)
+    means = sum(one.least_and_most is not None for one in tallies)
     sizes = [len(tallies), len(tallies), len(columns), means, means]
     n_counted, undefined, sums, least, most, remainders = np.split(partial_sums, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
@@ -254,9 +262,9 @@ def tallies_of_sums(tallies: list[Tally], partial_sums: Array) -> list[Tally]:
             one,
             columns=tuple(rows),
             remainders=tuple(lost),
-            defined=n,
+            counted=n,
             undefined=lacking,
-            ends=one.ends and next(ends),
+            least_and_most=one.least_and_most and next(ends),
             each=none,
             weight=None if one.weight is None else none,
         )
@@ -275,15 +283,15 @@ def _summed_within(
     tallies, shape (columns, n); the least and the greatest values of each mean; and with ``remainders`` what rounding
     lost of each sum, shape (columns, n).
     """
-    counted = [*(one_tally.defined for one_tally in tallies), *(one_tally.undefined for one_tally in tallies)]
+    counted = [*(one_tally.counted for one_tally in tallies), *(one_tally.undefined for one_tally in tallies)]
     before = [rest for one_tally in tallies for rest in one_tally.remainders]
     every, of = [*counted, *columns], group
-    if before:  # beside the sums that they are of
+    if before:  # remainders are added as further rows, in the columns of their sums
         nothing = np.zeros(len(before[0]))
         every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *before], strict=True)]
         of = None if group is None else np.tile(group, 2)
     table, lost = exactly_within(of, n, every) if remainders else (sums_within(of, n, every), np.zeros((0, n)))
-    ends = [one_tally.ends for one_tally in tallies if one_tally.ends is not None]
+    ends = [one_tally.least_and_most for one_tally in tallies if one_tally.least_and_most is not None]
     least = sums_within(group, n, [low for low, _ in ends], np.fmin)
     most = sums_within(group, n, [high for _, high in ends], np.fmax)
     m, of_columns = len(tallies), 2 * len(tallies)

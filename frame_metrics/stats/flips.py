@@ -27,7 +27,10 @@ def least_p(test: str, units: int, permutations: int) -> float:
     """Return the least p-value that a test can give with so many units; 0 for a test without such a limit."""
     if test in ("randomization", "wilcoxon", "sign", "mcnemar", "mcnemar_mid_p"):
         drawn = test == "randomization" and not every_flip(units, permutations)
-        return 1 / (permutations + 1) if drawn else 2.0 ** ((test != "mcnemar_mid_p") - units)
+        if drawn:
+            return 1 / (permutations + 1)
+        # One flip of all is the most extreme, and in a two-sided test its opposite too; mid-p takes half of both.
+        return 2.0**-units if test == "mcnemar_mid_p" else 2.0 ** (1 - units)
     return 0.0
 
 

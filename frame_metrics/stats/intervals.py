@@ -75,7 +75,7 @@ def intervals(
     formulas : whether there are intervals by formulas; else all are percentiles of draws.
     """
     out = np.full((2, len(tallies), n), np.nan)
-    group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
+    group = np.zeros(len(tallies[0].counted), np.int64) if group is None else group
     # the queries group by group, and within each in the order of draws
     first = np.arange(len(group)) if drawing_order is None else drawing_order
     order = first[np.argsort(group[first], kind="stable")]
@@ -92,7 +92,7 @@ def intervals(
         drawn: list[tuple[int, SeenUnits]] = []
         for i, tally in enumerate(tallies):
             seen = _seen(tally, members, cluster_of, level, zero_one=shares[id(tally.each)])
-            if seen.ends is None or not (formulas or seen.units == 0):
+            if seen.ends is None or not (formulas or seen is TOO_FEW_UNITS):
                 drawn.append((i, seen))
             else:
                 out[:, i, g] = seen.ends
@@ -128,7 +128,7 @@ class SeenUnits:
     ends: tuple[float, float] | None  # of the interval by a formula, NaN for too few units; None where draws give it
 
 
-NO_UNITS = SeenUnits(0, 0, (np.nan, np.nan))
+TOO_FEW_UNITS = SeenUnits(0, 0, (np.nan, np.nan))
 
 
 def _are_shares(values: Array) -> bool:
@@ -161,7 +161,7 @@ def _seen(tally: Tally, members: Array, cluster_of: Array | None, level: float, 
         cluster_of = cluster_numbers(cluster_of)
     units = len(values) if cluster_of is None else int(cluster_of.max(initial=-1)) + 1
     if units < 2:
-        return NO_UNITS
+        return TOO_FEW_UNITS
     # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
     if tally.quantile is not None:
         return SeenUnits(units, units, _of_order(values, tally.quantile, level) if cluster_of is None else None)
@@ -250,7 +250,11 @@ def _without_offset(tally: Tally, members: Array) -> tuple[Tally, float]:
     """Return a mean with the offset of some queries taken from their values, and the offset."""
     if tally.weight is not None:  # without the squares of weights
         tally = replace(tally, columns=tally.columns[:2])
-    if tally.ends is None or tally.finish is not quotient or not (low := float(offsets(tally.ends[0][members]))):
+    if (
+        tally.least_and_most is None
+        or tally.finish is not quotient
+        or not (low := float(offsets(tally.least_and_most[0][members])))
+    ):
         return tally, 0.0
     values, weight = tally.columns
     return replace(tally, columns=(values - low * weight, weight)), low
@@ -296,7 +300,7 @@ def _often(n: int, resamples: int, seed: int) -> Array:
 
 def _rising(tally: Tally, members: Array) -> tuple[Array, Array]:
     """Return the defined values of some queries, ascending, and their positions among these queries."""
-    some = np.flatnonzero(tally.defined[members])
+    some = np.flatnonzero(tally.counted[members])
     values = tally.columns[0][members[some]]
     order = np.argsort(values, kind="stable")
     return values[order], some[order]

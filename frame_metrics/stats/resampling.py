@@ -20,7 +20,10 @@ MIN_REPEATS = 8  # from so many rows to a unit, on average, counts of units are 
 
 @record
 class Units:
-    """Rows to resample; equal rows are one unit, and units are sorted by their values, column by column."""
+    """Rows to resample, without repeats: all equal rows are one unit here, though rows, or clusters, are drawn.
+
+    Units are sorted by their values, column by column.
+    """
 
     columns: list[Array]  # the values of each unit, shape (units,) each
     times: Array  # how many rows each unit stands for, shape (units,)

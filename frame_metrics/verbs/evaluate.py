@@ -61,6 +61,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:
+            # This is called only if there are too many classes.
             return _of_rows(cases_read(source, only_correctness=partial(are_row_shares, asked)), asked, options, wide)
         if call.proxy is not None:
             return ppi_means(source, asked, options)
@@ -174,17 +175,18 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
     if not call.columns.query:
-        alike = options.lists_averages or pooled_rows.one_average(asked, averages[0], call)
+        alike = options.averages_given_as_list or pooled_rows.one_average(asked, averages[0], call)
         return Wide(alike, weighs(call), [False] * len(asked), counts_unanswered=False, calibrated=True)
     weighted, conventions = call.columns.weight is not None, call.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
+    # None stands for metrics of sets of lists, which have no average.
     averages_shown = {None} if len(over) < len(asked) else set[str | None]()
     averages_shown |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.of_table and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.lists_averages or len(averages_shown) == 1, weighs(call), counted, counts_answers(call))
+    return Wide(options.averages_given_as_list or len(averages_shown) == 1, weighs(call), counted, counts_answers(call))
 
 
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

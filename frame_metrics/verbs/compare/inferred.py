@@ -97,7 +97,7 @@ def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: 
         _fill(group, p_value, ends, n_errors, [1] * len(n_errors), options)
         for column, own, p in zip(group.comparisons, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
-        for column, bound in zip(group.comparisons, bounds.T, strict=False):  # of a verb that needs them
+        for column, bound in zip(group.comparisons, bounds.T, strict=False):  # of leaderboard()
             column.row[BOUNDS] = bound
 
 
