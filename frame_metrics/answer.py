@@ -36,7 +36,7 @@ class Answer:
         table = table if self.table is None else self.table
         return Answer(self.keys, self.columns, self.aliases, table, judgments, self.distributed, self.classes)
 
-    def source(self, name: str) -> str:
+    def source_column(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""
         return self.aliases.get(name, name)
 

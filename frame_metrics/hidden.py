@@ -23,7 +23,7 @@ ANSWERED = "\0answered"  # whether it is answered
 RESULTS = "\0results"  # whether it has results; of teams only
 EVALUATED = "\0evaluated"  # whether it is evaluated
 SEGMENT_KNOWN = "\0segment known"  # whether its segment is known
-SYSTEM = "\0system"  # the number of its system
+SYSTEM_NUMBER = "\0system"  # the number of its system
 UNANSWERED = "\0unanswered"  # see ``Values.unanswered``
 # Of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows, the sums
 # of the weights of its results and of their squares; with ``value=``, whether it has no number.

@@ -67,7 +67,7 @@ class ArrowFrame(Backend):
 
         out, table, judgments = {}, answer.table, answer.judgments
         for name, rows in answer.keys.items():
-            source = answer.source(name)
+            source = answer.source_column(name)
             if isinstance(rows, pl.Series) or source not in table.columns:
                 out[name] = narrow(key_values(table, source, rows, judgments)).to_arrow()
                 continue

@@ -89,7 +89,7 @@ class DaskFrame(Engine):
     def to_native(self, answer: Answer) -> Any:
         from dask.dataframe import from_pandas
 
-        sources = {answer.source(name) for name in answer.keys}.union(*answer.classes.values())
+        sources = {answer.source_column(name) for name in answer.keys}.union(*answer.classes.values())
         read = answer.table.select(name for name in answer.table.columns if name in sources)
         keys = _as_pandas(read)
         for at, name in enumerate(read.columns):

@@ -146,7 +146,7 @@ class FetchedRows(PolarsFrame):
     origin: DuckDBFrame
 
     def to_native(self, answer: Answer) -> Any:
-        keys = {name: answer.source(name) for name in answer.keys}
+        keys = {name: answer.source_column(name) for name in answer.keys}
         types = {
             name: str(self.origin.type_of(source)) for name, source in keys.items() if source in self.origin.names()
         }

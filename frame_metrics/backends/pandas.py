@@ -32,7 +32,7 @@ EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow 
 class PandasFrame(Backend):
     """A pandas DataFrame."""
 
-    as_lists = "lambda f: f[{}].map(lambda d: [d])"
+    as_lists = "lambda f: f[{}].map(lambda d: [d])"  # for errors: how to make lists of a column
     _as_lists: frozenset[str] = frozenset()  # columns whose tuples, or sets, are read as lists
 
     @property
@@ -129,7 +129,7 @@ class PandasFrame(Backend):
                 keys[name] = _as_pandas(name, at)
                 continue
             called = name if name in answer.aliases else self.label(name)
-            keys[called] = self._key(answer.source(name), at, answer.table, answer.judgments)
+            keys[called] = self._key(answer.source_column(name), at, answer.table, answer.judgments)
         columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
         for name, whose in answer.classes.items():
             if sides := [self.column(own) for own in whose if own in self._names]:

@@ -87,7 +87,9 @@ class PolarsFrame(Backend):
 
     def to_native(self, answer: Answer) -> pl.DataFrame:
         read = partial(key_values, answer.table, judgments=answer.judgments)
-        return frame_of({name: read(answer.source(name), at) for name, at in answer.keys.items()} | answer.columns)
+        return frame_of(
+            {name: read(answer.source_column(name), at) for name, at in answer.keys.items()} | answer.columns
+        )
 
 
 class LazyPolars(Streamed, PolarsFrame):

@@ -159,16 +159,18 @@ def read_cases(
         sides = [side if side is None or some is None else side.filter(some) for side in (label, predicted)]
         check_positive(spelled_like(sides, conventions.positive_text), conventions.positive_text)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters, unmatched, unordered_text = UNNAMED, None, None, False
+    classes, found_clusters, unmatched, unordered_text = UNNAMED, None, None, False
     if binary or label is None:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
         classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
-        of_classes, classes, clusters, unmatched = _of_several(label, predicted, columns, conventions, only_correctness)
+        of_classes, classes, found_clusters, unmatched = _of_several(
+            label, predicted, columns, conventions, only_correctness
+        )
         out |= of_classes
-        unordered_text = not classes_have_order(label, predicted if clusters is None else None, conventions)
+        unordered_text = not classes_have_order(label, predicted if found_clusters is None else None, conventions)
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
@@ -186,7 +188,7 @@ def read_cases(
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.cell_keys})
     cells = Cells(columns, values, dict.fromkeys(columns.cell_keys, first), n)
-    return Cases(rows, cells, columns, conventions, classes, clusters, binary, unordered_text, unmatched)
+    return Cases(rows, cells, columns, conventions, classes, found_clusters, binary, unordered_text, unmatched)
 
 
 def _of_several(
@@ -200,27 +202,29 @@ def _of_several(
 
     Returns
     -------
-    The columns "actual" and "predicted"; the values of the classes; those of clusters, None where predictions are
+    The columns "actual" and "predicted"; the values of the classes; those of found clusters, None where predictions are
     classes; and the error for predictions of another type than the labels, which only ``match=`` allows.
     """
-    clusters, unmatched = None, None
+    found_clusters, unmatched = None, None
     if conventions.threshold is not None:
         raise NotComputableError(f"threshold= makes two classes; name the relevant {columns.label} with positive=")
     if predicted is not None and conventions.match is None and conventions.classes is None:
         unmatched = unmatched_error(label, predicted, columns)
     if predicted is not None and (conventions.match or unmatched):
-        clusters = distinct_values(predicted)
-    classes = class_values(label, predicted if clusters is None else None, columns, conventions)
+        found_clusters = distinct_values(predicted)
+    classes = class_values(label, predicted if found_clusters is None else None, columns, conventions)
     many = are_too_many(classes, conventions)
-    if many and (predicted is None or clusters is not None or not only_correctness()):
-        raise too_many_classes(classes, label, predicted if clusters is None else None)
+    if many and (predicted is None or found_clusters is not None or not only_correctness()):
+        raise too_many_classes(classes, label, predicted if found_clusters is None else None)
     out = {"actual": class_codes(label, classes, str(columns.label))}
     if predicted is not None:
-        out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
+        out["predicted"] = class_codes(
+            predicted, classes if found_clusters is None else found_clusters, str(columns.predicted)
+        )
     if many:
         out = {"actual": out["actual"] * 0, "predicted": (out["actual"] != out["predicted"]).cast(pl.Int32)}
         classes = classes[:2]
-    return out, classes, clusters, unmatched
+    return out, classes, found_clusters, unmatched
 
 
 def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:

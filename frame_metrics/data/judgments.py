@@ -146,9 +146,9 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     each, at = np.unique(query * width + subtopic_rank, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
     ids = judged.documents["doc"]
-    name = drawing_ranks(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
+    id_rank = drawing_ranks(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
     grade, label = next(iter(values.values())), values.get("label")
-    subtopics = Subtopics(starts, lengths, number, grade, label, name)
+    subtopics = Subtopics(starts, lengths, number, grade, label, id_rank)
     held_at = np.arange(len(judged.documents)) if judged.order is None else judged.order
     return replace(judged, subtopics=subtopics, pool=replace(judged.pool, document=held_at))
 

@@ -48,7 +48,7 @@ class Unfolded:
 
     def folded(self, answer: Answer) -> Answer:
         """Return an answer with key rows of the caller's frame; keys that the frame does not have become values."""
-        keys = {name: self._key(answer.source(name), at) for name, at in answer.keys.items()}
+        keys = {name: self._key(answer.source_column(name), at) for name, at in answer.keys.items()}
         return self.origin.answer(replace(answer, keys=keys))
 
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:

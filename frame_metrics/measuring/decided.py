@@ -17,7 +17,7 @@ from frame_metrics.data.misread import check_positive_in, check_relevant
 from frame_metrics.data.rank_scores import check_positions, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.fast.codes import codes
-from frame_metrics.hidden import ORDER, SEGMENT_KNOWN, SYSTEM, TIMES
+from frame_metrics.hidden import ORDER, SEGMENT_KNOWN, SYSTEM_NUMBER, TIMES
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import Cells
@@ -73,7 +73,10 @@ class Counting(PieceWork):
         if ordered and query is not None:
             row = grid.query_row[query]
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
-        which = {SYSTEM: system_numbers(log.index, self.systems)[system], SEGMENT_KNOWN: log.index.known_at(segment)}
+        which = {
+            SYSTEM_NUMBER: system_numbers(log.index, self.systems)[system],
+            SEGMENT_KNOWN: log.index.known_at(segment),
+        }
         out = {name: pl.Series(values) for name, values in which.items()} | counts_of_systems(log, system)
         return Answer(keys, out | rows.drop("cell").to_dict() | fact_columns(log, len(rows), self))
 
@@ -147,11 +150,11 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]
     # Add up equal cases of all pieces, and number the systems in the order of the rows.
-    table = table.group_by(SYSTEM, SEGMENT_KNOWN, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
+    table = table.group_by(SYSTEM_NUMBER, SEGMENT_KNOWN, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
     place = [ORDER] if order else names[len(columns.by) :]
     table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
     # The cells, and the rows with their counts as weights.
-    cell, first = codes(table, [SYSTEM, SEGMENT_KNOWN, *names])
+    cell, first = codes(table, [SYSTEM_NUMBER, SEGMENT_KNOWN, *names])
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
     values = table[first].select(columns.cell_keys)
     segment_known = table[SEGMENT_KNOWN].to_numpy()[first]

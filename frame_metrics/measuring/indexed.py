@@ -21,7 +21,7 @@ from frame_metrics.hidden import (
     OF_LOG,
     ORDER,
     SEGMENT_KNOWN,
-    SYSTEM,
+    SYSTEM_NUMBER,
 )
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
@@ -39,7 +39,11 @@ def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
     """
     columns = work.call.columns
     table = with_systems(_sorted_as_read(table, columns), work)
-    system, (_, by, query), key_source = table[SYSTEM].to_numpy(), columns.internal_by_role, KeysOfTable(table, columns)
+    system, (_, by, query), key_source = (
+        table[SYSTEM_NUMBER].to_numpy(),
+        columns.internal_by_role,
+        KeysOfTable(table, columns),
+    )
     segment_known = table[SEGMENT_KNOWN].to_numpy()
     query_code, query_at = codes(table, columns.query)
     segment_code, segment_at = codes(table, [*columns.by, SEGMENT_KNOWN] if by else [])
@@ -104,21 +108,23 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     n = names.list.len().to_numpy().astype(np.int64)
     present = names.filter(pl.Series(n > 0)).explode().rename(NAMES)
     systems = present.unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
-    numbered = systems.to_frame().with_row_index(SYSTEM)
-    code = present.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM].to_numpy()
+    numbered = systems.to_frame().with_row_index(SYSTEM_NUMBER)
+    code = (
+        present.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM_NUMBER].to_numpy()
+    )
     there = np.zeros((len(n), len(systems)), bool)
     there[np.repeat(np.arange(len(n)), n), code] = True
     lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
 
     # A ranking of the last system of a piece is repeated for each system that the piece lacks, others are kept once.
-    has_system, number = table[SYSTEM].is_not_null().to_numpy(), table[SYSTEM].fill_null(0).to_numpy()
+    has_system, number = table[SYSTEM_NUMBER].is_not_null().to_numpy(), table[SYSTEM_NUMBER].fill_null(0).to_numpy()
     stands = has_system & (number == n[piece])
     times = np.where(stands, lacks[piece], 1)
     at = np.repeat(np.arange(len(table)), times)
     turn = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
     other = lacking[np.where(stands[at], (np.cumsum(lacks) - lacks)[piece[at]] + turn, NONE)]
     mine = np.append(code, NONE)[np.where(has_system & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
-    system = pl.Series(SYSTEM, np.where(stands[at], other, mine[at]).astype(np.int64))
+    system = pl.Series(SYSTEM_NUMBER, np.where(stands[at], other, mine[at]).astype(np.int64))
     system = system if has_system.all() else system.set(pl.Series(~has_system[at]), None)
     known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
     once = [pl.when(pl.Series(turn == 0)).then(pl.col(name)).alias(name) for name in known]
@@ -130,7 +136,7 @@ def with_systems(table: pl.DataFrame, work: PieceWork) -> pl.DataFrame:
     columns = work.call.columns
     if columns.system is None:
         return table
-    return table.with_columns(work.system_names.gather(table[SYSTEM]).alias(columns.system))
+    return table.with_columns(work.system_names.gather(table[SYSTEM_NUMBER]).alias(columns.system))
 
 
 def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
@@ -139,11 +145,11 @@ def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     First those of the log, by their first rows; then the added ones, by system, segment and query.
     """
     place = [ORDER] if ORDER in table.columns else list(columns.query)
-    place = [SYSTEM, *place] if columns.shape.per_system else [*place, SYSTEM]
+    place = [SYSTEM_NUMBER, *place] if columns.shape.per_system else [*place, SYSTEM_NUMBER]
     own = table.filter(OF_LOG).sort(place, nulls_last=True, maintain_order=True)
     table, n = pl.concat([own, table.filter(pl.col(OF_LOG).not_())]), len(own)
     numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, SEGMENT_KNOWN])]
-    others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
+    others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM_NUMBER].to_numpy())])
     return table[np.append(np.arange(n), n + others)]
 
 

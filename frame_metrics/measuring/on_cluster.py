@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer, DistributedAnswer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.errors import BadValueError
-from frame_metrics.hidden import HAS_ROW, LACKED, MATCHED, STRANGE, SYSTEM, SYSTEM_NAME, ZEROS
+from frame_metrics.hidden import HAS_ROW, LACKED, MATCHED, STRANGE, SYSTEM_NAME, SYSTEM_NUMBER, ZEROS
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
@@ -81,7 +81,7 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
 
 def _first_rows(table: pl.DataFrame) -> pl.DataFrame:
     """Return the first row of each system of a piece: it has the counts of the system, and the first all facts."""
-    return table.filter(pl.col(SYSTEM).is_first_distinct())
+    return table.filter(pl.col(SYSTEM_NUMBER).is_first_distinct())
 
 
 def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, closest, lis
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import all_equal
-from frame_metrics.measuring.results import labels
+from frame_metrics.measuring.results import metric_columns
 from frame_metrics.measuring.values import Values, filled
 from frame_metrics.roles.series import same_as
 from frame_metrics.stats.averages import cluster_numbers
@@ -141,7 +141,7 @@ class Pairing:
         turn, place = np.unique(self._position_of_segment_query[index.segment_query[here]], return_inverse=True)
         pair = self.segment_queries_in_drawing_order[turn]
 
-        def cells(values: Array, fill: Any) -> Array:
+        def by_query_and_system(values: Array, fill: Any) -> Array:
             out = np.full((len(pair), len(index.systems)), fill)
             out[place, index.system[here]] = values[here]
             return out
@@ -153,22 +153,30 @@ class Pairing:
             out[place] = values[here]
             return out[some]
 
-        some, unanswered = cells(all_values.evaluated, False).all(axis=1), cells(all_values.unanswered > 0, True)
+        some, unanswered = (
+            by_query_and_system(all_values.evaluated, False).all(axis=1),
+            by_query_and_system(all_values.unanswered > 0, True),
+        )
         unmatched = 0
         if self.n_only_in_baseline is not None:
+            # Also those that only the saved system, the last, answered here.
             unmatched = int(self.n_only_in_baseline[segment] + (~unanswered)[~some, -1].sum())
         cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
-        values = np.array([cells(of_metric, np.nan)[some] for of_metric in self.filled_values])
+        values = np.array([by_query_and_system(of_metric, np.nan)[some] for of_metric in self.filled_values])
         without = (
             np.zeros(all_values.value.shape, bool) if all_values.without_value is None else all_values.without_value
         )
-        absent = np.array([cells(of_metric, True)[some] for of_metric in without])
-        undefined = np.array([cells(of_metric, False)[some] for of_metric in np.isnan(all_values.value) & ~without])
+        absent = np.array([by_query_and_system(of_metric, True)[some] for of_metric in without])
+        undefined = np.array(
+            [by_query_and_system(of_metric, False)[some] for of_metric in np.isnan(all_values.value) & ~without]
+        )
         unanswered = unanswered[some]
         query = np.zeros(len(pair), np.int64)
         query[place] = index.query[here]
         marks = (undefined, ~(absent | unanswered), unanswered, absent)
-        people = self.people and self.people.by_query(lambda values: cells(values, values.dtype.type(0))[some])
+        people = self.people and self.people.by_query(
+            lambda values: by_query_and_system(values, values.dtype.type(0))[some]
+        )
         return QueryValues(pair[some], query[some], values, *marks, cluster, weight, unmatched, people)
 
     def each(self) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
@@ -191,7 +199,7 @@ class Pairing:
 
         ``segment``, ``metric``, ``pair`` and ``query`` are numbers, one for each row.
         """
-        index, columns = self.all_values.index, labels(self.all_values.asked, metric) | columns
+        index, columns = self.all_values.index, metric_columns(self.all_values.asked, metric) | columns
         system, base = (index.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         keys, column = index.key_rows(segment=segment, query=query) | system, str(index.columns.system)
         if self.saved is None:

@@ -46,7 +46,7 @@ from frame_metrics.hidden import (
     SEGMENT_KNOWN,
     SHARES,
     SUMS,
-    SYSTEM,
+    SYSTEM_NUMBER,
     UNANSWERED,
     USED,
     VALUE,
@@ -236,7 +236,7 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
 def check_shared_of_pieces(table: pl.DataFrame, work: PieceWork) -> None:
     """Raise for a system that shares no query with another one, by the counts of all pieces."""
     if work.columns.system and shares_queries(work.columns, work.call.conventions):
-        number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
+        number, *each = table.group_by(SYSTEM_NUMBER).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM_NUMBER)
         names = work.system_names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
@@ -292,7 +292,11 @@ def of_rankings(log: Log, work: PieceWork, columns: dict[str, Any], *, ordered: 
     aliases = {}
     if log.columns.cluster:
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
-    which = {SYSTEM: system_numbers(index, work.systems)[grid.system], OF_LOG: index.of_log, ANSWERED: index.answered}
+    which = {
+        SYSTEM_NUMBER: system_numbers(index, work.systems)[grid.system],
+        OF_LOG: index.of_log,
+        ANSWERED: index.answered,
+    }
     which |= {SEGMENT_KNOWN: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}

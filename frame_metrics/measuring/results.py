@@ -128,7 +128,7 @@ class Averaged:
     """The values of metrics in groups."""
 
     asked: Asked
-    of: list[int]  # the position in ``asked`` of each value's metric
+    metric_of_value: list[int]  # the position in ``asked`` of each value's metric
     averages: list[str | None]  # the average of each value; None for a metric of sets of lists
     # For the segments and for each total: the columns of numbers by name, shape (values, groups) each.
     tables: list[dict[str, Array]]
@@ -186,7 +186,7 @@ def ends_around_value(ends: Array, value: Array) -> dict[str, Array]:
 def _order_of_metrics(values: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
     """Return the order that sorts averages, then metrics of sets of lists, as they were asked for; and the latter.
 
-    ``of``: the metric of each average.
+    ``metric_of_value``: the metric of each average.
     """
     lists = [i for i, (_, metric) in enumerate(values.asked) if metric.input is Lists]
     return np.argsort([*of, *lists], kind="stable"), lists
@@ -251,7 +251,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: ResultGroups, wide:
         columns = {name: columns[name] for name in wide.columns(each.asked, options.ci)}
     else:
         group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
-        columns = labels([each.asked[i] for i in each.of], at, average=each.averages)
+        columns = metric_columns([each.asked[i] for i in each.metric_of_value], at, average=each.averages)
         for name, values in table.items():
             columns[name] = (integer_column if name in COUNT_COLUMNS else float_column)(values.T.ravel(), name)
     if options.margins:
@@ -276,7 +276,7 @@ def _side_by_side(
     columns = {"average": pl.Series([*lines] * count, dtype=pl.String)}
     for name in (name for name in table if name in WIDE_SUFFIXES):
         laid = np.full((len(each.asked), count, len(lines)), np.nan)
-        laid[each.of, :, at] = table[name]
+        laid[each.metric_of_value, :, at] = table[name]
         for (metric, _), columns_of_metric in zip(each.asked, laid, strict=True):
             columns[metric + WIDE_SUFFIXES[name]] = float_column(columns_of_metric.ravel()).cast(
                 pl.Int64 if name in COUNT_COLUMNS else pl.Float64
@@ -284,7 +284,7 @@ def _side_by_side(
     return columns
 
 
-def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
+def metric_columns(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
     """Return the columns "metric" and "k", and ``more`` columns of text.
 
     ``at``: the number of each row's metric; None: a row for each metric.
@@ -335,7 +335,7 @@ def query_rows(all_values: Values, layout: str = "long", *, answers: bool = Fals
         return Answer(keys, wide, table=index.key_table)
     metric = np.tile(np.arange(len(values)), len(at))
     undefined = np.isnan(all_values.value[:, at])
-    long = labels(all_values.asked, metric) | {"value": float_column(np.stack(values).T.ravel())}
+    long = metric_columns(all_values.asked, metric) | {"value": float_column(np.stack(values).T.ravel())}
     long["undefined"] = pl.Series(undefined.T.ravel())
     each = np.repeat(np.arange(len(at)), len(values))
     long |= {name: pl.Series(marks[each]) for name, marks in answered.items()}

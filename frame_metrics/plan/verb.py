@@ -158,20 +158,20 @@ def kind_of_rows(plan: Plan) -> RowKind:
 
 def check_roles(plan: Plan, verb: Verb) -> None:
     """Raise for a role that a verb refuses; no value is read."""
-    if (kind := verb.kinds.get(kind_of_rows(plan))) is not None:
+    if (rules := verb.kinds.get(kind_of_rows(plan))) is not None:
         columns = plan.columns
         # The arm is the first column of ``by``, and no segment here.
-        kind.refuse(vars(columns) | ({"by": columns.segments} if "arm" in kind.reads else {}), plan.roles)
+        rules.refuse(vars(columns) | ({"by": columns.segments} if "arm" in rules.reads else {}), plan.roles)
 
 
 def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
     """Raise for options that exclude each other, or that the rows of a plan exclude; no value is read."""
-    kind = None if plan is None else verb.kinds.get(kind_of_rows(plan))
-    for one in (*verb.excludes, *(() if kind is None else kind.excludes)):
+    rules = None if plan is None else verb.kinds.get(kind_of_rows(plan))
+    for one in (*verb.excludes, *(() if rules is None else rules.excludes)):
         one.check(options)
-    for name, values in () if kind is None else kind.values.items():
+    for name, values in () if rules is None else rules.values.items():
         if (given := getattr(options, name)) is not None and given not in values:
-            takes = next(ROWS_IN_WORDS[of] for of, other in verb.kinds.items() if given in other.values.get(name, ()))
+            takes = next(ROWS_IN_WORDS[rows] for rows, own in verb.kinds.items() if given in own.values.get(name, ()))
             those = ROWS_IN_WORDS[kind_of_rows(plan)]  # type: ignore[arg-type]
             way = f"pass {name}={' or '.join(map(quote, values))}, or leave it out"
             raise NotComputableError(f"{name}={quote(given)} applies to {takes}, and these are {those}; {way}")

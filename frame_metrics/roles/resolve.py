@@ -241,11 +241,11 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
-    sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
+    as_columns = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
     by_key = {f"score of {quote(one)}": column for one, column in scores.items()}
     by_key |= {f"extra of {quote(one)}": column for one, column in extra.items()}
     there = set(available)
-    for role, value in (named | by_key | sized).items():
+    for role, value in (named | by_key | as_columns).items():
         for column in column_names(value):
             if column == "":
                 raise ColumnError(f"{role}='': column names must not be empty; rename it")
@@ -255,7 +255,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
                 raise ColumnError(
                     f"{role}={quote(column)}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
-    return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
+    return named | as_columns | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
 
 
 def _is_number(text: str) -> bool:

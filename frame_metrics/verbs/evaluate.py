@@ -127,7 +127,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     """Compute metrics of pooled rows: a row for each segment and metric; with ``wide`` a row for each segment."""
     pooled_rows.check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
-    of, wanted = pooled_rows.averages_of_rows(asked, options.averages, binary=cases.binary)
+    metric_of_value, wanted = pooled_rows.averages_of_rows(asked, options.averages, binary=cases.binary)
     areas = of_areas(cases, wanted, options)
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
@@ -144,7 +144,9 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
             )
         if options.ci is not None:
             tables[-1] |= ends_around_value(ends_of_rows(inputs, wanted, value, areas, options), value)
-    each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
+    each = Averaged(
+        asked, metric_of_value, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each]
+    )
     return tidied(each, options, groups, wide)
 
 
@@ -175,13 +177,15 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
     if not call.columns.query:
-        alike = options.averages_given_as_list or pooled_rows.one_average(asked, averages[0], call)
-        return Wide(alike, weighs(call), [False] * len(asked), counts_unanswered=False, calibrated=True)
+        has_average_column = options.averages_given_as_list or pooled_rows.one_average(asked, averages[0], call)
+        return Wide(has_average_column, weighs(call), [False] * len(asked), counts_unanswered=False, calibrated=True)
     weighted, conventions = call.columns.weight is not None, call.conventions
-    over = [metric for _, metric in asked if metric.input is not Lists]
+    metrics_over_queries = [metric for _, metric in asked if metric.input is not Lists]
     # None stands for metrics of sets of lists, which have no average.
-    averages_shown = {None} if len(over) < len(asked) else set[str | None]()
-    averages_shown |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
+    averages_shown = {None} if len(metrics_over_queries) < len(asked) else set[str | None]()
+    averages_shown |= {
+        average for metric in metrics_over_queries for average in averages_of(metric, averages, weighted=weighted)
+    }
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.of_table and not metric.average

@@ -26,7 +26,7 @@ from frame_metrics.measuring.results import (
     ends_around_value,
     float_column,
     integer_column,
-    labels,
+    metric_columns,
 )
 from frame_metrics.measuring.row_ends import ends_of_rows
 from frame_metrics.measuring.row_shares import ends_by_shares
@@ -199,7 +199,7 @@ def _answer(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> An
         "n": integer_column(lines.segments.n[segment]),
     }
     if layout == "long":
-        columns["metric"] = labels(asked, at[2])["metric"]
+        columns["metric"] = metric_columns(asked, at[2])["metric"]
         columns["value"] = float_column(lines.value[at[2], line, segment])
         columns["n_undefined"] = integer_column(lines.undefined[at[2], line, segment])
         columns |= {name: float_column(own[at[2], line, segment]) for name, own in lines.ends.items()}

@@ -16,7 +16,7 @@ from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.fast.codes import numbers
-from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, OF_LOG, ORDER, SIDE, SYSTEM, TIMES
+from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, OF_LOG, ORDER, SIDE, SYSTEM_NUMBER, TIMES
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
@@ -176,9 +176,17 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
     """Keep the rankings of systems that have rows without errors, and number these systems in the order of the rows."""
     if not work.columns.systems_have_rows:
         return table, work
-    systems = table.filter(OF_LOG).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
-    number = pl.DataFrame({SYSTEM: systems, NOTE: np.arange(len(systems))})
-    table = table.drop(NOTE).join(number, on=SYSTEM, maintain_order="left").with_columns(pl.col(NOTE).alias(SYSTEM))
+    systems = (
+        table.filter(OF_LOG)
+        .sort(ORDER if ORDER in table.columns else SYSTEM_NUMBER)[SYSTEM_NUMBER]
+        .unique(maintain_order=True)
+    )
+    number = pl.DataFrame({SYSTEM_NUMBER: systems, NOTE: np.arange(len(systems))})
+    table = (
+        table.drop(NOTE)
+        .join(number, on=SYSTEM_NUMBER, maintain_order="left")
+        .with_columns(pl.col(NOTE).alias(SYSTEM_NUMBER))
+    )
     return table, replace(work, systems=work.system_names.gather(systems))
 
 

@@ -20,7 +20,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.fast.codes import codes
 from frame_metrics.fast.take_rows import to_array
-from frame_metrics.hidden import ORDER, SYSTEM, THERE
+from frame_metrics.hidden import ORDER, SYSTEM_NUMBER, THERE
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE, spans
@@ -137,8 +137,8 @@ class Unjudged(PieceWork):
         found = {
             name: table[name].cast(kind).extend_constant(None, max(1 - size, 0)) for name, kind in NEXT_COLUMNS.items()
         }
-        nowhere = pl.Series(SYSTEM, [None] * max(size, 1), dtype=pl.Int64)  # a document is of no one system
-        return Answer(rows, found | {THERE: there, SYSTEM: nowhere} | fact)
+        nowhere = pl.Series(SYSTEM_NUMBER, [None] * max(size, 1), dtype=pl.Int64)  # a document is of no one system
+        return Answer(rows, found | {THERE: there, SYSTEM_NUMBER: nowhere} | fact)
 
 
 def _highest_of_pieces(source: InPieces, keys: Sequence[str], n: int | None, way: JudgingWay) -> Answer:

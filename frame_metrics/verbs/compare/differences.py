@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.pairs import pair_systems
-from frame_metrics.measuring.results import UNANSWERED_COLUMN, float_column, integer_column, labels
+from frame_metrics.measuring.results import UNANSWERED_COLUMN, float_column, integer_column, metric_columns
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -278,10 +278,12 @@ def answer_with(
     keys = segments.key_rows(at, totalled=False) | systems.key_rows(mine[pair], totalled=False)
     if saved is not None:
         name = pl.Series([saved], dtype=pl.String).new_from_index(0, len(pair))
-        return Answer(keys, {"baseline": name} | labels(asked, metric) | dict(columns), {}, segments.cells.key_table)
+        return Answer(
+            keys, {"baseline": name} | metric_columns(asked, metric) | dict(columns), {}, segments.cells.key_table
+        )
     (column,) = systems.keys
     keys["baseline"] = systems.key_rows(base[pair])[column]
-    return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.key_table)
+    return Answer(keys, metric_columns(asked, metric) | dict(columns), {"baseline": column}, segments.cells.key_table)
 
 
 def corrected_for_candidates(

@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import CellGroups
-from frame_metrics.measuring.results import float_column, integer_column, labels
+from frame_metrics.measuring.results import float_column, integer_column, metric_columns
 from frame_metrics.measuring.values import Values
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
@@ -145,7 +145,7 @@ def _answer(
         columns[name] = integer_column(flat) if kind == pl.Int64 else float_column(flat)
     pair, group = (one.repeat(metrics) for one in np.divmod(np.arange(len(pairs) * groups), groups))
     beside = {"total_over": totals.total_over().gather(group)}
-    beside |= labels(arms.asked, np.tile(np.arange(metrics), len(pairs) * groups))
+    beside |= metric_columns(arms.asked, np.tile(np.arange(metrics), len(pairs) * groups))
     keys, aliases = _of_pairs(arms, np.array(pairs)[pair])
     keys |= {name: rows[group] for name, rows in totals.key_rows().items()}
     return Answer(keys, beside | columns, aliases, arms.segments.cells.key_table)

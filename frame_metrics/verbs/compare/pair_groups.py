@@ -49,10 +49,12 @@ class PairGroup:
     comparisons: Sequence[PairDifferences]
 
     def only(self, some: Sequence[bool]) -> PairGroup:
-        """Return the group with some of its columns."""
+        """Return the group with some of its comparisons."""
         if all(some):
             return self
-        return replace(self, comparisons=[column for column, used in zip(self.comparisons, some, strict=True) if used])
+        return replace(
+            self, comparisons=[comparison for comparison, used in zip(self.comparisons, some, strict=True) if used]
+        )
 
     @cached_property
     def weight(self) -> Array | None:
@@ -66,13 +68,13 @@ class PairGroup:
 
     @cached_property
     def differences(self) -> Array:
-        """The differences of all columns, shape (queries, columns)."""
-        return np.column_stack([column.differences for column in self.comparisons])
+        """The differences of all comparisons, shape (queries, comparisons)."""
+        return np.column_stack([comparison.differences for comparison in self.comparisons])
 
     @cached_property
     def size(self) -> Array:
-        """The size of the values that differ, shape (columns,)."""
-        return np.array([column.size for column in self.comparisons])
+        """The size of the values that differ, shape (comparisons,)."""
+        return np.array([comparison.size for comparison in self.comparisons])
 
     @cached_property
     def n(self) -> int:
@@ -93,8 +95,8 @@ class PairGroup:
 
     @cached_property
     def zero_one(self) -> Array:
-        """True where the values of a column are 0 and 1, shape (columns,)."""
-        return np.array([column.win_table is not None for column in self.comparisons])
+        """True where the values of a comparison are 0 and 1, shape (comparisons,)."""
+        return np.array([comparison.win_table is not None for comparison in self.comparisons])
 
     @cached_property
     def spread(self) -> SpreadOfPairs | None:
@@ -102,13 +104,13 @@ class PairGroup:
         return spread_of_pairs(self.differences, self.weight, self.cluster, self.size) if self.n > 1 else None
 
     def relative_error(self) -> Array:
-        """Return the standard error of the logarithm of the ratio of both means, shape (columns,)."""
+        """Return the standard error of the logarithm of the ratio of both means, shape (comparisons,)."""
         found = []
         for begin in range(0, len(self.comparisons), COLUMNS_AT_ONCE):
             some = self.comparisons[begin : begin + COLUMNS_AT_ONCE]
-            both = [self.values.values[column.metric_at, self.use][:, column.pair].T for column in some]
+            both = [self.values.values[comparison.metric_at, self.use][:, comparison.pair].T for comparison in some]
             value, base = (np.column_stack(side) for side in zip(*both, strict=True))
-            means = np.array([[column.row["value"], column.row["baseline_value"]] for column in some]).T
+            means = np.array([[comparison.row["value"], comparison.row["baseline_value"]] for comparison in some]).T
             over = np.where(means == 0, 1, means)  # with a mean of 0 the result is not used
             relative = value / over[0] - base / over[1]
             found.append(spread_of_pairs(relative, self.weight, self.cluster, np.ones(len(some))).error)

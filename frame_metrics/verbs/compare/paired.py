@@ -106,8 +106,8 @@ def work_of_flips(pairing: Pairing, options: CompareOptions, exchanges: int) -> 
     ``exchanges``: the number of exchange tests of lists in each segment.
     """
     flipped = options.test == "randomization"  # whether signs are flipped, beside the resampling
-    alone = any(metric.input is not Lists for _, metric in pairing.all_values.asked)
-    queries = alone * (1 + flipped) * pairing.n_queries
+    tests_queries = any(metric.input is not Lists for _, metric in pairing.all_values.asked)
+    queries = tests_queries * (1 + flipped) * pairing.n_queries
     work = queries * (options.permutations if flipped else options.resamples)
     results = pairing.all_values.results.ranking.size if exchanges else 0
     work += HEAVIER * options.permutations * exchanges * results

@@ -17,7 +17,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE
 from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
-from frame_metrics.measuring.results import labels
+from frame_metrics.measuring.results import metric_columns
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -94,7 +94,7 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     rows = sorted_rows(len(segments), range(len(systems)), compared)
     at, metric, system = numbers_of_rows(len(rows), len(asked), len(systems))
     baseline = {"baseline": pl.Series([options.against], dtype=pl.String).new_from_index(0, len(rows))}
-    columns_of_rows = baseline | labels(asked, metric) | tabled(rows, len(asked), len(systems), options)
+    columns_of_rows = baseline | metric_columns(asked, metric) | tabled(rows, len(asked), len(systems), options)
     keys = segments.key_rows(at, totalled=False) | systems.key_rows(system, totalled=False)
     return Answer(keys, columns_of_rows, table=cases.cells.key_table)
 
