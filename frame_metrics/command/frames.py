@@ -98,7 +98,9 @@ class Frames:
     def _judged_documents(self) -> pl.LazyFrame:
         """The documents of the judgments, each once, in the place of a log, where that is not read."""
         qrels, named = self._qrels[0], [self.call.roles.get(role, role) for role in ("query", "doc")]
-        keys = [one for one in dict.fromkeys(map(str, reading.each(named[0]) + [named[1]])) if one in qrels.columns]
+        keys = [*dict.fromkeys(map(str, reading.each(named[0]) + [named[1]]))]
+        if not {*keys} <= {*qrels.columns}:  # whose error lists what is there
+            return qrels.with_columns(score=pl.lit(0.0)).lazy()
         return qrels.select(keys).unique(maintain_order=True).with_columns(score=pl.lit(0.0)).lazy()
 
     @cached_property

@@ -16,6 +16,7 @@ from frame_metrics.command.commands import COMMANDS, metrics_taken, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import (
     ABSENT,
+    ALL_MEASURES,
     BY_PERIOD,
     LEVEL,
     MIN_LETTERS,
@@ -28,6 +29,7 @@ from frame_metrics.command.other_names import (
     OTHER_FLAGS,
     OTHER_NAMES,
     PICTURE,
+    RATE_ALONE,
     RETIRED,
     SAY_THE_SAME,
     TRIED,
@@ -94,8 +96,8 @@ def _in(flag: str, options: Container[str]) -> bool:
 def way_of_flag(name: str, flag: str, arguments: Sequence[str]) -> str:
     """Return the way out for an unknown flag of a command that means something else; "" if it is not known."""
     word = flag.lstrip("-").removeprefix("no-")
-    if word in RETIRED:
-        return RETIRED[word].text
+    if way := RETIRED.get(f"{name} {word}") or RETIRED.get(word):
+        return way.text
     if len(word) == 1 or metrics_taken(name) is None or not is_metric(word):
         return ""
     if "subject_to" not in options_of(name):
@@ -126,11 +128,11 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         if _is_known(flag, command):
             found.append(argument)
             continue
-        way = RETIRED.get(flag.lstrip("-"), NO_FILTER)
+        way = RETIRED.get(f"{command} {flag.lstrip('-')}") or RETIRED.get(flag.lstrip("-"), NO_FILTER)
         typed = WORST_QUERIES if way is WORST and command == "compare" else way.typed
         if typed is None:
             return ""
-        if not equals and (way in (OF_CUTOFF, BY_PERIOD) or way.first or "{" in typed + way.tail):
+        if not equals and (way in (OF_CUTOFF, BY_PERIOD, ALL_MEASURES) or way.first or "{" in typed + way.tail):
             value = next(left, "")
         if way is LEVEL and _is_number(value):
             value = f"{1 - float(value):g}"
@@ -145,6 +147,16 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         command = way.command or command
     found = [_with_cutoff(one, cutoffs) for one in found] if cutoffs else found
     return _joined(command, found, tail)
+
+
+def without_log(arguments: Sequence[str]) -> str:
+    """Return what sample-size needs beside numbers, with the command of a log; "" if a file is named."""
+    if any(one == "-" or os.path.exists(one) for one in arguments):
+        return ""
+    at = arguments.index("--baseline") if "--baseline" in arguments else len(arguments)
+    left = [*arguments[:at], *arguments[at + 2 :]] if at + 1 < len(arguments) else [*arguments]
+    whole = line("sample-size", ["-", *left, "--system", "system"])
+    return f"{RATE_ALONE}{whole.replace(' - ', ' log.csv ', 1)}" if whole else ""
 
 
 def _joined(command: str, arguments: list[str], tail: str) -> str:

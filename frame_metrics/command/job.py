@@ -15,7 +15,7 @@ from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.guesses import is_metric, no_metric, rows_about
 from frame_metrics.command.judgment_notes import note_on_judgments
-from frame_metrics.command.report_files import write_report
+from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
 from frame_metrics.command.ways_out import errors_with_ways_out
@@ -52,7 +52,7 @@ class Job:
         with self._stack, errors_with_ways_out(self._frames), suppress(WouldRunError):
             self.call.check()
             if self.call.name == "report":
-                write_report(self._frames)
+                check_report(self._frames)
             elif self.call.name not in ("convert", "metrics"):
                 result_of(self._frames)
 

@@ -12,6 +12,7 @@ import polars as pl
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.guesses import known_flags, line
+from frame_metrics.command.other_names import BY_FIXED_PERIOD, BY_PERIOD, PERIODS, RETIRED, WEEKS
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
 
@@ -27,8 +28,11 @@ NO_FILE = "does not look like the name of a file"
 GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
 NOT_SAVED = "it has to be what "
 AGREEMENT = "agreement compares annotators"
+PLAIN = re.compile(r"[\w./ -]+")  # names that mean nothing else to a shell, or within quotes
+PERIOD = re.compile(r"(\d*)\s*([A-Za-z])")  # a length of periods, as 1w and week
 MOST_MESSAGES = 6  # messages of one call
-WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as"}  # no values
+# Words behind a flag that are no values.
+WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
 
 def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[str]], str]) -> str:
@@ -48,8 +52,79 @@ def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[s
             break
         lines = [_line(further, typed)] if further not in told else []
         told += [further] * (further not in told)
+    told, lines = _of_period(told, lines, arguments)
     lines = [step for one in lines for step in _in_steps(one)] + _to_judge(arguments)
     return "\n".join([*told, *filter(None, lines)])
+
+
+def _of_period(messages: list[str], lines: list[str], arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return messages and commands in which a column of periods is made of the reader's own file and column of days."""
+    if len(lines) != 1 or not lines[0] or not any(WEEKS in one for one in messages):
+        return messages, lines
+    whole, pipe, tail = lines[0].partition(" | ")
+    words = shlex.split(whole)
+    file, column = _first_file(words), words[words.index("--by") + 1] if "--by" in words[:-1] else "date"
+    if not file.endswith(".csv") or not PLAIN.fullmatch(file + column):
+        return messages, lines
+    period, length = _asked_period(arguments)
+    made = WEEKS.replace("'log.csv'", repr(file)).replace("'date'", repr(column))
+    messages = [one.replace(WEEKS, made) for one in messages]
+    if not period or "--by" not in words:
+        return messages, lines
+    python = made.replace("1w", length).replace("week=", f"{period}=").replace("weeks.csv", f"{period}s.csv")
+    messages = [one.replace(f"made by {made}", "which is made first") for one in messages]
+    words[words.index(file)], words[words.index("--by") + 1] = f"{period}s.csv", period
+    return messages, [python, f"{shlex.join(words)}{pipe}{tail}"]
+
+
+def _asked_period(arguments: Sequence[str]) -> tuple[str, str]:
+    """Return the name of the column of periods that are asked for, and their length for polars; "" if none is known."""
+    for at, one in enumerate(arguments):
+        flag, equals, value = one.partition("=")
+        way = RETIRED.get(flag.lstrip("-")) if flag.startswith("--") else None
+        text = (value if equals else [*arguments, ""][at + 1]) if way is BY_PERIOD else flag.lstrip("-")
+        found = PERIOD.match(text) if way in (BY_PERIOD, BY_FIXED_PERIOD) else None
+        if found and found[2].lower() in PERIODS:
+            period, unit = PERIODS[found[2].lower()]
+            return period, f"{found[1] or 1}{unit}"
+    return "", ""
+
+
+def in_trec(arguments: Sequence[str]) -> str:
+    """Return the error about a format of TREC for --to, with the commands that write a run and judgments.
+
+    It is "" for another format.
+    """
+    values = dict(zip(arguments, [*arguments[1:], ""], strict=False))
+    asked, file = values.get("--to", "").lower(), _first_file(["", *arguments])
+    if asked not in ("trec", "run", "qrels") or not file:
+        return ""
+    there, names = [*_columns(file)], [values.get(flag, "") for flag in ("--run", "--qrels")]
+    given = values.get("--output") or values.get("-o") or "out"
+    run, qrels = names[0] or given * (asked != "qrels"), names[1] or given * (asked == "qrels")
+    ids = _named_roles(("query", "doc"), there)
+    name = os.path.basename(run).partition(".")[0].replace("run", "") or "system"  # a column may be called run
+    of_run = [*_named_roles(("score",), there), *([] if "run" in there else ["--run-name", name])]
+    lines = [(run, ".run", of_run), (qrels, ".qrels", _named_roles(("grade",), there))]
+    written = ((os.path.splitext(to)[0] + ending, its) for to, ending, its in lines if to)
+    commands = [shlex.join([PROGRAM, "convert", file, "-o", to, *ids, *its]) for to, its in written]
+    problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
+    return "\n".join([problem, *commands])
+
+
+def _named_roles(roles: Sequence[str], there: Sequence[str]) -> list[str]:
+    """Return the flags of roles whose columns have other usual names; those of ids are rather taken than texts."""
+    usual = ((role, ROLES[role].among(there)) for role in roles)
+    found = ((role, [one for one in names if role not in there or one.endswith("_id")]) for role, names in usual)
+    return [word for role, names in found if names for word in (f"--{role}", names[0])]
+
+
+def _columns(name: str) -> list[str]:
+    """Return the columns of a CSV or Parquet file; none of another."""
+    if not name.endswith((".csv", ".parquet")):
+        return []
+    read = pl.scan_csv if name.endswith(".csv") else pl.scan_parquet
+    return read(name).collect_schema().names()
 
 
 def _in_steps(whole: str) -> list[str]:
@@ -69,10 +144,8 @@ def _first_file(words: Sequence[str]) -> str:
 
 def _is_log(name: str) -> bool:
     """Return True for a CSV or Parquet file that has no saved numbers."""
-    if not os.path.isfile(name) or not name.endswith((".csv", ".parquet")):
-        return False
-    read = pl.scan_csv if name.endswith(".csv") else pl.scan_parquet
-    return not {"metric", "value"} <= {*read(name).collect_schema().names()}
+    there = _columns(name) if os.path.isfile(name) else []
+    return bool(there) and not {"metric", "value"} <= {*there}
 
 
 def _to_judge(arguments: Sequence[str]) -> list[str]:

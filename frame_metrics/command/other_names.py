@@ -39,6 +39,8 @@ WEEKS = (
     "python -c \"import polars as pl; pl.read_csv('log.csv', infer_schema=False)"
     ".with_columns(week=pl.col('date').str.to_date().dt.truncate('1w')).write_csv('weeks.csv')\""
 )
+# Periods that readers name, by their first letter: the name of their column, and the unit of polars.
+PERIODS = {"w": ("week", "w"), "m": ("month", "mo"), "q": ("quarter", "q"), "y": ("year", "y")}
 WORST_QUERIES = "--per-query --sort=difference"
 # Names that readers try first for several commands, or for one with more options, and what they may mean.
 TRIED = {
@@ -46,7 +48,14 @@ TRIED = {
         Way("audit, for the data", "", "audit"),
         Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "--fail-under 0.4", "evaluate"),
     ),
-    "gate": (Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "", "evaluate"),),
+    "gate": (
+        Way(
+            "evaluate with a gate, as --fail-under ndcg@10=0.4 for a mean that fell below it; --not-worse-than with "
+            "--margin passes if a loss of that size is excluded",
+            "",
+            "evaluate",
+        ),
+    ),
     **dict.fromkeys(
         ("trend", "trends", "timeline", "over-time"),
         (Way(f"evaluate with --by, the column of days, or of weeks, made by {WEEKS}", "--by day", "evaluate"),),
@@ -95,7 +104,8 @@ TRIED = {
         ("pool", "judge-next", "next", "missing", "holes"),
         (
             Way(
-                "to-judge, of which --n is how many, and --max-grade the greatest grade of the scale",
+                "to-judge, which has no depth of a pool: --n is how many documents of all ranks, and --max-grade the "
+                "greatest grade of the scale",
                 "--max-grade 3",
                 "to-judge",
             ),
@@ -151,6 +161,7 @@ OF_RATERS = Way(
     "--metric kappa --no-query --label {} --predicted {}",
     "evaluate",
 )
+ALL_MEASURES = Way("every measure of agreement is printed, kappa among them; leave out --metric", "")
 OF_CUTOFF = Way("a cutoff follows the name of a metric, as ndcg@10", "")
 FEWER = Way("all rows are printed; --sort value puts the lowest first, and | head cuts them", "", tail="| head -{}")
 WORST = FEWER._replace(text="--sort value puts the lowest first", typed="--sort value")
@@ -159,7 +170,7 @@ OF_PEOPLE = Way(
     "columns of people and of a machine are those of a metric", "--metric kappa --no-query --label {}", "evaluate"
 )
 OF_MACHINE = Way("columns of people and of a machine are those of a metric", "--predicted {}", "evaluate")
-# Options that there were, or that readers try first, and the way now.
+# Options that there were, or that one command has not, or that readers try first, and the way now.
 RETIRED = {
     "save": Way(
         f"pass -o FILE; a gate reads values of queries: pass --fail-if-worse-than base.csv {BASE}",
@@ -182,7 +193,11 @@ RETIRED = {
     "bootstrap": Way("intervals are --ci, and resamples --resamples", "--ci 0.95 --resamples {}"),
     **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}")),
     **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}")),
-    "max-drop": Way(f"pass --not-worse-than base.csv --margin 0.01, {BASE}", "--margin {}"),
+    "max-drop": Way(
+        f"pass --not-worse-than base.csv --margin 0.01, {BASE}; it passes if a loss of that size is excluded, and a "
+        "limit of the mean is --fail-under",
+        "--margin {}",
+    ),
     "baseline": Way(
         f"saved numbers are those of --fail-if-worse-than base.csv, {BASE}; compare has --baseline",
         "--fail-if-worse-than {}",
@@ -204,7 +219,10 @@ RETIRED = {
     "alpha": LEVEL,
     **dict.fromkeys(("raters", "annotators", "coders"), OF_RATERS),
     **dict.fromkeys(("name", "as", "tag"), Way("the file that is written is -o", "-o {}.csv")),
-    "depth": Way("documents at all ranks are looked at, and --n is how many are printed", "--n {}"),
+    "depth": Way(
+        "there is no depth of a pool: documents at all ranks are looked at, and --n is how many are printed", "--n {}"
+    ),
+    **dict.fromkeys(("agreement metric", "agreement m"), ALL_MEASURES),
     **dict.fromkeys(("against", "reference-run"), Way(f"saved numbers are those of --not-worse-than base.csv, {BASE}")),
     "paired": Way(
         "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
@@ -225,6 +243,8 @@ SAY_THE_SAME = {
     "-o": ("--name", "--as", "--tag", "--out", "--output"),
     "--metric": ("-m", "--metrics", "--human", "--people", "--a"),
 }
+# Why a command has no whole line without a file.
+RATE_ALONE = "it reads a log of two systems, as a rate alone does not say how much the differences of queries spread: "
 PICTURE = re.compile(r"\.(png|svg|pdf|jpg)$")  # the end of the name of a file that no command writes
 MIN_LETTERS = 3  # letters of the name of a metric that are looked for in texts
 N_NEAREST = 3  # how many commands an unknown name is told

@@ -33,6 +33,13 @@ def write_report(frames: Frames) -> None:
             writing.put(data)
 
 
+def check_report(frames: Frames) -> None:
+    """Raise if columns that a report reads are missing; nothing is computed."""
+    from frame_metrics.report.gathering import planned_call
+
+    planned_call(frames.irm._plan, frames.call.metrics, None)
+
+
 def _texts(frames: Frames) -> dict[str, str]:
     """Return the report in each format that is asked for; it is computed once."""
     from frame_metrics.report.write import REWORDED, in_form  # which take a while, and other commands do without

@@ -42,9 +42,10 @@ from frame_metrics.command.guesses import (
     meant,
     unknown_command,
     way_of_flag,
+    without_log,
 )
 from frame_metrics.command.job import Job
-from frame_metrics.command.offered import with_line
+from frame_metrics.command.offered import in_trec, with_line
 from frame_metrics.command.other_names import TRIED
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
 from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
@@ -63,6 +64,9 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith("argument ") and message.endswith(": expected one argument"):
             flag = message.removeprefix("argument ").partition(":")[0].partition("/")[0]
             message = f"{flag} needs a value; one that begins with a dash is written {flag}=-x"
+        of_trec = self.prog == f"{PROGRAM} convert" and message.startswith("argument --to: invalid choice")
+        if of_trec and (told := in_trec(self.arguments)):
+            raise BadValueError(told)
         raise BadValueError(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
 
     def _unknown(self, flags: Sequence[str]) -> str:
@@ -80,6 +84,7 @@ class _Parser(argparse.ArgumentParser):
             meant_flags |= {flag: f"--{near}"} if near and way == hint else {}
             lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
         whole = line(command, _replaced(self.arguments, meant_flags)) if command in COMMANDS else ""
+        lines += filter(None, [without_log(self.arguments)] if command == "sample-size" else [])
         return "\n".join([*lines, *filter(None, [whole])])
 
 

@@ -76,12 +76,12 @@ def gathered(
     columns, baseline = plan.columns, compare_options["baseline"]
     verb = verb_of_comparison(columns, compare_options, split)
     work = Calls(irm, columns, verb, has_metrics=bool(metrics), plan=plan)
-    asked, call = _planned(plan, metrics, None)
+    asked, call = planned_call(plan, metrics, None)
     check_named(work, plan, asked, compare_options)
     # Without metrics= the depth of the rankings decides which are computed, and at which cutoffs.
     depth = depth_of(irm, columns)
     if not metrics and call is not None:
-        asked, call = _planned(plan, metrics, depth)
+        asked, call = planned_call(plan, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
@@ -221,7 +221,7 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
     return every
 
 
-def _planned(plan: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
+def planned_call(plan: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
     """Return the metrics to compute, and the call for them.
 
     If the frame holds values there is no call, and without ``metrics`` there are none: their names are data.

@@ -36,7 +36,7 @@ GUESSED = {
     "evaluate log.csv rr --fail-under nan": "'nan' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
     "evaluate log.csv rr --fail-under 0.3 --fail-under 0.4": "name the metric, as ndcg@10=0.3",
     "evaluate log.csv rr --by device day": "lists them. For segments of day too, pass --by device --by day. The column",
-    "agreement log.csv --annotator device --grade grade": "name its column with --doc, one of 'query'\n",
+    "agreement log.csv --annotator device --grade grade": "--doc, one of 'query', 'docid', 'grade', ",
     "log.csv rr --ci 95": "--ci 95 is not a level",
     "log.csv nosuchmetric": "there is no metric 'nosuchmetric'; frame-metrics metrics lists them",
     "labels.csv roc_auc": "the score is missing; name its column with --score",
@@ -198,7 +198,6 @@ WHOLE = {
     ),
     "confusion both.csv grade machine --no-query": "confusion both.csv --no-query --label grade --predicted machine",
     "next q.txt a.run b.run -n 5": "to-judge q.txt a.run b.run --n 5 --max-grade 3 --system file",
-    "trend log.csv rr --date day --every week": "evaluate log.csv rr --by day",
     "baseline save log.csv --name prod": "per-query log.csv -o prod.csv ndcg@10",
     "unjudged a.run --qrels q.txt --k 10": "to-judge a.run --qrels q.txt --max-grade 3",
     "agreement both.csv --raters grade,machine": (
@@ -274,3 +273,73 @@ def test_a_log_in_the_place_of_saved_numbers_leads_to_two_commands(capsys: pytes
     ).splitlines()
     for line in (save, gate):
         assert main(shlex.split(line)[2:]) == 0, line
+
+
+# Calls that mean several commands, the flags that their lines have, and words of the error.
+STEPS = {
+    "trend log.csv rr --date day --every 1w": ("which is made first", ["read_csv('log.csv'", "weeks.csv rr --by week"]),
+    "evaluate log.csv rr --by day --monthly": ("which is made first", ["'1mo'", "evaluate months.csv rr --by month"]),
+    "convert odd.csv --to trec --run out.run --qrels out.qrels": (
+        "files that end with .run and .qrels",
+        [
+            "convert odd.csv -o out.run --query qid --doc docid --score sim --run-name out",
+            "convert odd.csv -o out.qrels --query qid --doc docid --grade relevance",
+        ],
+    ),
+    "gate log.csv rr --baseline log.csv --max-drop 0.9": (
+        "--not-worse-than with --margin passes if a loss of that size is excluded",
+        ["per-query log.csv rr -o base.csv", "evaluate log.csv rr --not-worse-than base.csv --margin 0.9"],
+    ),
+    "agreement who.csv --rater who --metric kappa": (
+        "every measure of agreement is printed, kappa among them; leave out --metric",
+        ["agreement who.csv --annotator who"],
+    ),
+    "agreement odd.csv --annotator sim": (
+        "the query is missing; name its column with --query, one of 'qid'",
+        ["agreement odd.csv --annotator sim --query qid --doc docid"],
+    ),
+    "pool a.run b.run --qrels q.txt --depth 10": (
+        "to-judge, which has no depth of a pool: --n is how many documents",
+        ["to-judge a.run b.run --qrels q.txt --n 10 --max-grade 3 --system file"],
+    ),
+    "report ranked.csv -o page.md": (
+        "the label or grade is missing",
+        ["report ranked.csv -o page.md --score score --rank rank --grade relevance"],
+    ),
+}
+
+
+@pytest.mark.parametrize("call", STEPS)
+def test_all_steps_run(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error ends with each command that is meant, one in Python too, and they run one after the other."""
+    rows = named().rename({"docid": "doc"}).with_columns(pl.col("day").cast(pl.String))
+    write(rows, "log.csv")
+    write(rows.select(qid="query", docid="doc", sim="score", relevance="grade"), "odd.csv")
+    rank = pl.col("score").rank("ordinal", descending=True).over("query")
+    write(rows.select("query", "doc", "score", rank=rank, relevance="grade"), "ranked.csv")
+    judged = rows.select("query", "doc", "grade")
+    write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
+    write_runs()
+    words, parts = STEPS[call]
+    told = error(capsys, *call.split())
+    assert words in told
+    lines = [line[4:] for line in told.splitlines() if line.startswith(("  | frame-metrics ", "  | python -c "))]
+    assert len(lines) == len(parts)
+    for line, part in zip(lines, parts, strict=True):
+        assert part in line
+        typed = shlex.split(line)
+        if typed[0] == "python":
+            exec(typed[2], {})
+        elif "sim" not in typed or typed[1] != "agreement":  # whose documents have one judgment each
+            assert main(typed[1:]) == 0, line
+
+
+def test_a_rate_alone_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error about numbers without a file says why a log is read, with the command for one, which runs."""
+    told = error(capsys, *["sample-size", "--baseline", "0.10", "--mde", "0.1", "--power", "0.8", "--alpha", "0.1"])
+    assert "a rate alone does not say how much the differences of queries spread" in told
+    whole = shlex.split(told.rpartition(": frame-metrics ")[2])
+    assert whole == shlex.split("sample-size log.csv --detect 0.1 --power 0.8 --ci 0.9 --system system ndcg@10")
+    rows = named().rename({"docid": "doc"})
+    write(pl.concat([rows.with_columns(system=pl.lit(one)) for one in ("a", "b")]), "log.csv")
+    assert main(whole) == 0
