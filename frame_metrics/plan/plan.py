@@ -104,6 +104,7 @@ def plan_of(given: Given) -> Plan:
     tuples_or_sets = [one for one in nested if backend.container(one) not in ("", "list")]
     if tuples_or_sets or columns.relevant:
         backend = backend.with_lists([*tuples_or_sets, *filter(None, [columns.relevant])])
+    # Each row is a query by itself, and its number is the key.
     if ROW in columns.shape.made and not backend.numbered:
         raise ColumnError(f"the rows of a {class_name(given.frame)} have no numbers; name the queries' column, query=")
     proxy = None
