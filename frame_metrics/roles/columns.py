@@ -156,7 +156,7 @@ ROLES: dict[str, Role] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """Which columns are lists, which are systems, which are made later, and which only the judgments have."""
+    """The form of rows: which columns are lists, or systems, or made later, or only of the judgments."""
 
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
     stacked_column: str = ""  # the name of the one column that these become
