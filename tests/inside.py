@@ -302,10 +302,10 @@ def arms_together_by(patch: pytest.MonkeyPatch, way: str) -> None:
     """Permute the units of a family of arms one by one, by kinds, or a few times first, or draw normal numbers."""
     never = 1 << 60
     ways = {
-        "units": {"KIND": never, "DOMINANT": 0, "WIDE": never},
-        "kinds": {"KIND": 1, "DOMINANT": 0, "WIDE": never},
-        "first": {"KIND": never, "DOMINANT": 0, "WIDE": 0, "LIKELY": 0.9},
-        "normal": {"LARGE": 0, "DOMINANT": 1, "WIDE": 0, "LIKELY": 1},
+        "units": {"UNITS_PER_KIND_AND_ARM": never, "DOMINANT": 0, "MOST_DRAWN_SINGLY": never},
+        "kinds": {"UNITS_PER_KIND_AND_ARM": 1, "DOMINANT": 0, "MOST_DRAWN_SINGLY": never},
+        "first": {"UNITS_PER_KIND_AND_ARM": never, "DOMINANT": 0, "MOST_DRAWN_SINGLY": 0, "LIKELY_P": 0.9},
+        "normal": {"MIN_UNITS_FOR_WELCH": 0, "DOMINANT": 1, "MOST_DRAWN_SINGLY": 0, "LIKELY_P": 1},
         "blocks": {"CACHED": 200},
     }
     for name, value in ways[way].items():

@@ -33,6 +33,7 @@ QUERIES = {
     "success of .02, 50 of a day": (50, 0, 0),
     "success of .02, 50 of a day, days vary as much": (50, 1, 0),
     "success of .02, 5 of a day": (5, 0, 0),
+    "like a bell, 40 of a day, 2 on days of the weekend": (40, 0, 0),
 }
 
 
@@ -44,12 +45,12 @@ def noise(n: int, correlated: float, rng: Any) -> Any:
     return drawn[BURNT:]
 
 
-def told(values: Any, *, days: bool, ends: Any = None, outages: bool = True) -> Course:
-    """Return what is told of periods; ``ends``: of intervals, which have no width where they are not given."""
+def told(values: Any, *, days: bool, ends: Any = None, outages: bool = True, sizes: Any = None) -> Course:
+    """Return what is told of periods of so many queries; ``ends``: of intervals, of no width where not given."""
     n = len(values)
     ends = np.stack([values, values]) if ends is None else ends
-    periods = Periods(values, np.arange(n, dtype=float), np.arange(n) % 7 if days else None, ends if outages else None)
-    return course(periods)
+    weekday = np.arange(n) % 7 if days else None
+    return course(Periods(values, np.arange(n, dtype=float), weekday, ends if outages else None, sizes))
 
 
 def is_told(found: Course) -> bool:
@@ -116,6 +117,8 @@ def _of_queries(trials: int, n: int = 56) -> Iterator[Line]:
                 if "unequal" in setting
                 else rng.poisson(many, n) + 1
             )
+            if "weekend" in setting:
+                sizes = np.where(WEEKEND[np.arange(n) % 7] > 0, 2, sizes)
             day = np.repeat(np.arange(n), sizes)
             latent, user = rng.normal(size=len(day)), None
             if users:
@@ -136,4 +139,4 @@ def _is_told_of(values: Any, day: Any, user: Any, n: int) -> bool:
     order = np.arange(len(day))
     own = tally(None, values, "macro", None, (order >= 0, order < 0), (-np.inf, np.inf))
     ends = intervals([own], day, n, 0.95, 1000, 0, user, drawing_order=order)[:, 0]
-    return is_told(told(means, days=True, ends=ends))
+    return is_told(told(means, days=True, ends=ends, sizes=np.bincount(day)))
