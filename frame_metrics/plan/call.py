@@ -11,7 +11,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import NO_JUDGMENTS, Backend, SeparateJudgments
 from frame_metrics.data.chances import CHANCES, propensities_by_rank
 from frame_metrics.data.documents import TABLES, tables_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_names, prefix_errors
+from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
 from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.plan.needs import Needs, read_by
 from frame_metrics.plan.plan import PROXY_ERROR_PREFIX, Plan
@@ -153,7 +153,6 @@ def _made(
         unfolds=columns.unfolds or _holds_lists(judgment_columns, backend),
         proxy=None,
     )
-    check_names([*columns.needed, *call.to_read])
     return call if plan.proxy is None or needs is None else replace(call, proxy=_of_proxy(plan.proxy, needs, columns))
 
 

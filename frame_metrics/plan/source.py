@@ -18,7 +18,7 @@ from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_case
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_case, check_names
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, ROW_CODE, TIMES
 from frame_metrics.inputs import Array
@@ -157,6 +157,7 @@ def answer_of(
 
     needed = call.columns.needed
     classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
+    check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
     if call.plan.backend.ignores_case and any(key != key.lower() for key in keys):
         check_case(of_types(call.plan.backend.types(needed)))
     run = read if unreadable is None else or_unreadable
@@ -165,6 +166,7 @@ def answer_of(
 
 def read_whole(call: Call) -> Source:
     """Read the columns into memory and return the source, for a second frame, such as a baseline."""
+    check_names(call.columns.needed)
     rows = call.plan.backend.in_memory(call.columns.needed).read(call.columns.needed)
     return source_of(call.with_frames_read(), rows, call.read_judgments())
 
