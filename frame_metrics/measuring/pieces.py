@@ -90,13 +90,13 @@ def measure_in_pieces(work: Measuring, source: InPieces) -> Values:
 def _check_parts(index: Index, table: pl.DataFrame, work: Measuring, source: InPieces) -> None:
     """Raise for queries that one system, arm or segment writes with other leading zeros, see ``check_zeros_of_parts``.
 
-    Sums have no single queries: where some may be written otherwise than in separate judgments, or a system lacks some
-    of another, the frame is read again for its queries alone.
+    Sums have no single queries: where some may be written otherwise than in separate judgments, the frame is read again
+    for its queries alone. Sums without separate judgments are not checked.
     """
     columns, beside = work.columns, work.judgments is not None
     if not (columns.system or columns.by) or (beside and not table[ZEROS].list.len().sum()):
         return
-    if SUMS in table.columns and (beside or (columns.system and table[UNANSWERED].sum())):
+    if SUMS in table.columns and beside:
         alone = work_of(Measuring, source, [], (None,))
         index, table = indexed(*gather(alone, source))
     if SUMS not in table.columns:

@@ -339,8 +339,6 @@ def test_zeros_that_one_system_has_lost_are_refused_without_judgments_beside_it_
     for irm in (*irms(graded, system="who"), *irms(saved, system="who", value="value")):
         with pytest.raises(StrangeIdsError, match=text):
             as_polars(irm.compare("rr", baseline="A"))
-        with pytest.raises(StrangeIdsError, match=text):
-            as_polars(irm.evaluate("rr"))
     for irm in irms(lost_in("who"), system="who"):
         with pytest.raises(StrangeIdsError, match=text):
             as_polars(irm.similarity("rbo", baseline="A"))
