@@ -16,8 +16,8 @@ def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
 
     Documents of several systems in one list make one number of all, without a word, unless a document repeats.
     """
-    name = columns.shape.likely_system
-    if not name or not columns.query or columns.team or columns.shape.list_columns:
+    name = columns.likely_mixed
+    if not name:
         return
     keys = [key for key in columns.keys if key in log.collect_schema()]
     values = log.filter(pl.col(name).is_not_null()).group_by(keys).agg(pl.col(name).unique().sort())

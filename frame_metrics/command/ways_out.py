@@ -33,9 +33,8 @@ TIMES = ["date", "day", "time", "timestamp", "week", "month"]
 NO_DAY = "by='day': there is no such column"
 WHO = "no column says who judged"
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
-FROM_LISTS_IN_CSV = re.compile(
-    "is missing; name its column|holds no lists of ids"
-)  # errors that lists in a CSV file lead to
+# Errors that lists in a CSV file lead to.
+FROM_LISTS_IN_CSV = re.compile("is missing; name its column|holds no lists of ids")
 
 
 @contextmanager

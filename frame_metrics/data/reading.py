@@ -62,16 +62,7 @@ def read_log(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(judgment_frame, judgment_columns.grade))
     drops_duplicates = conventions.duplicates == "first"
     results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
-    log = checked_columns(
-        results,
-        columns,
-        judged_elsewhere=judgments is not None,
-        scores_later=not drops_duplicates,  # not if rows are dropped first: errors could not name them
-        positive=conventions.positive,
-        scale=conventions.scale,
-    )
-    log = log if conventions.propensity is None else with_ratio(log, columns, conventions)
-    log = with_documents(log, columns, conventions) if columns.document_facts else log
+    log = _checked(results, columns, conventions, judged_elsewhere=judgments is not None)
     # Systems that are columns share their rows: the first stands for all until rankings are found.
     systems = None
     if columns.shape.per_system and not (columns.threshold or drops_duplicates):  # they differ in one column only
@@ -131,6 +122,22 @@ def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.Da
     """Split the rows into results and the rows that stand for queries without results, the latter checked."""
     without = frame[WITHOUT_RESULTS].fill_null(False)
     return frame.filter(~without), checked_keys(frame, columns).filter(without)
+
+
+def _checked(
+    results: pl.DataFrame, columns: Columns, conventions: Conventions, *, judged_elsewhere: bool
+) -> pl.DataFrame:
+    """Return the checked columns of the results, with what is made of several."""
+    log = checked_columns(
+        results,
+        columns,
+        judged_elsewhere=judged_elsewhere,
+        scores_later=conventions.duplicates != "first",  # not if rows are dropped first: errors could not name them
+        positive=conventions.positive,
+        scale=conventions.scale,
+    )
+    log = log if conventions.propensity is None else with_ratio(log, columns, conventions)
+    return with_documents(log, columns, conventions) if columns.document_facts else log
 
 
 def _with_empty_rankings(

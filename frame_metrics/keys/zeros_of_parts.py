@@ -14,9 +14,8 @@ from frame_metrics.keys.groups import named_as_text
 from frame_metrics.keys.index import Index, KeyValues
 from frame_metrics.keys.spelling import has_leading_zeros, in_quotes, may_differ_in_zeros, without_zeros
 
-LEAST_QUERIES = (
-    2  # queries of an arm or a segment from which on its ids have lost their zeros; one may be another query
-)
+# Queries of an arm or a segment from which on its ids have lost their zeros; one may be another query.
+LEAST_QUERIES = 2
 
 
 class OfPart(NamedTuple):

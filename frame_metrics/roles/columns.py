@@ -273,6 +273,12 @@ class Columns:
         return f"pass query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
+    def likely_mixed(self) -> str:
+        """The column that is called as one of systems is, where the rows of a query are read as one list; else ""."""
+        in_one_list = self.query and not (self.team or self.shape.list_columns)
+        return self.shape.likely_system if in_one_list else ""
+
+    @property
     def likely_system_text(self) -> str:
         """The value to give to ``system=``, as code; "" if no column is called as one of systems is."""
         return quote(self.shape.likely_system) if self.shape.likely_system else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.significance import CLOSE
 
@@ -16,7 +16,7 @@ FAR = 2  # half intervals of its mean that an outage is away from the other peri
 AT_ONCE = 3_000_000  # numbers that are kept at once
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Runs:
     """The runs that may be an outage.
 
@@ -81,7 +81,7 @@ def farthest_by_chance(kinds: bytes, n: int, draws: int, seed: int = 0) -> Array
     return np.sort(np.concatenate(found))
 
 
-def is_far(within: Array, before: float, after: float, ends: Array, n: Array) -> bool:
+def is_far(within: Array, before: float, after: float, values: Array, ends: Array, n: Array) -> bool:
     """Return True if the level of an outage is beyond what queries scatter: ``FAR`` half intervals of its mean.
 
     The interval of a few queries says little. So a period has at least the usual half interval, times the root of the
@@ -91,11 +91,11 @@ def is_far(within: Array, before: float, after: float, ends: Array, n: Array) ->
     ----------
     within : the numbers of its periods, shape (periods,).
     before, after : the level of other periods, and within the outage.
-    ends : the low and the high ends of the intervals of all periods, NaN without one, shape (2, periods); with the
-        means as the third.
+    values : the mean of each period, shape (periods,).
+    ends : the low and the high end of the interval of each mean, NaN without one, shape (2, periods).
     n : the number of queries of each period, shape (periods,).
     """
-    low, high, values = ends
+    low, high = ends
     half = high - values if after < before else values - low
     known = np.isfinite(half)
     if not known.any():

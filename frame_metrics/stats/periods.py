@@ -214,7 +214,7 @@ def _outage(periods: Periods, interval_ends: Array) -> tuple[tuple[int, int], Ar
     begin, end = (int(some[at]) for some in periods.runs.ends)
     within = np.arange(begin, end)
     n = np.ones(len(periods.values)) if periods.n is None else periods.n
-    if not is_far(within, *_levels(periods, begin, end), np.vstack([interval_ends, periods.values]), n):
+    if not is_far(within, *_levels(periods, begin, end), periods.values, interval_ends, n):
         return (begin, end), periods.residuals
     step = periods.adjusted(np.isin(np.arange(len(periods.values)), within))
     return (begin, end), periods.residuals - products[at] / periods.runs.lengths[at] * step

@@ -19,10 +19,10 @@ def with_unnamed(columns: Columns, roles: Roles) -> Columns:
 
     ``roles``: what the caller named; ``system=None`` says that the rows of a query are one list.
     """
-    name, shape = columns.shape.likely_system, columns.shape
+    name, shape = columns.likely_mixed, columns.shape
     if shape.likely_query and not (columns.predicted or columns.class_scores or columns.value):
         return columns.changed(unnamed_query=shape.likely_query)
-    if not name or "system" in roles or not columns.query or columns.team or shape.list_columns or shape.per_system:
+    if not name or "system" in roles or shape.per_system:
         return columns
     return columns.changed(unnamed_system=name)
 
