@@ -47,6 +47,9 @@ NAMES = "\0names"  # the systems of the piece, if those of other pieces are unkn
 USED = "\0used"  # the rows of the judgments that the piece used
 # Its queries that are judged with other leading zeros: of each a row of the judgments, as text, and both ids in quotes.
 ZEROS = "\0zeros"
+# Of its queries that some system lacks, for each query column of text: the length of the shortest id of digits, and of
+# the longest that begins with 0; of sums alone.
+LENGTHS = "\0lengths"
 ZERO_DOCS = "\0zero docs"  # documents that are judged in their query with other leading zeros: both ids, in quotes
 POSITIONS = "\0positions"  # the score columns whose values look like ranks there
 SCORES = "\0scores"  # the score columns whose values do not

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,10 +12,11 @@ from frame_metrics.fast.codes import codes
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import named_as_text
 from frame_metrics.keys.index import Index, KeyValues
-from frame_metrics.keys.spelling import has_leading_zeros, in_quotes, may_differ_in_zeros, without_zeros
+from frame_metrics.keys.spelling import are_texts, has_leading_zeros, in_quotes, may_differ_in_zeros, without_zeros
 
 # Queries of an arm or a segment from which on its ids have lost their zeros; one may be another query.
 LEAST_QUERIES = 2
+NO_LENGTH = 1 << 31  # more than any length
 
 
 class OfPart(NamedTuple):
@@ -61,6 +62,43 @@ def queries_of_part(index: Index, judged: Array | None) -> OfPart | None:
     if segments and found is None:
         found = _lost(index, index.segments, index.segment, twins, known, independent=True)
     return found
+
+
+def lengths_of_digits(index: Index) -> list[int]:
+    """Return lengths of ids that systems may write with other leading zeros; only of queries that some system lacks.
+
+    Two for each query column of text: of the shortest id of digits, ``NO_LENGTH`` for none, and of the longest that
+    begins with 0, else 0. No two are equal but for leading zeros unless the second is greater.
+    """
+    if not index.columns.system or index.columns.team or index.conventions.unanswered == "drop":
+        return []
+    some = index.queries.values[np.unique(index.query[~index.answered])]
+    out = list[Any]()
+    for digits, padded, n in map(_digits, some.select(name for name in some.columns if are_texts(some[name]))):
+        out += [n.filter(digits).min() or NO_LENGTH, n.filter(padded).max() or 0]
+    return out
+
+
+def may_have_twins(names: pl.DataFrame, longest: Array) -> Array:
+    """Mark queries that may be equal to another one but for leading zeros.
+
+    Parameters
+    ----------
+    names : the queries.
+    longest : the length of the longest id that begins with 0, for each column of text.
+    """
+    marks, columns = np.zeros(len(names), bool), [names[name] for name in names.columns if are_texts(names[name])]
+    for (digits, padded, n), most in zip(map(_digits, columns), longest, strict=True):
+        marks |= (padded | (digits & (n < most))).fill_null(value=False).to_numpy()
+    return marks
+
+
+def _digits(ids: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """Mark ids of digits alone, and those of them that begin with 0 and go on; and return the lengths of all."""
+    texts = ids.cast(pl.String)
+    n = texts.str.len_bytes()
+    digits = (texts.str.strip_chars("0123456789") == "") & (n > 0)
+    return digits, digits & has_leading_zeros(texts), n
 
 
 def _twins(names: pl.DataFrame) -> _Twins | None:

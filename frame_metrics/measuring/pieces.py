@@ -45,7 +45,6 @@ from frame_metrics.hidden import (
     ROWS,
     SEGMENT_KNOWN,
     SHARES,
-    SUMS,
     SYSTEM_NUMBER,
     UNANSWERED,
     USED,
@@ -59,9 +58,8 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.keys.index import Index
-from frame_metrics.keys.leading_zeros import check_zeros_of_parts, other_zeros
-from frame_metrics.measuring.found_query import check_found
-from frame_metrics.measuring.indexed import conventions_of, indexed, with_systems_numbered
+from frame_metrics.keys.leading_zeros import other_zeros
+from frame_metrics.measuring.indexed import conventions_of, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, lacks_scale, measure_rankings
 from frame_metrics.measuring.values import Values
@@ -73,35 +71,6 @@ from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
 OF_SAVED = {"without_value": ABSENT, "fills": FILLS}  # fields of ``Values`` that saved numbers have for each metric
-
-
-def measure_in_pieces(work: Measuring, source: InPieces) -> Values:
-    """Measure every ranking of all pieces, as if they had been one frame in memory."""
-    check_max_grade(work, source)
-    table, work = gather(work, source)
-    index, rankings = indexed(table, work)
-    values = work.from_table(index, rankings)
-    _check_parts(index, rankings, work, source)
-    facts = check_whole_frame(table, work)
-    check_found(source.call, facts, work.asked, work.averages)
-    return values
-
-
-def _check_parts(index: Index, table: pl.DataFrame, work: Measuring, source: InPieces) -> None:
-    """Raise for queries that one system, arm or segment writes with other leading zeros, see ``check_zeros_of_parts``.
-
-    Sums have no single queries: where some may be written otherwise than in separate judgments, the frame is read again
-    for its queries alone. Sums without separate judgments are not checked.
-    """
-    columns, beside = work.columns, work.judgments is not None
-    if not (columns.system or columns.by) or (beside and not table[ZEROS].list.len().sum()):
-        return
-    if SUMS in table.columns and beside:
-        alone = work_of(Measuring, source, [], (None,))
-        index, table = indexed(*gather(alone, source))
-    if SUMS not in table.columns:
-        judged = (table[EVALUATED] | (table[UNANSWERED] > 0)).to_numpy()
-        check_zeros_of_parts(index, judged if beside else None)
 
 
 def check_max_grade(work: Measuring, source: InPieces) -> None:
@@ -164,6 +133,10 @@ class Measuring(PieceWork):
     def measure(self, log: Log) -> Values:
         """Measure every ranking of a piece."""
         return measure_rankings(log, self.asked, self.averages)
+
+    def one_by_one(self) -> Measuring:
+        """Return the work that sends a row for each ranking, also where this one sends sums."""
+        return self
 
 
 def work_of(kind: type[Any], source: InPieces, *fields: Any, totals: bool = False, **named: bool) -> Any:

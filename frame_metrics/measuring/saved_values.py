@@ -17,8 +17,9 @@ from frame_metrics.hidden import TIMES
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.leading_zeros import check_zeros_of_parts
+from frame_metrics.measuring.all_pieces import measure_in_pieces
 from frame_metrics.measuring.on_cluster import Finish, distributed_answer
-from frame_metrics.measuring.pieces import OF_SAVED, Measuring, measure_in_pieces, work_of
+from frame_metrics.measuring.pieces import OF_SAVED, Measuring, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.sums import need_sums_alone, summed_rows, with_sums_of
 from frame_metrics.measuring.values import Values, without_values_at
@@ -203,6 +204,9 @@ class Saved(Measuring):
             return self.to_table(log, found, ordered=ordered)
         found = _choose_metrics(found, _named(self.available), self._asked)
         return summed_rows(self.to_table(log, found, ordered=ordered), found, self.averages)
+
+    def one_by_one(self) -> Measuring:
+        return replace(self, sums=False)
 
     def from_table(self, index: Index, table: pl.DataFrame) -> Values:
         held = _named(self.available)

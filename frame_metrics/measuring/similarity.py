@@ -15,9 +15,10 @@ from frame_metrics.errors import ColumnError, NotComputableError, listed, prefix
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
+from frame_metrics.measuring.all_pieces import measure_in_pieces
 from frame_metrics.measuring.baseline import check_one_system, check_theirs, in_common_types, match_saved, no_common_id
 from frame_metrics.measuring.pairs import bases_of, number_if_any
-from frame_metrics.measuring.pieces import Measuring, measure_in_pieces, work_of
+from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.queries import role_values
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked

@@ -9,13 +9,15 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log
-from frame_metrics.hidden import SUMS, UNANSWERED
+from frame_metrics.hidden import LENGTHS, SUMS, UNANSWERED
 from frame_metrics.inputs import Lists
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.index import Index
+from frame_metrics.keys.zeros_of_parts import lengths_of_digits
 from frame_metrics.measuring.pieces import Measuring
 from frame_metrics.measuring.values import Values, summed_within, with_sums
+from frame_metrics.measuring.work import in_first
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import Averages, averages_of
@@ -55,6 +57,7 @@ def summed_rows(each: Answer, values: Values, averages: Averages) -> Answer:
     lacking = np.bincount(group + 1, values.unanswered, n + 1)  # of each group; first of those in none
     columns[UNANSWERED] = pl.Series(np.where(group < 0, values.unanswered, lacking[group + 1])[at]).cast(pl.Int64)
     columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
+    columns[LENGTHS] = in_first(len(at), pl.Series([lengths_of_digits(values.index)], dtype=pl.List(pl.Int64)))
     return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 
 
@@ -77,6 +80,9 @@ class Summing(Measuring):
 
     def to_table(self, log: Log, all_values: Values, *, ordered: bool) -> Answer:
         return summed_rows(super().to_table(log, all_values, ordered=ordered), all_values, self.averages)
+
+    def one_by_one(self) -> Measuring:
+        return Measuring(self.call, self.empty, self.judgments, self.systems, self.totals, [], (None,))
 
     def from_table(self, index: Index, table: pl.DataFrame) -> Values:
         return with_sums_of(super().from_table(index, table), table, self.averages)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from frame_metrics.data.log import Log
 from frame_metrics.measuring import pieces, saved_values
+from frame_metrics.measuring.all_pieces import measure_in_pieces
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.sums import MIN_TO_SUM, Summing, need_sums_alone
@@ -69,7 +70,7 @@ def values_of_source(
         check_found(source.call, log, asked, averages)
         return measure(log, asked, averages, sums=sums and _take_less_room(log, len(asked)))
     kind = Summing if sums else pieces.Measuring
-    return pieces.measure_in_pieces(pieces.work_of(kind, source, asked, averages, totals=totals), source)
+    return measure_in_pieces(pieces.work_of(kind, source, asked, averages, totals=totals), source)
 
 
 def _take_less_room(log: Log, n_metrics: int) -> bool:

@@ -204,6 +204,22 @@ def test_means_of_saved_numbers_send_sums(given: dict[str, Any]) -> None:
     assert brought[240] == brought[480]
 
 
+def test_zeros_that_one_system_has_lost_are_refused() -> None:
+    """Where no id of digits begins with 0, or all have one length, sums come here and no query."""
+    rows = _runs(240)
+    rows["query"] = rows["query"].str.lstrip("q").str.zfill(3)
+    later = (rows["run"] == "b") & (rows["query"] < "120")
+    lost = rows.assign(query=rows["query"].where(~later, rows["query"].str.lstrip("0")))
+    with pytest.raises(StrangeIdsError, match="some queries of run = b are those of other systems"):
+        dd.from_pandas(lost, npartitions=3, sort=False).irm(system="run").evaluate("rr")
+    lacking = rows[~later | (rows["query"] > "009")]
+    ours, theirs = (one.irm(system="run") for one in (dd.from_pandas(lacking, npartitions=3, sort=False), lacking))
+    with rows_brought() as brought:
+        _same(ours.evaluate("rr"), theirs.evaluate("rr"))
+    assert len(brought) == 1
+    assert brought[0] < 30
+
+
 @pytest.mark.parametrize("apart", [0, 5, 10])
 def test_segments_of_few_queries(apart: int) -> None:
     """Queries of a segment that has few in a partition come as they are, which is less than sums, beside those."""

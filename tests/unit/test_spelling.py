@@ -339,6 +339,8 @@ def test_zeros_that_one_system_has_lost_are_refused_without_judgments_beside_it_
     for irm in (*irms(graded, system="who"), *irms(saved, system="who", value="value")):
         with pytest.raises(StrangeIdsError, match=text):
             as_polars(irm.compare("rr", baseline="A"))
+        with pytest.raises(StrangeIdsError, match=text):
+            as_polars(irm.evaluate("rr"))
     for irm in irms(lost_in("who"), system="who"):
         with pytest.raises(StrangeIdsError, match=text):
             as_polars(irm.similarity("rbo", baseline="A"))
@@ -366,6 +368,37 @@ def test_zeros_that_tell_queries_of_a_system_or_segment_apart_are_taken_as_they_
     ):
         for irm in irms(frame, **{role: "who"}):
             assert as_polars(irm.judge(judged).evaluate("rr"))["n"].to_list() == n
+
+
+@pytest.mark.parametrize("memory", [1, 3000])
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "refused"),
+    [
+        (["1", "01", "x"], ["1", "001", "x"], False),  # both have 1, so that zeros tell queries apart
+        (["001", "x", "10"], ["01", "x", "10"], True),
+        (["1", "01", "x"], ["1", "x"], False),
+        (["001", "002", "x"], ["001", "x"], False),
+        (["5", "a01", "x"], ["5", "a1", "x"], False),
+        (["00", "x"], ["0", "x"], True),
+    ],
+)
+def test_means_of_pieces_refuse_lost_zeros_as_memory_does(
+    of_a: list[str], of_b: list[str], refused: bool, memory: int
+) -> None:
+    """Pieces send sums, without single queries; queries of several columns, and categories, are read as well."""
+    others = [str(i) for i in range(100, 110)]
+    rows = [(who, q, str(3), "a", 1.0, 1) for who, ids in (("A", of_a), ("B", of_b)) for q in (*ids, *others)]
+    log = pl.DataFrame(rows, schema=["who", "query", "turn", "doc", "score", "label"], orient="row")
+    mixed = log.sample(fraction=1, shuffle=True, seed=3)
+    for frame, query in ((log, "query"), (mixed.with_columns(pl.col("query").cast(pl.Categorical)), ["turn", "query"])):
+        whole = frame.irm(query=query, system="who")
+        for irm in (whole, in_pieces(whole, memory)):
+            if refused:
+                with pytest.raises(StrangeIdsError, match="some queries of who = B are those of other systems"):
+                    as_polars(irm.evaluate("rr"))
+            else:
+                n = len({*of_a, *of_b, *others})
+                assert as_polars(irm.evaluate("rr"))["n"].to_list() == [n, n]
 
 
 def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:

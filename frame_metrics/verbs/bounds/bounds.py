@@ -15,7 +15,8 @@ from frame_metrics.data.sorting import RankOrder, SortedView
 from frame_metrics.errors import NotComputableError, bad_rows, check_bool, check_choice, check_key_names
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
-from frame_metrics.measuring.pieces import Measuring, measure_in_pieces, work_of
+from frame_metrics.measuring.all_pieces import measure_in_pieces
+from frame_metrics.measuring.pieces import Measuring, work_of
 from frame_metrics.measuring.queries import check_grades, lacks_scale, measure_rankings
 from frame_metrics.measuring.results import averaged, query_rows
 from frame_metrics.measuring.values import Values
