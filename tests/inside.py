@@ -193,7 +193,7 @@ def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
 def small_blocks(rows: int) -> Iterator[None]:
     """Cut the rows into blocks of so many, and not of some hundred thousand, and take no log for a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("BLOCK", "STRIP", "DISTRIBUTED", "LAID", "LOOKED_UP"):
+        for name in ("BLOCK", "ROWS_SORTED_IN_CACHE", "ROWS_DISTRIBUTED", "ROWS_SORTED", "ROWS_LOOKED_UP"):
             _replaced(patch, name, rows)
         _replaced(patch, "FEW_ROWS", 0)
         _replaced(patch, "ONE_BY_ONE", 0)

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.data.judgments import JudgmentTable
-from frame_metrics.fast.join_ids import joined, joined_few
+from frame_metrics.fast.join_ids import pairs_of_few_rows, pairs_of_rows
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.roles.columns import Columns, judgment_columns_in
 
@@ -47,9 +47,10 @@ def join_judgments(
     values = judgment_columns_in(judgments.documents)
     keys = [*judgments.keys, "doc"]
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
-    at, judgment = (
-        joined_few(log, judgments.documents, keys) if few else joined(log, judgments.documents, judgments.by_query)
-    )
+    if few:
+        at, judgment = pairs_of_few_rows(log, judgments.documents, keys)
+    else:
+        at, judgment = pairs_of_rows(log, judgments.documents, judgments.by_query)
     if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
         listed = judgments.listed
         check_id_overlap(log, listed, query, ", ".join(columns.query))

@@ -11,7 +11,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import match_clusters
 from frame_metrics.fast.blocks import each_block
 from frame_metrics.fast.group_rows import group_rows
-from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of, sort_keys
+from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of_bits, sort_keys
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import count_codes, spans
@@ -201,7 +201,7 @@ def _reached_packed(score: Array, good: Array, kind: type) -> tuple[Array, Array
     for part in _parts(len(ordered)):
         key = (ordered[part] >> np.uint64(1)).view(np.int64)
         key += low
-        falling[part.start + 1 : part.stop + 1] = scores_of(key)
+        falling[part.start + 1 : part.stop + 1] = scores_of_bits(key)
     return falling, tp, np.subtract(rows, tp, out=rows)
 
 

@@ -20,29 +20,31 @@ def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
 
 
 def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
-    """Cut rankings into blocks.
+    """Cut rankings of these sizes into blocks.
+
+    Rankings of one block are of similar size, so that a grid with a row for each ranking, as wide as the longest, has
+    few empty cells.
 
     Returns
     -------
-    An order of the rankings (None: as they are), and the begin and end of each block in that order. Rankings of one
-    block are of similar size, so that a grid with a row for each ranking, as wide as the longest, has few empty cells.
+    An order of the rankings (None: as they are), and the begin and end of each block in that order.
     """
     n = len(size)
     if not n:
         return None, []
-    most = max(int(size.max()), 1)
-    if n * most <= threads.BLOCK:
+    longest = max(int(size.max()), 1)
+    if n * longest <= threads.BLOCK:
         return None, [(0, n)]
-    room = threads.block_of(int(size.sum()))
-    if most <= 1.5 * max(int(size.min()), 1) + 8:
-        step = max(room // most, 1)
+    n_cells = threads.block_of(int(size.sum()))
+    if longest <= 1.5 * max(int(size.min()), 1) + 8:  # all sizes are similar
+        step = max(n_cells // longest, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")
     ascending = size[order].tolist()
     blocks, a = [], 0
     while a < n:
-        # As many rankings as fit into a grid of ``room`` cells. It is as wide as the last of them, the longest.
-        b = a + max(bisect_right(range(a + 1, n + 1), room, key=lambda b: (b - a) * ascending[b - 1]), 1)
+        # As many rankings as fit into a grid of ``n_cells`` cells. It is as wide as the last of them, the longest.
+        b = a + max(bisect_right(range(a + 1, n + 1), n_cells, key=lambda b: (b - a) * ascending[b - 1]), 1)
         blocks.append((a, b))
         a = b
     return order, blocks

@@ -13,13 +13,10 @@ from frame_metrics.inputs.records import record
 
 @record
 class Concatenated:
-    """A view of arrays of equal length as one long array, an array for each system, without a copy.
-
-    With ``step``, i * step is added to the values of array i, as to row numbers.
-    """
+    """Arrays of equal length, one for each system, that are read as one long array, without a copy."""
 
     parts: Sequence[Array]
-    step: int = 0
+    step: int = 0  # i * step is added to the values of array i, such as row numbers
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -36,19 +33,20 @@ class Concatenated:
             if end <= begin:
                 return self._part(0, slice(0))
             some = range(begin // n, (end - 1) // n + 1)
-            held = [self._part(i, slice(max(begin - i * n, 0), end - i * n)) for i in some]
-            return held[0] if len(held) == 1 else np.concatenate(held)
+            found = [self._part(i, slice(max(begin - i * n, 0), end - i * n)) for i in some]
+            return found[0] if len(found) == 1 else np.concatenate(found)
         part = at // n
         first = int(part[0]) if len(part) else 0
         if (part == first).all():
             return self._part(first, at - first * n)
         out = np.empty(len(at), self.dtype)
         for i in np.unique(part):
-            mine = part == i
-            out[mine] = self._part(int(i), at[mine] - i * n)
+            from_array = part == i
+            out[from_array] = self._part(int(i), at[from_array] - i * n)
         return out
 
     def _part(self, i: int, at: Array | slice = slice(None)) -> Array:
+        """Return values of array i; ``at``: positions in it."""
         values = self.parts[i][at]
         return values + i * self.step if self.step else values
 

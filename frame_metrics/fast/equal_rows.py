@@ -14,7 +14,7 @@ from frame_metrics.fast.take_rows import INDEX, row_numbers
 from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS
 
-LOOKED_AT = 1 << 20  # rows that are compared at a time
+ROWS_COMPARED = 1 << 20  # number of rows that are compared at a time
 
 
 def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
@@ -51,28 +51,29 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
     dtype = one.dtype
     if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128) and not (one.null_count() or other.null_count()):
         return one.to_numpy() != other.to_numpy()
-    plain = dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (*TEXTS, pl.Boolean))
-    if not plain or one.null_count() or other.null_count():
+    comparable = dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (*TEXTS, pl.Boolean))
+    if not comparable or one.null_count() or other.null_count():
         return one.ne_missing(other).to_numpy()
-    return (one != other).to_numpy()  # no expression, which costs a small call more
+    return (one != other).to_numpy()  # ne_missing() runs an expression, which would slow small calls
 
 
 def first_equal_rows(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
     """Return for each row the first row with the same values in some columns, shape (rows,)."""
     n, keys = len(frame), [frame.get_column(name) for name in columns]
     if n <= threads.FEW_ROWS and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
-        place: dict[Any, int] = {}
+        first_row: dict[Any, int] = {}
         rows = zip(*(key.to_list() for key in keys), strict=True)
-        return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
+        return np.array([first_row.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
     slot = _hash_slots(frame[list(columns)])
-    begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n, dtype=INDEX)
+    first_of_slot, first = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64)
+    row = np.arange(n, dtype=INDEX)  # the rows whose first equal row is not found yet
     while len(row):
-        begin[slot[::-1]] = row[::-1]
-        firsts = begin[slot]
+        first_of_slot[slot[::-1]] = row[::-1]
+        firsts = first_of_slot[slot]
         first[slice(None) if len(row) == n else row] = firsts
         # Rows whose values differ from those of the first row in their slot (a hash collision) wait for the next round.
-        # That first row itself never waits, so each round settles a row at least, and the loop ends.
-        wait = np.flatnonzero(_others(keys, row, firsts) & (row != firsts))
+        # That first row itself never waits. So each round settles at least one row, and the loop ends.
+        wait = np.flatnonzero(_differ_from(keys, row, firsts) & (row != firsts))
         row, slot = row[wait], slot[wait]
     return first
 
@@ -82,16 +83,16 @@ def all_differ(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
     return bool((first_equal_rows(frame, columns) == np.arange(len(frame))).all())
 
 
-def _others(keys: Sequence[pl.Series], row: Array, others: Array) -> Array:
+def _differ_from(keys: Sequence[pl.Series], row: Array, others: Array) -> Array:
     """Mark the rows that differ from their counterpart in some column, bool, shape (len(row),).
 
     Parameters
     ----------
     keys : the columns.
-    row, others : rows to compare: ``row[i]`` with ``others[i]``. They are compared in parts, so that little is copied.
+    row, others : rows to compare, ``row[i]`` with ``others[i]``; in parts, so that little is copied at a time.
     """
     out, every = np.empty(len(row), bool), len(row) == len(keys[0])
-    for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
+    for part in (slice(a, a + ROWS_COMPARED) for a in range(0, len(row), ROWS_COMPARED)):
         one, other = part if every else row_numbers(row[part]), row_numbers(others[part])
         out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
     return out

@@ -8,57 +8,59 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 
-# rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits
-DISTRIBUTED = 1 << 17
-LAID = 1 << 16  # about the least number of rows that the second step sorts at a time, by the remaining bits
+# Number of rows that the first step distributes at a time, by the upper bits of their codes, at most 8 bits.
+ROWS_DISTRIBUTED = 1 << 17
+ROWS_SORTED = 1 << 16  # about the least number of rows that the second step sorts at a time, by the remaining bits
 
 
-def sort_by_code(slot: Array, code: Array, count: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
+def sort_by_code(slot: Array, code: Array, n_codes: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
     """Sort rows by their code; rows of equal code keep their order.
 
     Parameters
     ----------
     slot : the slot of each row, an index into ``code``, shape (rows,).
     code : the code of each slot, of a small integer type.
-    count : the number of distinct codes, which are 0 to ``count`` - 1.
+    n_codes : the number of distinct codes, which are 0 to ``n_codes`` - 1.
     values : columns to sort, by name, shape (rows,) each.
 
     Returns
     -------
-    How many rows each code has, shape (count,), and the sorted columns.
+    How many rows each code has, shape (n_codes,), and the sorted columns.
     """
     n = len(slot)
-    if n <= DISTRIBUTED:
+    if n <= ROWS_DISTRIBUTED:
         codes = code[slot]
         order = np.argsort(codes, kind="stable")
-        return np.bincount(codes, minlength=count), {name: held[order] for name, held in values.items()}
+        return np.bincount(codes, minlength=n_codes), {name: held[order] for name, held in values.items()}
     # First by the high bits of the code, then by the low ones: both steps stay in the cache.
-    low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
-    parts, steps = ((count - 1) >> low) + 1, -(-n // DISTRIBUTED)
-    rest = np.empty(n, np.min_scalar_type((1 << low) - 1))
+    n_low_bits = max((n_codes - 1).bit_length() - min((n // ROWS_SORTED).bit_length(), 8), 0)
+    # A part: the rows whose codes have equal high bits. A step: the rows that are distributed to parts at a time.
+    n_parts, n_steps = ((n_codes - 1) >> n_low_bits) + 1, -(-n // ROWS_DISTRIBUTED)
+    low_bits = np.empty(n, np.min_scalar_type((1 << n_low_bits) - 1))
     buffer, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
-    many, lengths = np.empty((steps, parts), np.int64), np.empty((parts, 1 << low), np.int64)
+    n_rows, lengths = np.empty((n_steps, n_parts), np.int64), np.empty((n_parts, 1 << n_low_bits), np.int64)
 
     def distribute(step: int) -> None:
-        rows = slice(step * DISTRIBUTED, (step + 1) * DISTRIBUTED)
+        rows = slice(step * ROWS_DISTRIBUTED, (step + 1) * ROWS_DISTRIBUTED)
         codes = code[slot[rows]]
-        part = (codes >> low).astype(np.uint8)
+        part = (codes >> n_low_bits).astype(np.uint8)
         order = np.argsort(part, kind="stable")
-        many[step] = np.bincount(part, minlength=parts)
-        rest[rows] = (codes & ((1 << low) - 1)).astype(rest.dtype)[order]
+        n_rows[step] = np.bincount(part, minlength=n_parts)
+        low_bits[rows] = (codes & ((1 << n_low_bits) - 1)).astype(low_bits.dtype)[order]
         for name, held in values.items():
             held[rows].take(order, out=buffer[name][rows], mode="clip")
 
-    threads.in_threads(range(steps), distribute)
-    begin, end = many.cumsum().reshape(many.shape) - many, many.sum(axis=0).cumsum()
+    threads.in_threads(range(n_steps), distribute)
+    # Where the rows of each step and part begin in the buffer, and where each part ends in the result.
+    begin, end = n_rows.cumsum().reshape(n_rows.shape) - n_rows, n_rows.sum(axis=0).cumsum()
 
-    def lay(part: int) -> None:
-        rows = spans(begin[:, part], many[:, part])
-        codes = rest[rows]
-        order, lengths[part] = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=1 << low)
+    def sort_part(part: int) -> None:
+        rows = spans(begin[:, part], n_rows[:, part])
+        codes = low_bits[rows]
+        order, lengths[part] = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=1 << n_low_bits)
         for name, held in buffer.items():
             near = held.take(rows, mode="clip")  # read in the order of memory; the random access below is in the cache
             near.take(order, out=out[name][end[part] - len(rows) : end[part]], mode="clip")
 
-    threads.in_threads(range(parts), lay)
-    return lengths.ravel()[:count], out
+    threads.in_threads(range(n_parts), sort_part)
+    return lengths.ravel()[:n_codes], out

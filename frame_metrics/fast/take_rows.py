@@ -16,14 +16,14 @@ INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the type
 def rows_at(frame: pl.DataFrame, names: Iterable[str], rows: Array) -> pl.DataFrame:
     """Return some rows of some columns.
 
-    Column by column: polars takes rows of a whole frame in threads, and starting them slows small calls.
+    They are taken column by column: polars takes rows of a whole frame in threads, and starting them slows small calls.
     """
     at = row_numbers(rows)
     return frame_of({name: frame.get_column(name)[at] for name in names})
 
 
 def row_numbers(rows: Array) -> pl.Series:
-    """Return row numbers in the type that polars needs, so that it does not convert the array for each column."""
+    """Return row numbers in the type of polars, so that they are converted once, not for each column."""
     return pl.Series(rows.astype(INDEX, copy=False))
 
 

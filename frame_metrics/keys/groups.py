@@ -19,7 +19,7 @@ from frame_metrics.roles.columns import Columns
 class Cells:
     """The finest groups of rows or rankings: the segments of each system, or the queries in these.
 
-    Rows and rankings have the number of their cell. Segments and totals are groups of cells.
+    Rows and rankings have the code of their cell. Segments and totals are groups of cells.
     """
 
     columns: Columns  # the roles of the columns
@@ -27,7 +27,7 @@ class Cells:
     rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame that holds its value
     n: Array  # number of rows, or rankings, of each cell, shape (cells,)
     unknown_keys: Sequence[str] = ()  # key columns whose value is known for some cells only
-    segment_known: Array | None = None  # whether a cell has these values, (cells,); None: all have
+    segment_known: Array | None = None  # whether a cell's values in ``unknown_keys`` are known, (cells,); None: all are
     key_table: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
 
     def sort_ranks(self) -> dict[str, Array]:
@@ -54,13 +54,14 @@ class Cells:
         some = np.arange(len(self.n))
         if self.segment_known is not None and set(keys) & set(self.unknown_keys):
             some = np.flatnonzero(self.segment_known)
-        mine = np.zeros(len(some), np.int64)
+        # Groups by the first key, then each of them by the second key, and so on.
+        group = np.zeros(len(some), np.int64)
         for key in keys:
-            number = mine * (len(self.n) + 1) + order[key][some]
-            _, first, mine = np.unique(number, return_index=True, return_inverse=True)
-        n = np.bincount(mine, self.n[some], minlength=len(first)).astype(np.int64)
+            group_and_key = group * (len(self.n) + 1) + order[key][some]
+            _, first, group = np.unique(group_and_key, return_index=True, return_inverse=True)
+        n = np.bincount(group, self.n[some], minlength=len(first)).astype(np.int64)
         group_of_cell = np.full(len(self.n), -1)
-        group_of_cell[some] = mine
+        group_of_cell[some] = group
         return CellGroups(self, keys, some[first], group_of_cell, n)
 
     def by_system(self, system: str | None) -> tuple[CellGroups, CellGroups]:
@@ -78,15 +79,15 @@ class CellGroups:
 
     cells: Cells
     keys: Sequence[str]  # these key columns, by the caller's names; the other key columns are totalled
-    first: Array  # a cell of each group, shape (groups,)
-    group_of_cell: Array  # the number of each cell's group, -1 for none, shape (cells,)
+    first: Array  # the first cell of each group, shape (groups,)
+    group_of_cell: Array  # the code of each cell's group, -1 for none, shape (cells,)
     n: Array  # number of rows, or rankings, of each group, shape (groups,)
 
     def __len__(self) -> int:
         return len(self.n)
 
     def of(self, rows: pl.DataFrame) -> Array:
-        """Return the number of each row's group, shape (rows,); ``rows`` have their cell in the column "cell"."""
+        """Return the code of each row's group, shape (rows,); ``rows`` have the code of their cell in column "cell"."""
         return self.group_of_cell[rows["cell"].to_numpy()] if self.keys else np.zeros(len(rows), np.int64)
 
     def key_rows(self, at: Array | slice = slice(None), *, totalled: bool = True) -> dict[str, Array]:
@@ -94,7 +95,7 @@ class CellGroups:
 
         Parameters
         ----------
-        at : the number of the group of each row of the answer.
+        at : the code of the group of each row of the answer.
         totalled : whether to include columns that are totalled; they have -1, so that their keys are null.
         """
         names = dict.fromkeys((*(self.cells.columns.cell_keys if totalled else ()), *self.keys))
@@ -142,23 +143,23 @@ class ResultGroups:
         """Return the column ``total_over``: the totalled ``by`` columns of each group as text, null for none."""
         by = self.each[0].cells.columns.by
         over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
-        of = self.in_result_order([np.full(len(segments), at) for at, segments in enumerate(self.each)])
-        return pl.Series(over, dtype=pl.String).gather(of)
+        which = self.in_result_order([np.full(len(segments), at) for at, segments in enumerate(self.each)])
+        return pl.Series(over, dtype=pl.String).gather(which)
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     """Return the key values of a row as text; "" if the table has no such row."""
-    return ", ".join(value_text(value) for held in keys[row : row + 1].iter_rows() for value in held)
+    return ", ".join(value_text(value) for values in keys[row : row + 1].iter_rows() for value in values)
 
 
 def named_as_text(keys: pl.DataFrame, row: int) -> str:
     """Return the names and values of the keys of a row as text, as "month = june"; what is long is cut."""
-    held = zip(keys.columns, keys.row(row), strict=True)
-    return ", ".join(f"{name} = {cut(value_text(value))}" for name, value in held)
+    named = zip(keys.columns, keys.row(row), strict=True)
+    return ", ".join(f"{name} = {cut(value_text(value))}" for name, value in named)
 
 
 def drawing_ranks(values: pl.DataFrame) -> list[Array]:
-    """Return the sort rank of each value in its column, the order in which random draws are assigned.
+    """Return for each column the sort ranks of its values, by which random draws are assigned.
 
     Null comes first (in results it is last); numbers are sorted by value, all else as text, byte by byte.
     """
@@ -167,6 +168,7 @@ def drawing_ranks(values: pl.DataFrame) -> list[Array]:
 
 
 def _column_as_text(values: pl.Series) -> pl.Series:
+    """Return values as text, or as the integers that they are stored as, for sorting."""
     if values.dtype == pl.Duration:
         return values.to_physical()
     if type(values.dtype).__name__ == "Extension":  # as pandas' periods are
@@ -194,7 +196,7 @@ def groups_of(cells: Cells, margins: bool) -> ResultGroups:
     columns, order = cells.columns, cells.sort_ranks()
     system = [columns.system] if columns.system else []
     totals = [*([[key] for key in columns.by] if len(columns.by) > 1 else []), []] if margins else []
-    each = [cells.group_by([*system, *own], order) for own in (columns.by, *totals)]
+    each = [cells.group_by([*system, *by], order) for by in (columns.by, *totals)]
     if len(each) == 1:
         return ResultGroups(each, None)
     total = np.repeat(np.arange(len(each)), [len(one) for one in each])

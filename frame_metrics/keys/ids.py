@@ -11,6 +11,7 @@ from frame_metrics.errors import BadValueError, StrangeIdsError, type_name
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
 from frame_metrics.roles.series import TEXTS
 
+# Ends of errors about ids of which none are equal: what to look at, or the cure.
 SAME_WAY = "do both write ids the same way?"
 ALMOST = "they differ in case, spaces or zeros only: write them alike"
 IN_ONE_FORM = "they print alike, and differ in Unicode form: bring both into one with .str.normalize('NFC')"
@@ -60,8 +61,8 @@ def cast_exactly(ids: pl.Series, kind: Any) -> pl.Series | None:
     """Return ids cast to another type of their kind; None if a cast would change one of them."""
     try:
         as_kind = ids.cast(kind)
-        known = kind_of_ids(as_kind.dtype) in ("text", "integer")  # a cast of these is exact, or fails
-        return as_kind if known or as_kind.cast(ids.dtype).eq_missing(ids).all() else None
+        is_exact = kind_of_ids(as_kind.dtype) in ("text", "integer")  # a cast to these is exact, or fails
+        return as_kind if is_exact or as_kind.cast(ids.dtype).eq_missing(ids).all() else None
     except pl.exceptions.InvalidOperationError:
         return None
 
@@ -83,8 +84,8 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, other_t
     """
     if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
         kinds = kind_of_ids(ids.dtype), kind_of_ids(other_type)
-        zeros = "text" in kinds and "integer" in kinds
-        way = "give both one type" + ", integers if the texts have leading zeros" * zeros
+        text_and_integer = "text" in kinds and "integer" in kinds
+        way = "give both one type" + ", integers if the texts have leading zeros" * text_and_integer
         raise BadValueError(f"{name} is {type_name(ids.dtype)}, and {other} is {type_name(other_type)}; {way}")
     as_kind = ids if kind in (pl.Null, ids.dtype) else cast_exactly(ids, kind)
     if as_kind is None:
@@ -128,8 +129,8 @@ def check_id_overlap(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
         return
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
-        plain = repr(ours[keys[0]][0]), repr(theirs[keys[0]][0])
-        one, other, way = unlike_in_form(ours, theirs) or (*plain, SAME_WAY)
+        examples = repr(ours[keys[0]][0]), repr(theirs[keys[0]][0])
+        one, other, way = first_nearly_equal(ours, theirs) or (*examples, SAME_WAY)
         raise StrangeIdsError(
             f"{name}: no id of the log is among those of the judgments (the log has {one}, the judgments {other}); "
             f"{way}",
@@ -138,19 +139,19 @@ def check_id_overlap(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
         )
 
 
-def unlike_in_form(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[str, str, str] | None:
-    """Return the first two texts of unmatched ids that differ in their Unicode form, case or spaces only, and the cure.
+def first_nearly_equal(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[str, str, str] | None:
+    """Return an id of each table that differ in Unicode form, case, spaces or zeros only, as text, and the cure.
 
-    Texts of two Unicode forms show the characters that differ, because both would print alike. None if there are no
-    such ids.
+    ``ours``, ``theirs``: ids of which none are equal. Texts of two Unicode forms would print alike, and so show their
+    code points. None if there are no such ids.
     """
     for sides in zip(ours.iter_columns(), theirs.iter_columns(), strict=True):
         if not all(isinstance(one.dtype, TEXTS) for one in sides):
             continue
         some, others = (dict.fromkeys(one.cast(pl.String).drop_nulls().to_list()) for one in sides)
-        there = {normalize("NFC", one): one for one in others if not one.isascii()}
-        for one in (one for one in some if one not in others) if there else ():
-            if (like := there.get(normalize("NFC", one))) is not None:
+        by_form = {normalize("NFC", one): one for one in others if not one.isascii()}
+        for one in (one for one in some if one not in others) if by_form else ():
+            if (like := by_form.get(normalize("NFC", one))) is not None:
                 return ascii(one), ascii(like), IN_ONE_FORM
     if pairs := nearly_equal(ours, theirs):
         return *in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])), ALMOST

@@ -1,4 +1,4 @@
-"""The index of rankings: the system, the segment and the query of each, as numbers, and what these stand for."""
+"""The index of rankings: the system, the segment and the query of each, as codes, and the values behind these."""
 
 from __future__ import annotations
 
@@ -20,14 +20,8 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import BLOCK
 
-OF_RANKINGS = (
-    "of_log",
-    "answered",
-    "system",
-    "segment",
-    "query",
-    "segment_query",
-)  # fields with a value for each ranking
+# Fields of Index with a value for each ranking.
+OF_RANKINGS = ("of_log", "answered", "system", "segment", "query", "segment_query")
 
 
 class KeySource(Protocol):
@@ -37,56 +31,59 @@ class KeySource(Protocol):
         """Return key values at some rows; ``keys``: internal names of key columns."""
 
     def key_rows(self, name: str, rows: Array) -> Array:
-        """Return for some rows those of the caller's frame that hold a key column, ``name`` by the caller."""
+        """Return, for each of some rows, the row of the caller's frame where its value of a key column stands.
+
+        ``name``: the caller's name of the column.
+        """
 
 
 @record
 class KeptKeys:
-    """Keys that were read, for a process without the rows."""
+    """Keys that were read already, for a process without the rows."""
 
-    values: pl.DataFrame
-    rows: dict[str, Array]
+    values: pl.DataFrame  # the key values, a column for each internal name
+    rows: dict[str, Array]  # the row of the caller's frame of each value, by the caller's name of the column
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
-        """Return some of the key values."""
+        """Return key values at some rows of ``values``."""
         return self.values.select(keys)[rows]
 
     def key_rows(self, name: str, rows: Array) -> Array:
-        """Return rows of the caller's frame."""
+        """Return rows of the caller's frame; NONE stays NONE."""
         return np.append(self.rows[name], NONE)[rows]
 
 
 @record
 class KeyValues:
-    """The systems, the segments or the queries, by their numbers; values are read when they are asked for."""
+    """The values of systems, of segments or of queries, by their codes; read when they are first needed."""
 
     columns: Sequence[str]  # the key columns, by the caller's names
     internal_keys: list[str]  # their internal names
-    log_row: Array  # a row of the log that holds each, NONE for one that has no row in this piece, shape (names,)
-    key_source: KeySource  # the rows
+    log_row: Array  # a row of the log with each code's value, NONE if this piece has no such row, shape (codes,)
+    key_source: KeySource  # reads the values from the rows
 
     def __len__(self) -> int:
         return len(self.log_row)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Take the values along, and not the rows of the log."""
+        """Pickle the values that were read, without the rows of the log."""
         at = np.where(self.log_row == NONE, NONE, np.arange(len(self)))
         return KeyValues, (self.columns, self.internal_keys, at, KeptKeys(self.values, self.frame_rows))
 
     @computed_once
     def values(self) -> pl.DataFrame:
-        """The value of each in every key column, by internal name; without those that have no row, which come last."""
+        """The values, a row for each code, a column for each internal name; codes without rows, the last, have none."""
         some = self.log_row[self.log_row != NONE]
         return self.key_source.keys_at(self.internal_keys, some) if self.internal_keys else NOTHING
 
     @computed_once
     def frame_rows(self) -> dict[str, Array]:
-        """A row of the caller's frame that holds each, by the caller's name of the key column."""
+        """For each key column, by the caller's name: a row of the caller's frame with each code's value."""
         return {name: self.key_source.key_rows(name, self.log_row) for name in self.columns}
 
     @computed_once
     def by_value(self) -> Array:
-        """The numbers sorted by values, nulls last."""
+        """The codes, sorted by the values, nulls last."""
         if not self.internal_keys:
             return np.zeros(1, np.int64)
         values = self.values.with_row_index("at")
@@ -100,11 +97,13 @@ class Index:
     columns: Columns
     conventions: Conventions
     of_log: Array  # True for rankings of the log, False for those that a system lacks, shape (rankings,)
-    answered: Array  # True for rankings with a row, even if it is one without results, see ``Log.answered``
-    system: Array  # the number of each ranking's system, shape (rankings,)
-    segment: Array  # the number of each ranking's segment, shape (rankings,)
-    query: Array  # the number of each ranking's query, by first appearance, shape (rankings,)
-    segment_query: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
+    # Whether the system answered: mostly as ``of_log``. If systems are columns, True for rankings with a result; of
+    # saved numbers with a column "answered", what it says. Shape (rankings,).
+    answered: Array
+    system: Array  # the code of each ranking's system, shape (rankings,)
+    segment: Array  # the code of each ranking's segment, shape (rankings,)
+    query: Array  # the code of each ranking's query, by first appearance, shape (rankings,)
+    segment_query: Array  # the code of each ranking's pair of segment and query, shape (rankings,)
     systems: KeyValues
     segments: KeyValues
     queries: KeyValues
@@ -129,7 +128,7 @@ class Index:
 
     @computed_once
     def cell(self) -> Array:
-        """The number of each ranking's system and segment together, shape (rankings,)."""
+        """The code of each ranking's system and segment together, shape (rankings,)."""
         return self.system * len(self.segments) + self.segment
 
     @property
@@ -138,35 +137,35 @@ class Index:
         return self.known_at(self.segment)
 
     def known_at(self, segment: Array) -> Array:
-        """Mark the segments whose values are all known; ``segment``: their numbers."""
+        """Mark the segments whose values are all known; ``segment``: their codes."""
         return np.ones(len(segment), bool) if self.segment_known is None else self.segment_known[segment]
 
     @property
     def system_names(self) -> pl.Series:
-        """The systems, in the order of their numbers, without those that have no row in this piece."""
+        """The systems, in the order of their codes, without those that have no row in this piece."""
         return self.systems.values["system"] if self.columns.system else pl.Series([])
 
     @computed_once
     def rankings_of_systems(self) -> Array:
         """Number of each system's rankings, and of those whose (segment, query) others have too, shape (2, systems)."""
-        own, n = self.of_log, len(self.systems)
-        in_several_systems = np.bincount(self.segment_query[own], minlength=self.n_segment_queries) > 1
-        shared = own & in_several_systems[self.segment_query]
-        return np.array([np.bincount(self.system[some], minlength=n) for some in (own, shared)])
+        of_log, n = self.of_log, len(self.systems)
+        in_several_systems = np.bincount(self.segment_query[of_log], minlength=self.n_segment_queries) > 1
+        shared = of_log & in_several_systems[self.segment_query]
+        return np.array([np.bincount(self.system[some], minlength=n) for some in (of_log, shared)])
 
     @computed_once
-    def common(self) -> Array:
+    def n_common(self) -> Array:
         """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
-        own, n = self.of_log, len(self.systems)
-        order = np.argsort(self.segment_query[own], kind="stable")
-        system, pair = self.system[own][order], self.segment_query[own][order]
+        of_log, n = self.of_log, len(self.systems)
+        order = np.argsort(self.segment_query[of_log], kind="stable")
+        system, pair = self.system[of_log][order], self.segment_query[of_log][order]
         out = np.zeros((n, n), np.int64)
         step = max(BLOCK // max(n, 1), 1)
         for first in range(0, self.n_segment_queries, step):
             part = slice(*np.searchsorted(pair, [first, first + step]))
-            has = np.zeros((n, step), np.float32)
-            has[system[part], pair[part] - first] = 1
-            out += (has @ has.T).astype(np.int64)
+            has_ranking = np.zeros((n, step), np.float32)  # 0 and 1: floats are multiplied fast, and exact here
+            has_ranking[system[part], pair[part] - first] = 1
+            out += (has_ranking @ has_ranking.T).astype(np.int64)
         return out
 
     @computed_once
@@ -189,11 +188,11 @@ class Index:
 
         Parameters
         ----------
-        system, segment, query : its numbers; ``query=None`` for cells that are segments.
-        n : its number of rows or rankings.
+        system, segment, query : the codes; ``query=None`` for cells that are segments.
+        n : the number of rows or rankings.
         """
         parts = (self.systems, system), (self.segments, segment)
-        values = [column for names, at in parts if names.columns for column in names.values[at]]
+        values = [column for part, codes in parts if part.columns for column in part.values[codes]]
         rows = self.key_rows(system=system, segment=segment, query=query)
         keys = frame_of(dict(zip(self.columns.cell_keys, values, strict=True)))
         return Cells(self.columns, keys, rows, n, key_table=self.key_table)
@@ -201,15 +200,15 @@ class Index:
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
     ) -> dict[str, Array]:
-        """Return the key rows of an answer: for each key column, a row that holds the value of each result row.
+        """Return the key rows of an answer: for each key column, a row with the value of each result row.
 
         Parameters
         ----------
-        system, segment, query : the numbers of each result row; None leaves out the columns of that part.
+        system, segment, query : the codes of each result row; None leaves out these key columns.
         """
         parts = (self.systems, system), (self.segments, segment), (self.queries, query)
-        asked = ((names, at) for names, at in parts if at is not None)
-        return {name: rows[at] for names, at in asked for name, rows in names.frame_rows.items()}
+        asked = ((part, codes) for part, codes in parts if codes is not None)
+        return {name: rows[codes] for part, codes in asked for name, rows in part.frame_rows.items()}
 
     def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
         """Return key values of some rankings; ``names``: internal names of key columns."""
@@ -227,11 +226,11 @@ class Index:
     def drawing_order(self, some: Array) -> Array:
         """Return the order in which random draws go to some rankings: by query, then segment.
 
-        It depends on the values of the keys alone, not on the order of the rows, and so do p-values and intervals.
+        It depends on the values of the keys alone, so that the order of the rows changes no p-value or interval.
 
         Parameters
         ----------
-        some : marks of these rankings, shape (rankings,).
+        some : True for these rankings, shape (rankings,).
         """
         ranks = [rank[self.query[some]] for rank in drawing_ranks(self.queries.values)]
         if self.segments.columns:
@@ -248,8 +247,11 @@ class Index:
         one = replace(self.systems, log_row=self.systems.log_row[system : system + 1])
         return replace(self.some(at), system=np.zeros(len(at), np.int64), systems=one)
 
-    def with_another(self) -> Index:
-        """Return the index with one more system, the last, of every pair; its values come from another frame."""
+    def with_one_more_system(self) -> Index:
+        """Return the index with one more system, the last, which has every pair of segment and query.
+
+        Its values come from another frame.
+        """
         first = self.first_of_segment_queries
         added = np.zeros(len(first), bool)
         return replace(

@@ -45,8 +45,8 @@ def spelling_groups(values: Iterable[Any]) -> list[list[str]]:
 def quoted_values(texts: Sequence[Any]) -> list[str]:
     """Return some values in quotes; texts that print alike show the characters that differ."""
     forms = [one if not isinstance(one, str) or one.isascii() else normalize("NFC", one) for one in texts]
-    alone = [not isinstance(one, str) or forms.count(form) == 1 for one, form in zip(texts, forms, strict=True)]
-    return [quote(one) if apart else cut(ascii(one)) for one, apart in zip(texts, alone, strict=True)]
+    unique = [not isinstance(one, str) or forms.count(form) == 1 for one, form in zip(texts, forms, strict=True)]
+    return [quote(one) if is_unique else cut(ascii(one)) for one, is_unique in zip(texts, unique, strict=True)]
 
 
 def first_in_quotes(texts: Sequence[Any]) -> str:
@@ -58,8 +58,8 @@ def difference_in_words(groups: Sequence[Sequence[str]]) -> str:
     """Return the words for how the texts of each group differ, as ``spelling_groups`` returns them."""
     if all(normalize("NFC", one) == normalize("NFC", group[0]) for group in groups for one in group):
         return "in Unicode form only"
-    plain = all(one.strip().lower() == group[0].strip().lower() for group in groups for one in group)
-    return "in case or spaces only" if plain else "in case, spaces or Unicode form only"
+    of_case = all(one.strip().lower() == group[0].strip().lower() for group in groups for one in group)
+    return "in case or spaces only" if of_case else "in case, spaces or Unicode form only"
 
 
 def and_more(first: Sequence[str], n: int) -> str:
@@ -79,51 +79,55 @@ def variants(sides: Iterable[pl.Series], text: str) -> list[str]:
 
 
 def spelled_like(sides: Iterable[pl.Series | None], word: str | None) -> list[list[str]]:
-    """Return what labels, and what predictions, have of a text and of its variants.
+    """Return, for labels and for predictions, which of a text and its variants occur there.
+
+    Variants are looked for only if a column lacks the text.
 
     Parameters
     ----------
     sides : the columns of labels and of predictions, None for one that is not there.
-    word : the text. An Enum that declares it has it. None: nothing is looked for.
+    word : the text; in an Enum it occurs if it is one of the categories. None: nothing is looked for.
     """
     if word is None:
         return [[] for _ in sides]
     columns = [side if side is not None and are_texts(side) else None for side in sides]
     seen = [[word] if side is not None and _has(side, word) else [] for side in columns]
     both = [*zip(seen, columns, strict=True)]
-    if all(own for own, side in both if side is not None):
+    if all(found for found, side in both if side is not None):
         return seen
-    return [own if side is None else [*own, *variants([side], word)] for own, side in both]
+    return [found if side is None else [*found, *variants([side], word)] for found, side in both]
 
 
 def _has(side: pl.Series, text: str) -> bool:
+    """Return True if a text occurs in a column, or is a category of its Enum."""
     declared = isinstance(side.dtype, pl.Enum) and text in side.dtype.categories
     return declared or bool((side.cast(pl.String) == text).any())
 
 
 def check_positive(seen: Sequence[Sequence[str]], word: str | None) -> None:
-    """Raise if ``positive=`` is in no row, or on one side only, where one is that differs in case or spaces only.
+    """Raise if variants of the text of ``positive=`` occur in its place, see ``unseen``.
 
-    ``seen``: as ``spelled_like`` returns it.
+    ``seen``: what ``spelled_like`` returns.
     """
     if lost := unseen(seen, word):
         raise BadValueError(variants_text(*lost, str(word)))
 
 
 def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], str] | None:
-    """Return the variants of a text that occur instead of it, and the side that has them, "" for both; None for none.
+    """Return the variants of a text that occur instead of it, and the side that has them; None for none.
 
-    On one side only they do if the other has the text, and no variant of it: there both may be classes.
+    The side is "" if neither side has the text. Otherwise that side has variants alone, and the other the text alone.
+    Where a side has both the text and a variant, both may be classes.
     """
-    every = {one for own in seen for one in own}
+    every = {one for found in seen for one in found}
     like = sorted(every - {word})
     if not like or word is None:
         return None
     if word not in every:
         return like, ""
-    for side, own, other in zip(LABELS_AND_PREDICTIONS, seen, reversed(seen), strict=True):
-        if own and word not in own and [*other] == [word]:
-            return [*own], side
+    for side, found, other in zip(LABELS_AND_PREDICTIONS, seen, reversed(seen), strict=True):
+        if found and word not in found and [*other] == [word]:
+            return [*found], side
     return None
 
 
@@ -151,17 +155,18 @@ def nearly_equal(
 ) -> tuple[pl.Series, pl.Series] | None:
     """Return the rows of two tables of ids that are equal once case, spaces and zeros are set aside, see ``plain_ids``.
 
-    An id that is so equal to several different ones of ``theirs`` is like none: there, case tells ids apart.
+    An id of ``ours`` that is nearly equal to several different ids of ``theirs`` is left out: there, case or zeros tell
+    ids apart.
 
     Parameters
     ----------
-    ours, theirs : ids, with columns of the same names; those of ``ours`` have no equal one in ``theirs``.
-    named : the columns in which these are set aside; by default all.
+    ours, theirs : ids, with columns of the same names; no id of ``ours`` is in ``theirs``.
+    named : the columns in which case, spaces and zeros are set aside; by default all.
     form : returns ids without what is set aside; ``plain_ids`` by default.
 
     Returns
     -------
-    The numbers of such rows of ``ours``, each once, and of a row of ``theirs`` that each is like; None for none.
+    Row numbers of ``ours``, each once, and for each the number of the nearly equal row of ``theirs``; None for none.
     """
     keys = ours.columns
     texts = [name for name in named or keys if are_texts(ours[name]) and are_texts(theirs[name])]
@@ -170,20 +175,21 @@ def nearly_equal(
     here, there = (table.with_columns((form or plain_ids)(table[name]) for name in texts) for table in (ours, theirs))
     some = here.with_row_index(OURS).filter(here[texts[0]].is_in(there[texts[0]].unique().implode()))
     like = there.with_row_index(THEIRS).filter(there[texts[0]].is_in(some[texts[0]].unique().implode()))
-    alone = theirs[like[THEIRS]].with_columns(like[THEIRS]).unique(keys, keep="first", maintain_order=True)
-    once = like.filter(like[THEIRS].is_in(alone[THEIRS].implode())).unique(keys, keep="none")
-    both = some.join(once, on=keys, how="inner", nulls_equal=True, maintain_order="left")
+    # Of equal ids of ``theirs`` one row stays; then of those with equal forms none.
+    distinct = theirs[like[THEIRS]].with_columns(like[THEIRS]).unique(keys, keep="first", maintain_order=True)
+    unambiguous = like.filter(like[THEIRS].is_in(distinct[THEIRS].implode())).unique(keys, keep="none")
+    both = some.join(unambiguous, on=keys, how="inner", nulls_equal=True, maintain_order="left")
     return (both[OURS], both[THEIRS]) if len(both) else None
 
 
 def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
-    """Return two ids of one column or several in quotes, as ``quoted_values``."""
+    """Return two ids, of one column or several, in quotes, as ``quoted_values`` does."""
     pairs = [quoted_values(both) for both in zip(one, other, strict=True)]
     return ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
 
 
 def spelling_codes(names: pl.DataFrame, form: Form) -> Array | None:
-    """Return a number for each row, equal for those that differ in spelling only; None if no column has texts.
+    """Return a code for each row, equal for those that differ in spelling only; None if no column has texts.
 
     ``form``: ``folded``, or ``plain_ids``.
     """
@@ -200,7 +206,10 @@ def plain_ids(values: pl.Series) -> pl.Series:
 
 
 def form_of_ids(ours: pl.Series, theirs: pl.Series) -> Form:
-    """Return ``plain_ids``; ``folded``, which is faster, for ids of one length, which do not differ in zeros."""
+    """Return the form in which to compare ids: ``plain_ids``, or, if all have one length, ``folded``, which is faster.
+
+    Ids of one length do not differ in leading zeros.
+    """
     ends = {end for ids in (ours, theirs) for end in _lengths(ids.cast(pl.String))} - {None}
     return plain_ids if len(ends) > 1 else folded
 
@@ -214,7 +223,7 @@ def without_zeros(values: pl.Series) -> pl.Series:
 def may_differ_in_zeros(ours: pl.Series, theirs: pl.Series) -> bool:
     """Return True if some ids of two columns may be equal but for leading zeros.
 
-    Not so if all ids have one length. Only lengths and first characters are read.
+    Only lengths and first characters are read: ids of one length cannot be.
     """
     if not are_texts(ours) or not are_texts(theirs):
         return False

@@ -24,7 +24,7 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array, name_of_function
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups, as_text
-from frame_metrics.keys.ids import SAME_WAY, in_common_type, unlike_in_form
+from frame_metrics.keys.ids import SAME_WAY, first_nearly_equal, in_common_type
 from frame_metrics.keys.index import Index
 from frame_metrics.keys.leading_zeros import other_zeros, queries_with_other_zeros
 from frame_metrics.keys.spelling import in_quotes, nearly_equal
@@ -33,7 +33,7 @@ from frame_metrics.measuring.pairs import Pairing, all_filled
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.saved_names import is_known, metric_of
-from frame_metrics.plan.call import Call, of_every_role
+from frame_metrics.plan.call import Call, call_of_every_role
 from frame_metrics.plan.declared import BASELINE
 from frame_metrics.plan.given import Given, given_of
 from frame_metrics.plan.plan import Plan, plan_of
@@ -88,7 +88,7 @@ def saved_call(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited
             plan = plan_of(given_of(baseline, _roles(backend_of(baseline), call, asked)))
         if asked is not None and not audited:
             _check_asked(asked, plan.columns)
-        return of_every_role(plan)
+        return call_of_every_role(plan)
 
 
 def _check_asked(asked: Asked, columns: Columns) -> None:
@@ -103,7 +103,7 @@ def _check_asked(asked: Asked, columns: Columns) -> None:
 
 def _checked(baseline: Given, frame_columns: Columns) -> Plan:
     """Return the plan of a baseline with roles; raise if it has no ``value=``, or other keys than the frame."""
-    if not baseline.of_values:
+    if not baseline.has_saved_numbers:
         raise ColumnError(
             "it has no value=, and only numbers that were computed can be a baseline; give what per_query() returned"
         )
@@ -202,7 +202,7 @@ def paired_with(here: Values, call: Call) -> Pairing:
     )
     both = replace(
         here,
-        index=index.with_another(),
+        index=index.with_one_more_system(),
         value=np.array([on_pairs(ours, theirs, np.nan) for ours, theirs in pairs]),
         evaluated=np.append(here.evaluated, np.ones(len(at), bool)),
         weight=of_pairs(here.weight),
@@ -382,7 +382,7 @@ def same_query(here: Index, there: Index) -> Array:
 def no_common_id(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
     """Return the error for a frame and a baseline without a common id; ``what``: the kind of ids."""
     more = "; change() compares a period with saved numbers of other queries" if what == "query" else ""
-    one, other, way = unlike_in_form(ours, theirs) or (as_text(ours), as_text(theirs), SAME_WAY)
+    one, other, way = first_nearly_equal(ours, theirs) or (as_text(ours), as_text(theirs), SAME_WAY)
     return BadValueError(
         f"baseline: it shares no {what} with the frame (the frame has ({one}), the baseline ({other})); {way}{more}"
     )

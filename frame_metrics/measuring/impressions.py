@@ -104,7 +104,7 @@ def _named(verb: str, query_text: Any) -> tuple[str, ...]:
 
 def _check_roles(call: Call, verb: str) -> None:
     """Raise unless clicks, documents and ranks are in the log, one of each in a row."""
-    if call.plan.has_separate_judgments:
+    if call.plan.judgments_not_in_rows:
         raise ColumnError(
             f"{verb}() reads the clicks of the log, and there are other judgments; call it before judge(), and "
             "pass relevant=None"

@@ -62,7 +62,7 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
     for name, metric in asked:
         if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
-            if (highest := log.conventions.highest) is not None:
+            if (highest := log.conventions.highest_grade) is not None:
                 largest = f": {highest:g}"
             most = float(log.top_grade if highest is None else highest)
             most = int(most) if most.is_integer() else most

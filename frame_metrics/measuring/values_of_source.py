@@ -12,7 +12,7 @@ from frame_metrics.measuring.queries import measure
 from frame_metrics.measuring.sums import MIN_TO_SUM, Summing, need_sums_alone
 from frame_metrics.measuring.values import Values
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.call import Call, bind, of_every_role
+from frame_metrics.plan.call import Call, bind, call_of_every_role
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
@@ -29,10 +29,10 @@ def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, 
 
     None for the metrics: all those of ``value=``, if only the data name them. ``more``: needs beyond those of metrics.
     """
-    if plan.of_values:
+    if plan.has_saved_numbers:
         if more.verb is not None:
             check_roles(plan, more.verb)
-        of_values = of_every_role(plan)
+        of_values = call_of_every_role(plan)
         return of_values, saved_values.asked_of(metrics, of_values.columns)
     asked = read(metrics)
     call = bind(plan, needs_of(plan, asked) | more)
@@ -61,7 +61,7 @@ def values_of_source(
     queries : whether single queries will be shown or resampled.
     totals : see ``read_log``.
     """
-    if asked is None or source.call.of_values:
+    if asked is None or source.call.has_saved_numbers:
         return saved_values.saved_values_of(source, asked, averages, queries=queries)
     large = isinstance(source, InPieces) or len(source.table) > BLOCK
     sums = large and not queries and need_sums_alone(source.call.conventions, asked, averages)

@@ -1,4 +1,4 @@
-"""A call: the columns that it reads of a plan, and its conventions; no value is read."""
+"""A call: a plan with the columns that a verb reads, and the conventions; no value is read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from frame_metrics.data.chances import CHANCES, propensities_by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
 from frame_metrics.inputs.cached_arrays import computed_once
-from frame_metrics.plan.needs import Needs, read_by
+from frame_metrics.plan.needs import Needs, needed_columns
 from frame_metrics.plan.plan import PROXY_ERROR_PREFIX, Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.resolve import resolve_judgments
 from frame_metrics.roles.roles import Roles
 
-NOTHING = pl.DataFrame()  # what another process has in the place of a frame
+NOTHING = pl.DataFrame()  # what other processes have in the place of the caller's frame
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,10 +30,10 @@ class Call:
     plan: Plan
     needs: Needs | None  # None for a call that reads every role, of numbers that were computed elsewhere
     columns: Columns  # of the frame
-    judgment_columns: Columns | None  # of the separate judgments; None without them
+    judgment_columns: Columns | None  # of the frame that was given to ``judge``; None without ``judge``
     conventions: Conventions
-    judgments_backend: Backend | None  # of the separate judgments; it reads columns of tuples as lists
-    unfolds: bool  # whether a row is not a single result, or a row of the judgments not a single judgment
+    judgments_backend: Backend | None  # of the same frame; it reads columns of tuples as lists
+    unfolds: bool  # whether rows have to be made, as one is not a single result, or not a single judgment
     proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
 
     @property
@@ -42,31 +42,26 @@ class Call:
         return self.plan.roles
 
     @property
-    def of_values(self) -> bool:
+    def has_saved_numbers(self) -> bool:
         """True if the frame has numbers that were computed elsewhere (``value=``)."""
-        return self.plan.of_values
+        return self.plan.has_saved_numbers
 
     @computed_once
     def to_read(self) -> list[str]:
-        """The columns to read from the separate judgments; with ``label=True`` not the label, which is made."""
+        """The columns to read from the frame of ``judge``; with ``label=True`` not the label, which is made."""
         return [] if self.judgment_columns is None else self.judgment_columns.needed
 
     @property
     def judgment_keys(self) -> dict[str, str]:
-        """The column of the separate judgments for each key column of a result that they have."""
+        """The columns of the frame of ``judge`` that can be key columns of a result, by their names in the result."""
         if self.judgment_columns is None:
             return {}
-        ours, theirs = (
-            (*self.columns.query, self.columns.doc),
-            (*self.judgment_columns.query, self.judgment_columns.doc),
-        )
-        pairs = {name: other for name, other in zip(ours, theirs, strict=True) if name and other}
-        cluster = {str(self.columns.cluster): self.judgment_columns.cluster} if self.judgment_columns.cluster else {}
-        others = (
-            *self.judgment_columns.by,
-            *([self.judgment_columns.subtopic] if self.judgment_columns.subtopic else []),
-        )
-        return pairs | cluster | {name: name for name in others} | dict(self.judgment_columns.extra)
+        ours, theirs = self.columns, self.judgment_columns
+        pairs = zip((*ours.query, ours.doc), (*theirs.query, theirs.doc), strict=True)
+        renamed = {name: other for name, other in pairs if name and other}
+        cluster = {str(ours.cluster): theirs.cluster} if theirs.cluster else {}
+        others = (*theirs.by, *([theirs.subtopic] if theirs.subtopic else []))
+        return renamed | cluster | {name: name for name in others} | dict(theirs.extra)
 
     def with_frames_read(self) -> Call:
         """Return the call with the frames of propensities, popularity and catalogue read, as polars."""
@@ -107,18 +102,19 @@ class Call:
 def bind(plan: Plan, needs: Needs) -> Call:
     """Return the call with these needs; raise for columns and conventions that do not go together.
 
-    A plan caches its calls. A call holds a copy of the plan: a reference cycle would keep the caller's frame alive.
+    A plan caches its calls. A call has a copy of the plan: with the plan itself, a reference cycle would keep the
+    caller's frame alive.
     """
-    return plan.cached(needs, lambda: _checked(_bound(replace(plan), needs), needs))
+    return plan.cached(needs, lambda: _checked(_unchecked(replace(plan), needs), needs))
 
 
-def of_every_role(plan: Plan) -> Call:
+def call_of_every_role(plan: Plan) -> Call:
     """Return the call that reads every role; raise for conventions that contradict each other."""
-    return plan.cached(None, lambda: _made(replace(plan), None, plan.columns, None, plan.given.judgments_backend))
+    return plan.cached(None, lambda: _call_of(replace(plan), None, plan.columns, None, plan.given.judgments_backend))
 
 
 def _checked(call: Call, needs: Needs) -> Call:
-    """Return a call; raise for metrics that the verb cannot compute."""
+    """Return a call as it is; raise for metrics that the verb cannot compute."""
     if needs.sets_of_lists and not (needs.verb is not None and needs.verb.takes_lists):
         raise NotComputableError(
             "catalogue_coverage, distributional_coverage and catalogue_gini have one value for all lists of a segment "
@@ -127,20 +123,21 @@ def _checked(call: Call, needs: Needs) -> Call:
     return call
 
 
-def _bound(plan: Plan, needs: Needs) -> Call:
-    columns, given = read_by(plan, needs), plan.given
+def _unchecked(plan: Plan, needs: Needs) -> Call:
+    """Return the call with these needs; its metrics are not checked yet."""
+    columns, given = needed_columns(plan, needs), plan.given
     if given.judgments is None or given.judgments_backend is None:
-        return _made(plan, needs, columns, None, None)
+        return _call_of(plan, needs, columns, None, None)
     judgment_columns = resolve_judgments(given.judgments[1], given.judgments_backend.names(), given.roles, columns)
-    return _made(
+    return _call_of(
         plan, needs, columns, judgment_columns, _with_tuples(plan, columns, judgment_columns, given.judgments_backend)
     )
 
 
-def _made(
+def _call_of(
     plan: Plan, needs: Needs | None, columns: Columns, judgment_columns: Columns | None, backend: Backend | None
 ) -> Call:
-    """Return the call that reads these columns, with that of the judgments of a machine."""
+    """Return the call that reads these columns, with the same call of a machine's judgments, if there are such."""
     judgments = plan.given.judgments
     rule: Any = {} if judgments is None else {"several": judgments[1]["several"]}
     call = Call(
@@ -162,31 +159,31 @@ def _holds_lists(columns: Columns | None, backend: Backend | None) -> bool:
 
 
 def _of_proxy(plan: Plan, needs: Needs, columns: Columns) -> Call:
-    """Return the call with the judgments of a machine; ``columns``: the columns of the call with those of people."""
+    """Return the call with the judgments of a machine; ``columns``: those of the call with the judgments of people."""
     with prefix_errors(PROXY_ERROR_PREFIX):
-        call = _bound(plan, needs)
+        call = _unchecked(plan, needs)
         if odd := sorted({*columns.shape.from_judgments} ^ {*call.columns.shape.from_judgments}):
             raise ColumnError(f"{odd[0]!r} is a column of the judgments of one side only; give both sides that column")
     return call
 
 
 def _with_tuples(plan: Plan, columns: Columns, judgment_columns: Columns, backend: Backend) -> Backend:
-    """Return the backend of the judgments, which reads columns of tuples as lists where ids are lists of ids."""
+    """Return the backend of the judgments; if their tuples are lists of documents, not ids, it reads them as lists."""
     named = [
         one
         for one in (judgment_columns.doc, judgment_columns.label, judgment_columns.grade)
         if one and one not in judgment_columns.shape.made
     ]
     tuples = [one for one in named if backend.container(one) == "tuple"]
-    lists = (
+    are_lists = (
         judgment_columns.doc not in tuples
         or len(tuples) > 1
-        or (judgment_columns.shape.made and not _has_tuples(plan, columns))
+        or (judgment_columns.shape.made and not _ids_are_tuples(plan, columns))
     )
-    return backend.with_lists(tuples) if tuples and lists else backend
+    return backend.with_lists(tuples) if tuples and are_lists else backend
 
 
-def _has_tuples(plan: Plan, columns: Columns) -> bool:
+def _ids_are_tuples(plan: Plan, columns: Columns) -> bool:
     """Return True if ids of the log are tuples."""
     doc = str(columns.doc)
     first = plan.backend.first_of(doc)

@@ -33,7 +33,7 @@ Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
 High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
-RELEVANCE_INPUTS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # what metrics read of relevance
+RELEVANCE_INPUTS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # values of ``Metric.reads``
 IntervalMethod = Literal["delong", "bootstrap", "t", "normal"]
 
 
@@ -49,7 +49,8 @@ def check_averages(average: Any) -> Averages:
                 "average='mean' is called 'macro', or 'weighted' where queries or classes have weights"
             )
         if isinstance(one, str) and (percentile := re.fullmatch(r"[pP](\d*\.?\d+)", one)):
-            raise UnknownNameError(f"average={quote(one)} is the name of no average{_quantile(float(percentile[1]))}")
+            hint = _hint_at_quantile(float(percentile[1]))
+            raise UnknownNameError(f"average={quote(one)} is the name of no average{hint}")
         quantile = isinstance(one, str) and quantile_level(one) is not None
         if isinstance(one, str) and one.startswith("q") and not quantile:
             raise BadValueError(f"average={quote(one)} is no quantile from q0 to q1, as q0.9")
@@ -59,7 +60,7 @@ def check_averages(average: Any) -> Averages:
     return averages
 
 
-def _quantile(percent: float) -> str:
+def _hint_at_quantile(percent: float) -> str:
     """Return a hint at the quantile for a percentile: "q0.95" for 95, and for .95."""
     level = percent / 100 if percent >= 1 else percent
     return did_you_mean(f"q{level:g}") if level <= 1 else "; a quantile is from q0 to q1, as q0.9"
@@ -100,7 +101,7 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
 
 
 def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -> None:
-    """Raise for metrics and averages that weights by propensity do not correct, or for missing propensities."""
+    """Raise for a metric or an average that weights by propensity do not correct, or for missing propensities."""
     conventions, decided = call.conventions, call.columns.predicted or call.conventions.threshold is not None
     if metric.off_policy and conventions.target_propensity is None:
         raise ColumnError(
@@ -117,6 +118,7 @@ def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -
             f"{name}: the {biased} of values weighted by propensity= is biased: only their mean comes near to that of "
             "what users would click if they saw all; pass average='macro', or propensity=None"
         )
+    # A metric that adds up over the results of a ranking, and not the table of decisions about rows.
     adds = metric.adds and metric.top is None and not (metric.input is FullConfusion and metric.k is None and decided)
     if not adds and not (metric.micro is not None and set(averages) == {"micro"}):
         way = (

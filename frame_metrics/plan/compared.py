@@ -10,7 +10,7 @@ from frame_metrics.plan.reads import (
     FOR_PROXIES,
     FOR_QUERIES,
     FOR_ROWS,
-    KEYS,
+    KEY_ROLES,
     NO_COLLECTION_SIZE,
     ORDER_ROLES,
     REFUSED_WITH_PROXY,
@@ -20,19 +20,26 @@ from frame_metrics.plan.reads import (
 from frame_metrics.plan.verb import Exclusion, Refused, Verb
 
 ComparisonKind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]
-BOTH = tuple(WEIGHT_AND_CLUSTER.split())
+WEIGHT_AND_CLUSTER_ROLES = tuple(WEIGHT_AND_CLUSTER.split())
 MID_P = "mcnemar_mid_p"  # the test of values of 0 and 1
-# The tests of each kind of comparison, and the roles that each takes beside the values, with the covariate of arms.
+# The tests of each kind of comparison, the default first, and the roles or options that each takes beside the values.
 TESTS: dict[ComparisonKind, dict[str, Sequence[str]]] = {
-    "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, MID_P: ()},
-    "proxies": {"t": BOTH, "z": BOTH},
-    "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
-    "rows": {MID_P: (), "mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
-    "rows of arms": {"delong": (), "bootstrap": BOTH},
+    "queries": {
+        "randomization": WEIGHT_AND_CLUSTER_ROLES,
+        "t": (),
+        "wilcoxon": (),
+        "sign": (),
+        "bootstrap": WEIGHT_AND_CLUSTER_ROLES,
+        MID_P: (),
+    },
+    "proxies": {"t": WEIGHT_AND_CLUSTER_ROLES, "z": WEIGHT_AND_CLUSTER_ROLES},
+    "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*WEIGHT_AND_CLUSTER_ROLES, "covariate")),
+    "rows": {MID_P: (), "mcnemar": (), "delong": (), "fisher": (), "bootstrap": WEIGHT_AND_CLUSTER_ROLES},
+    "rows of arms": {"delong": (), "bootstrap": WEIGHT_AND_CLUSTER_ROLES},
 }
-_ARMS = " requires queries of each arm's own, and {} the same ones"
-_USE_ARMS = "use ab_test() for units that were assigned to arms at random, or change() for two periods"
-_NO_ARMS = {
+_OWN_QUERIES = " requires queries of each arm's own, and {} the same ones"
+_USE_AB_TEST = "use ab_test() for units that were assigned to arms at random, or change() for two periods"
+_NO_ARM_WITH_PROXY = {
     "arm": Refused(
         " has queries of each arm, and proxy= estimates the difference of systems over the same queries",
         "pass arm=None, or judge() without proxy=",
@@ -68,18 +75,18 @@ _MARGIN = (
 )
 
 
-def _no_arms(does: str) -> dict[str, Refused]:
-    """Return the refusal of arms by a verb of systems; ``does``: what it does with these."""
-    return {"arm": Refused(_ARMS.format(does), _USE_ARMS)}
+def _arms_refused(does: str) -> dict[str, Refused]:
+    """Return the refusal of arms by a verb of systems; ``does``: what the verb does with systems, as the error ends."""
+    return {"arm": Refused(_OWN_QUERIES.format(does), _USE_AB_TEST)}
 
 
-_MATCHED = {
+_NO_MATCH = {
     "match": Refused(
         " chooses the classes of the clusters of each side anew",
         "pass match=None, and name a column of classes",
     )
 }
-_PAIRS = _no_arms("compare() pairs what systems did for")
+_ARMS_IN_PAIRS = _arms_refused("compare() pairs what systems did for")
 # The end of errors about saved numbers, a frame as the baseline.
 _SAVED = "baseline= as a frame"
 _NO_QUERY = Exclusion("saved", " is one number per query, and there is no query", "name query=", what=_SAVED)
@@ -112,14 +119,14 @@ COMPARE = Verb(
             "queries",
             FOR_QUERIES,
             unless={"baseline": "catalogue"},
-            refuses=_PAIRS,
+            refuses=_ARMS_IN_PAIRS,
             tests=TESTS["queries"],
             excludes=(_WITH_QUERY,),
         ),
         "proxies": role_rules(
             "proxies",
             FOR_PROXIES,
-            refuses=REFUSED_WITH_PROXY | _NO_ARMS,
+            refuses=REFUSED_WITH_PROXY | _NO_ARM_WITH_PROXY,
             tests=TESTS["proxies"],
             excludes=(
                 _OF_ONE_KIND,
@@ -135,14 +142,16 @@ COMPARE = Verb(
             "rows",
             f"{FOR_ROWS} doc",
             unless={"against": "doc"},
-            refuses=NO_COLLECTION_SIZE | _MATCHED | _PAIRS,
+            refuses=NO_COLLECTION_SIZE | _NO_MATCH | _ARMS_IN_PAIRS,
             tests=TESTS["rows"],
             excludes=(
                 _NO_QUERY,
                 Exclusion("per_query", " lists the differences of queries, and there is none", "name query="),
             ),
         ),
-        "numbers": role_rules("numbers", FOR_NUMBERS, refuses=_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)),
+        "numbers": role_rules(
+            "numbers", FOR_NUMBERS, refuses=_ARMS_IN_PAIRS, tests=TESTS["queries"], excludes=(_WITH_QUERY,)
+        ),
     },
 )
 LEADERBOARD = Verb(
@@ -151,12 +160,12 @@ LEADERBOARD = Verb(
     takes_lists=True,
     kinds={
         "queries": role_rules(
-            "queries", FOR_QUERIES, without="catalogue", refuses=_no_arms("leaderboard() ranks systems on")
+            "queries", FOR_QUERIES, without="catalogue", refuses=_arms_refused("leaderboard() ranks systems on")
         ),
-        "numbers": role_rules("numbers", FOR_NUMBERS, refuses=_no_arms("leaderboard() ranks systems on")),
+        "numbers": role_rules("numbers", FOR_NUMBERS, refuses=_arms_refused("leaderboard() ranks systems on")),
     },
 )
-_OF_ARMS = {
+_RULES_OF_ARMS = {
     "queries": role_rules("queries", FOR_QUERIES, without="catalogue unanswered", tests=TESTS["arms"]),
     "numbers": role_rules("numbers", FOR_NUMBERS, tests=TESTS["arms"]),
 }
@@ -174,11 +183,11 @@ AB_TEST = Verb(
     means=True,
     takes_lists=True,
     kinds={
-        "queries": _OF_ARMS["queries"],
+        "queries": _RULES_OF_ARMS["queries"],
         "rows": role_rules(
-            "rows", FOR_ROWS, refuses=NO_COLLECTION_SIZE | _MATCHED, tests=TESTS["rows of arms"], excludes=_OF_QUERIES
+            "rows", FOR_ROWS, refuses=NO_COLLECTION_SIZE | _NO_MATCH, tests=TESTS["rows of arms"], excludes=_OF_QUERIES
         ),
-        "numbers": _OF_ARMS["numbers"],
+        "numbers": _RULES_OF_ARMS["numbers"],
     },
 )
 _BY_ROWS = Refused(
@@ -198,15 +207,15 @@ CHANGE = Verb(
     means=True,
     takes_lists=True,
     kinds={
-        "queries": _OF_ARMS["queries"],
+        "queries": _RULES_OF_ARMS["queries"],
         "rows": role_rules(
             "rows",
             FOR_ROWS,
-            refuses=NO_COLLECTION_SIZE | _MATCHED | {"by": _BY_ROWS},
+            refuses=NO_COLLECTION_SIZE | _NO_MATCH | {"by": _BY_ROWS},
             tests=TESTS["rows of arms"],
             excludes=(_NO_QUERY,),
         ),
-        "numbers": _OF_ARMS["numbers"],
+        "numbers": _RULES_OF_ARMS["numbers"],
     },
 )
 SAMPLE_SIZE = Verb(
@@ -219,7 +228,11 @@ SAMPLE_SIZE = Verb(
             unless={"arm": "unanswered", "baseline": "arm unjudged_queries"},
         ),
         "proxies": role_rules(
-            "proxies", FOR_PROXIES, without="positive", refuses=REFUSED_WITH_PROXY | _NO_ARMS, excludes=(_OF_ONE_KIND,)
+            "proxies",
+            FOR_PROXIES,
+            without="positive",
+            refuses=REFUSED_WITH_PROXY | _NO_ARM_WITH_PROXY,
+            excludes=(_OF_ONE_KIND,),
         ),
         "numbers": role_rules("numbers", FOR_NUMBERS, unless={"baseline": "arm"}),
     },
@@ -235,7 +248,7 @@ INTERLEAVING = Verb(
             "queries",
             f"team query by {WEIGHT_AND_CLUSTER} score rank doc label grade rel scale positive unjudged",
             refuses={"system": Refused(" says another system of each row than team= does")},
-            tests={"randomization": BOTH, "sign": (), "bootstrap": BOTH},
+            tests={"randomization": WEIGHT_AND_CLUSTER_ROLES, "sign": (), "bootstrap": WEIGHT_AND_CLUSTER_ROLES},
         )
     },
 )
@@ -245,7 +258,7 @@ SIMILARITY = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER_ROLES}",
+            f"{KEY_ROLES} {WEIGHT_AND_CLUSTER} {ORDER_ROLES}",
             unless={"baseline": WEIGHT_AND_CLUSTER},
             refuses=dict.fromkeys(
                 ("ties=worst", "ties=best"),

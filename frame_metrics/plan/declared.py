@@ -7,17 +7,17 @@ from frame_metrics.plan import compared
 from frame_metrics.plan.given import GivenJudgments
 from frame_metrics.plan.reads import (
     DECISION_ROLES,
-    FILLED,
+    FILL_ROLES,
     FOR_NUMBERS,
     FOR_PROXIES,
     FOR_QUERIES,
     FOR_ROWS,
-    JUDGED,
-    KEYS,
+    JUDGMENT_ROLES,
+    KEY_ROLES,
     NO_COLLECTION_SIZE,
     ORDER_ROLES,
+    PROPENSITY_ROLES,
     REFUSED_WITH_PROXY,
-    WEIGHED,
     WEIGHT_AND_CLUSTER,
     role_rules,
 )
@@ -33,7 +33,7 @@ JUDGE = Verb(
             "queries",
             FOR_QUERIES,
             without="relevant n_relevant label positive group popularity catalogue",
-            unless={"subtopic": WEIGHED},
+            unless={"subtopic": PROPENSITY_ROLES},
         ),
         "proxies": role_rules("proxies", FOR_QUERIES),
     },
@@ -108,7 +108,7 @@ DISAGREEMENTS = Verb(
     name="disagreements",
     kinds={"queries": role_rules("queries", "query doc grade system scale duplicates", refuses=_ANNOTATED)},
 )
-_OF_DECISIONS = f"{KEYS} doc label relevant n_relevant predicted positive threshold"
+_OF_DECISIONS = f"{KEY_ROLES} doc label relevant n_relevant predicted positive threshold"
 _POOLED_HERE = {"weight": Refused(" is the weight of a query, and rows are pooled here")}
 PER_CLASS = Verb(
     name="per_class",
@@ -132,7 +132,7 @@ _NO_THRESHOLD = {"threshold": Refused(" is one threshold, and every threshold is
 _OF_EVERY_THRESHOLD: dict[RowKind, RoleRules] = {
     "queries": role_rules(
         "queries",
-        f"{KEYS} {ORDER_ROLES} {JUDGED} undefined unanswered",
+        f"{KEY_ROLES} {ORDER_ROLES} {JUDGMENT_ROLES} undefined unanswered",
         without="ties",
         refuses=NO_COLLECTION_SIZE | _NO_THRESHOLD | _POOLED_HERE,
     ),
@@ -166,7 +166,7 @@ CURVE_OF_SCORES = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {ORDER_ROLES} {JUDGED} unanswered",
+            f"{KEY_ROLES} {ORDER_ROLES} {JUDGMENT_ROLES} unanswered",
             without="ties",
             refuses=_OF_EVERY_THRESHOLD["queries"].refuses,
         ),
@@ -189,7 +189,7 @@ EXPLAIN = Verb(
     kinds={
         "queries": role_rules(
             "queries",
-            f"{KEYS} {ORDER_ROLES} {JUDGED} unanswered popularity extra",
+            f"{KEY_ROLES} {ORDER_ROLES} {JUDGMENT_ROLES} unanswered popularity extra",
             without="unjudged unjudged_queries",
             refuses={
                 "threshold": Refused(" decides about rows, and explain() shows the results of a ranking"),
@@ -201,7 +201,7 @@ EXPLAIN = Verb(
         )
     },
 )
-_BOUNDED = f"{KEYS} weight {ORDER_ROLES} {JUDGED} {FILLED} {DECISION_ROLES}"
+_BOUNDED = f"{KEY_ROLES} weight {ORDER_ROLES} {JUDGMENT_ROLES} {FILL_ROLES} {DECISION_ROLES}"
 BOUNDS = Verb(
     name="bounds",
     kinds={
@@ -262,7 +262,7 @@ _REFUSED_OF_BASELINE = {
 BASELINE = Verb(
     name="",
     form="as a baseline",
-    kinds={"numbers": role_rules("numbers", f"query value system {FILLED}", refuses=_REFUSED_OF_BASELINE)},
+    kinds={"numbers": role_rules("numbers", f"query value system {FILL_ROLES}", refuses=_REFUSED_OF_BASELINE)},
 )
 BASELINE_OF_AUDIT = Verb(
     name="audit",

@@ -17,7 +17,7 @@ from frame_metrics.inputs.gains import name_of_function
 from frame_metrics.plan.given import Given, GivenJudgments, given_of, limits_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.list_columns import new_column_name
-from frame_metrics.roles.roles import Roles, is_made
+from frame_metrics.roles.roles import Roles, makes_column
 
 # Roles whose columns are in results, under their names.
 IN_RESULTS = ("query", "system", "arm", "team", "by", "value", "doc")
@@ -25,24 +25,24 @@ IN_RESULTS = ("query", "system", "arm", "team", "by", "value", "doc")
 
 def with_columns_made(frame: Any, roles: Roles, judgments: GivenJudgments | None) -> Given:
     """Return what a caller gave, in which expressions have become columns of the frame, named by the roles."""
-    beside, options = judgments or (None, {})
-    if not any(map(_has_made, (*roles.values(), *options.values()))):
+    judgments_frame, options = judgments or (None, {})
+    if not any(map(_has_expression, (*roles.values(), *options.values()))):
         return given_of(frame, roles, judgments)
     limits = limits_of(roles)
     backend, named, expressed = _with_columns(frame, roles, limits)
     if judgments is not None:
-        of_judgments, options, _ = _with_columns(beside, options, limits, "judge: ")
+        of_judgments, options, _ = _with_columns(judgments_frame, options, limits, "judge: ")
         judgments = of_judgments.native, options
     return given_of(backend.native, named, judgments, backend=backend, expressed=expressed)
 
 
 def _with_columns(frame: Any, roles: Any, limits: Limits, prefix: str = "") -> tuple[Backend, Any, frozenset[str]]:
-    """Return the frame with a column for each expression, the roles with names instead of these, and those names.
+    """Return the frame with a column for each expression, the roles with these columns' names, and the names alone.
 
     ``prefix``: the beginning of errors.
     """
     making = _Making(backend_of(frame), roles, limits, prefix)
-    named = {role: making.named(role, value) if _has_made(value) else value for role, value in roles.items()}
+    named = {role: making.named(role, value) if _has_expression(value) else value for role, value in roles.items()}
     backend = making.backend.with_columns(making.columns) if making.columns else making.backend
     return backend, named, frozenset(making.columns)
 
@@ -52,8 +52,9 @@ def _each(value: Any) -> Any:
     return value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else [value]
 
 
-def _has_made(value: Any) -> bool:
-    return any(map(is_made, _each(value)))
+def _has_expression(value: Any) -> bool:
+    """Return True if an expression or a function was given to a role, or is among several columns."""
+    return any(map(makes_column, _each(value)))
 
 
 @dataclass
@@ -80,7 +81,7 @@ class _Making:
         ``called``: words for a longer name, which is used if a column of the frame has the expression's name already;
         None if results show the name, so that such a clash is an error.
         """
-        if not is_made(value):
+        if not makes_column(value):
             return str(value)
         if isinstance(value, pl.Expr) and value.meta.is_column():  # pl.col("x"), which is only a name
             return value.meta.output_name()

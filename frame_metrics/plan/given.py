@@ -24,11 +24,11 @@ class Given:
     backend: Backend  # of the frame
     judgments_backend: Backend | None  # of the separate judgments
     proxy: Given | None  # the same frame with the judgments of a machine (``proxy=``)
-    expressed: frozenset[str] = frozenset()  # the names of the columns that were made of expressions
+    expressed: frozenset[str] = frozenset()  # the names of columns that were made of the caller's expressions
 
     @property
     def columns_unchanged(self) -> bool:
-        """True while the frames still have the columns that they had."""
+        """True as long as the frames have the columns that they had when they were given."""
         others = (self.judgments_backend, None if self.proxy is None else self.proxy.judgments_backend)
         return self.backend.unchanged and all(one is None or one.unchanged for one in others)
 
@@ -38,7 +38,7 @@ class Given:
         return self.backend.names()
 
     @property
-    def of_values(self) -> bool:
+    def has_saved_numbers(self) -> bool:
         """True if the frame has numbers that were computed elsewhere (``value=``)."""
         return self.roles.get("value") is not None
 

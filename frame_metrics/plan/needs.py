@@ -29,14 +29,14 @@ from frame_metrics.roles.resolve import also_missing, missing_text
 
 @dataclass(frozen=True)
 class Needs:
-    """The roles that the metrics of a call, or the verb, cannot do without."""
+    """The roles without which the metrics of a call, or its verb, cannot be computed."""
 
     query: bool = False
     order: bool = False  # a score or a rank
     score: bool = False
     predicted: bool = False
-    extra: tuple[str, ...] = ()  # names of the columns that only some metrics read
-    sets_of_lists: bool = False  # whether some metric is of sets of lists
+    extra: tuple[str, ...] = ()  # names of columns of ``extra=``, and facts of documents, that the metrics read
+    sets_of_lists: bool = False  # whether some metric has one value for a set of lists
     judgments_optional: bool = False  # whether the call works without a label and a grade
     verb: Verb | None = None  # the declaration of the verb, which says what it reads, refuses and takes
 
@@ -46,15 +46,15 @@ class Needs:
         return Needs(**{name: first[name] or second[name] for name in first if name != "extra"}, extra=extra)
 
 
-# Names as ``plain_name`` returns them.
+# Names of metrics as ``plain_name`` returns them.
 GINI = ("gini", "ginicoefficient")
-OF_ONE_LABEL = "subsetaccuracy"
+SUBSET_ACCURACY = "subsetaccuracy"
 NO_NEEDS, RANKED = Needs(), Needs(query=True, order=True)
 
 
 def needs_of(plan: Plan, asked: Asked) -> Needs:
     """Return the needs of some metrics; raise for one that needs a column that is missing."""
-    each = [Needs(query=plan.has_separate_judgments, judgments_optional=not any(metric.judges for _, metric in asked))]
+    each = [Needs(query=plan.judgments_not_in_rows, judgments_optional=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.form_for_classes
         _check_ambiguous_name(name, plan)
@@ -63,22 +63,22 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
         if metric.input is Lists:
             each.append(Needs(query=True, order=metric.k is not None, sets_of_lists=True))
         elif metric.top is not None:
-            each.append(RANKED if plan.columns.query or plan.has_separate_judgments else Needs(score=True))
+            each.append(RANKED if plan.columns.query or plan.judgments_not_in_rows else Needs(score=True))
         elif metric.input is FullRanking or (metric.k is not None and metric.input is not ClassScores):
             _check_query(name, metric, plan)
             each += [RANKED, NO_NEEDS if metric.missing else _needs_of_scores_or_extras(name, metric, plan)]
         elif metric.input is FullScores or (form is not None and form.input is ClassScores):
             each.append(Needs(score=True))
         else:
-            cutoff = metric.input is FullConfusion
-            retrieved = cutoff and (plan.has_separate_judgments or bool(plan.columns.query))
-            each.append(decision_of(plan, name, retrieved=retrieved, offers_query=cutoff))
-    # By id: many metrics have the same object, which is added once.
+            of_table = metric.input is FullConfusion
+            retrieved = of_table and (plan.judgments_not_in_rows or bool(plan.columns.query))
+            each.append(needs_of_decision(plan, name, retrieved=retrieved, offers_query=of_table))
+    # By id: many metrics share one object, which is added once.
     return reduce(or_, {id(needs): needs for needs in each if needs is not NO_NEEDS}.values())
 
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
-    """Raise for a metric of rankings without a query, if a similar metric of rows without one can be offered."""
+    """Raise for a metric of rankings if there is no query, and a similar metric of rows can be offered."""
     if plan.columns.query:
         return
     lacking = missing_text(("query",), plan.roles, plan.available)
@@ -95,7 +95,7 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
 
 def _check_ambiguous_name(name: str, plan: Plan) -> None:
     """Raise for a name that means another metric here: with ``catalogue=``, or for queries with several labels."""
-    # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
+    # "coverage" and "gini" are metrics of classifiers and of catalogues; "subset accuracy" is no mean over queries.
     has_catalogue = plan.roles.get("catalogue") is not None
     decided = plan.columns.predicted or plan.roles.get("threshold") is not None
     if plain_name(name) == "coverage" and (has_catalogue or (plan.columns.query and not decided)):
@@ -105,7 +105,7 @@ def _check_ambiguous_name(name: str, plan: Plan) -> None:
             f"{name!r} means two things with catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"
         )
-    if plan.columns.query and plain_name(name).startswith(OF_ONE_LABEL):
+    if plan.columns.query and plain_name(name).startswith(SUBSET_ACCURACY):
         raise ColumnError(
             f"{name} of queries with several labels is the share of those whose value in per_query('accuracy') is 1, "
             "and accuracy the share of right labels; ask for that one, or pass query=None if each row has one label"
@@ -131,7 +131,7 @@ def _needs_of_scores_or_extras(name: str, metric: Metric, plan: Plan) -> Needs:
     return Needs(score="score" in metric.reads, extra=metric.columns)
 
 
-def decision_of(plan: Plan, name: str, *, retrieved: bool, offers_query: bool = False) -> Needs:
+def needs_of_decision(plan: Plan, name: str, *, retrieved: bool, offers_query: bool = False) -> Needs:
     """Return the needs of the 2x2 table without a cutoff: of a threshold, else a prediction, else the retrieved set.
 
     Parameters
@@ -174,8 +174,8 @@ def needs_of_audit(plan: Plan) -> Needs:
     )
 
 
-def _check_found(plan: Plan) -> None:
-    """Raise if "query" was found by name in a frame of decisions: they may be meant query by query, or pooled."""
+def _check_guessed_query(plan: Plan) -> None:
+    """Raise if "query" was found by name in a frame of decisions: the caller may mean each query, or all rows."""
     predicted = plan.columns.predicted
     if plan.query_is_guessed and (predicted or plan.roles.get("threshold") is not None):
         what = f"the column {quote(predicted)}" if predicted else "threshold="
@@ -187,7 +187,7 @@ def _check_found(plan: Plan) -> None:
         )
 
 
-def read_by(plan: Plan, needs: Needs) -> Columns:
+def needed_columns(plan: Plan, needs: Needs) -> Columns:
     """Return the columns that a call reads, of all that have a role.
 
     Raises
@@ -215,24 +215,24 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
 
 def _check_needed_roles(plan: Plan, needs: Needs) -> None:
     """Raise for a needed role without a column, and for a role that the call cannot use."""
-    columns, separate = plan.columns, plan.has_separate_judgments
-    _check_found(plan)
+    columns, separate = plan.columns, plan.judgments_not_in_rows
+    _check_guessed_query(plan)
     if columns.class_scores and (needs.order or columns.query):
         way = f", or pass query=None in the place of {listed(columns.query)}" if columns.query else ""
         raise ColumnError(f"score= names a column for each class, and a ranking is ordered by one; name one{way}")
     if needs.verb is not None:
         check_roles(plan, needs.verb)
-    weighed = (  # the ranks that were shown are needed, to weigh results
+    weighs_results = (  # by propensity, for which the ranks that were shown are needed
         needs.verb is not None
         and needs.verb.weighs_by_propensity
         and bool(columns.query)
         and plan.roles.get("propensity") is not None
     )
-    no_rows = needs.verb is not None and "rows" not in needs.verb.kinds
-    # What is needed, and whether it is missing, by the role or the two of which one is enough.
+    takes_queries_only = needs.verb is not None and "rows" not in needs.verb.kinds
+    # True for what is needed and missing: a role, or two roles of which one is enough.
     lacks = {
-        ("query",): (needs.query or separate or no_rows) and not columns.query,
-        ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),
+        ("query",): (needs.query or separate or takes_queries_only) and not columns.query,
+        ("score", "rank"): (needs.order or weighs_results) and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
         ("doc",): (separate or needs.sets_of_lists) and not columns.doc,
@@ -253,9 +253,9 @@ def _check_needed_roles(plan: Plan, needs: Needs) -> None:
                 text += split_way(columns.doc, plan.glance, f"; if {columns.doc} has several ids,")
             if "; name its column with" not in text:
                 raise ColumnError(text)
-            # These take rows of both kinds: with a usual name of queries, rankings are likely meant.
-            either = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
-            further: list[tuple[str, ...]] = [("query",)] * (either and pair != ("query",))
+            # These verbs take queries and rows without one: a column with a usual name of queries speaks for queries.
+            of_queries = needs.verb in (AUDIT, REPORT) and bool(columns.shape.likely_query) and not columns.predicted
+            further: list[tuple[str, ...]] = [("query",)] * (of_queries and pair != ("query",))
             further += [("score", "rank")] * (bool(further) and not (columns.score or columns.rank))
             further += [pair for pair, lacking in [*lacks.items()][number:] if lacking and pair != ("score",)]
             raise ColumnError(text + also_missing(further, plan.roles, plan.available))

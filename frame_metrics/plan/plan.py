@@ -23,8 +23,8 @@ PROXY_ERROR_PREFIX = "proxy, whose columns and scale are named as proxy=machine.
 class Plan(CachesByKey):
     """A frame, the column of every role, and the separate judgments.
 
-    An irm keeps its plan as long as the frame has the same columns. ``bind`` (plan/call.py) makes of it the call that
-    reads what some metrics need.
+    An irm keeps its plan as long as the frame has the same columns. ``bind`` (plan/call.py) makes a call of the plan,
+    which reads what some metrics need.
     """
 
     given: Given
@@ -39,9 +39,9 @@ class Plan(CachesByKey):
         return self.given.roles
 
     @computed_once
-    def of_values(self) -> bool:
+    def has_saved_numbers(self) -> bool:
         """True if the frame has numbers that were computed elsewhere (``value=``)."""
-        return self.given.of_values
+        return self.given.has_saved_numbers
 
     @property
     def glance(self) -> Glance:
@@ -49,15 +49,15 @@ class Plan(CachesByKey):
         return glance_at(self.backend)
 
     @property
-    def has_separate_judgments(self) -> bool:
-        """True if the judgments are not values of results: they are in another frame, or in lists of documents."""
+    def judgments_not_in_rows(self) -> bool:
+        """True if the judgments are no column of the results, but another frame, or lists of ids (``relevant=``)."""
         return self.given.judgments is not None or self.columns.relevant is not None
 
     @computed_once
     def query_is_guessed(self) -> bool:
         """True if "query" was only found by name, and rows have their own judgments."""
         columns, named = self.columns, "query" in self.roles
-        return columns.query == ("query",) and not (named or columns.value or self.has_separate_judgments)
+        return columns.query == ("query",) and not (named or columns.value or self.judgments_not_in_rows)
 
     @computed_once
     def ranking_is_guessed(self) -> bool:
@@ -68,16 +68,16 @@ class Plan(CachesByKey):
         """
         columns, roles = self.columns, self.roles
         graded = columns.grade and not columns.label
-        has_role = graded or columns.rank or columns.shape.list_columns or columns.n_relevant or columns.team
-        others = ("collection_size", *CHANCES, *TABLES, "group")
-        return self.query_is_guessed and not has_role and all(roles.get(role) is None for role in others)
+        has_rankings = graded or columns.rank or columns.shape.list_columns or columns.n_relevant or columns.team
+        of_rankings = ("collection_size", *CHANCES, *TABLES, "group")
+        return self.query_is_guessed and not has_rankings and all(roles.get(role) is None for role in of_rankings)
 
     @property
     def only_describes_lists(self) -> bool:
         """True if roles only describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
-        of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
-        judges = self.has_separate_judgments or self.columns.label or self.columns.grade or self.columns.predicted
-        return of_shown and bool(self.columns.query) and not judges and self.roles.get("threshold") is None
+        describes_lists = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
+        judges = self.judgments_not_in_rows or self.columns.label or self.columns.grade or self.columns.predicted
+        return describes_lists and bool(self.columns.query) and not judges and self.roles.get("threshold") is None
 
     @property
     def found(self) -> list[str]:
@@ -88,7 +88,7 @@ class Plan(CachesByKey):
 
 
 def unused_judgments(plan: Plan) -> dict[str, str]:
-    """Return the columns of the frame that were named as label and grade, by role, and that ``judge`` replaces."""
+    """Return the frame's columns that the caller named as label and grade, and that ``judge`` replaces, by role."""
     named = {role: plan.roles.get(role) for role in ("label", "grade")}
     if plan.given.judgments is None:
         return {}
@@ -100,8 +100,8 @@ def plan_of(given: Given) -> Plan:
     backend, available = given.backend, given.available
     names = None if given.judgments_backend is None else given.judgments_backend.names()
     columns = resolve(given.roles, available, judgments=names, glance=glance_at(backend))
-    nested = [one for one in (*columns.shape.list_columns, columns.relevant) if one]
-    tuples_or_sets = [one for one in nested if backend.container(one) not in ("", "list")]
+    with_lists = [one for one in (*columns.shape.list_columns, columns.relevant) if one]
+    tuples_or_sets = [one for one in with_lists if backend.container(one) not in ("", "list")]
     if tuples_or_sets or columns.relevant:
         backend = backend.with_lists([*tuples_or_sets, *filter(None, [columns.relevant])])
     # Each row is a query by itself, and its number is the key.

@@ -1,4 +1,4 @@
-"""Judgments of a machine (``proxy=``), in addition to those of people: their columns and conventions."""
+"""Judgments of a machine (``proxy=``) beside those of people: their columns and conventions."""
 
 from __future__ import annotations
 
@@ -24,20 +24,13 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         raise ColumnError(
             "proxy: it has judgments of its own, and has to be the judgments themselves; leave judge() out"
         )
-    odd = next(
-        (
-            role
-            for role, column in roles.items()
-            if column is not None and role not in PROXY_COLUMNS + PROXY_CONVENTIONS
-        ),
-        None,
-    )
-    if odd:
+    given = (role for role, value in roles.items() if value is not None)
+    if wrong := next((role for role in given if role not in PROXY_COLUMNS + PROXY_CONVENTIONS), None):
         raise ColumnError(
-            f"proxy: {odd}={quote(roles[odd])} is a role of results; judgments take query=, doc=, grade= or label=, "
-            f"rel= and scale=, so pass {odd}=None there"
+            f"proxy: {wrong}={quote(roles[wrong])} is a role of results; judgments take query=, doc=, grade= or "
+            f"label=, rel= and scale=, so pass {wrong}=None there"
         )
     frame = proxy.frame if isinstance(proxy, Given) else proxy
-    backend_of(frame)
+    backend_of(frame)  # raises for what is no frame
     conventions = {name: roles.get(name) for name in PROXY_CONVENTIONS} if isinstance(proxy, Given) else {}
     return frame, {name: roles.get(name) for name in PROXY_COLUMNS} | {"several": None}, conventions

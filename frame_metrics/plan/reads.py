@@ -1,4 +1,4 @@
-"""The roles that verbs read of each kind of rows, in groups, and those that a kind of rows cannot have."""
+"""The roles that verbs read of each kind of rows, in groups, and the roles that a kind of rows cannot have."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Any
 from frame_metrics.plan.verb import ROLE_NAMES, Refused, RoleRules, RowKind
 from frame_metrics.roles.resolve import WITH_VALUE
 
-# Roles in groups; those named FOR_... are what most verbs can read of such rows.
-KEYS, WEIGHT_AND_CLUSTER = "query system arm by", "weight cluster"
+# Roles in groups. FOR_QUERIES and so on: what most verbs can read of such rows.
+KEY_ROLES, WEIGHT_AND_CLUSTER = "query system arm by", "weight cluster"
 ORDER_ROLES = "doc score rank ties duplicates"
-JUDGED = "label grade relevant rel scale positive n_relevant unjudged unjudged_queries"
-FILLED = "undefined unanswered"
+JUDGMENT_ROLES = "label grade relevant rel scale positive n_relevant unjudged unjudged_queries"
+FILL_ROLES = "undefined unanswered"
 DECISION_ROLES = "predicted threshold collection_size"
-WEIGHED = "propensity target_propensity clip"
+PROPENSITY_ROLES = "propensity target_propensity clip"
 DOCUMENT_ROLES = "group popularity catalogue"
 FOR_QUERIES = (
-    f"{KEYS} {WEIGHT_AND_CLUSTER} {ORDER_ROLES} {JUDGED} {FILLED} {DECISION_ROLES} {WEIGHED} {DOCUMENT_ROLES} extra"
+    f"{KEY_ROLES} {WEIGHT_AND_CLUSTER} {ORDER_ROLES} {JUDGMENT_ROLES} {FILL_ROLES} {DECISION_ROLES} {PROPENSITY_ROLES} "
+    f"{DOCUMENT_ROLES} extra"
 )
 FOR_ROWS = (
     "system arm by weight count cluster score label predicted unjudged collection_size positive classes threshold "
     "abstain match"
 )
-FOR_NUMBERS = f"{KEYS} {WEIGHT_AND_CLUSTER} {FILLED} value"
+FOR_NUMBERS = f"{KEY_ROLES} {WEIGHT_AND_CLUSTER} {FILL_ROLES} value"
 ROW_ROLES = "count classes abstain match"
-FOR_PROXIES = f"{KEYS} {WEIGHT_AND_CLUSTER} doc score rank ties label grade rel scale positive predicted threshold"
+FOR_PROXIES = f"{KEY_ROLES} {WEIGHT_AND_CLUSTER} doc score rank ties label grade rel scale positive predicted threshold"
 ONLY_FOR_QUERIES = (
-    f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {WEIGHED} {DOCUMENT_ROLES}"
+    f"rel scale ties unjudged_queries unanswered duplicates n_relevant relevant {PROPENSITY_ROLES} {DOCUMENT_ROLES}"
 )
 # Roles that rows of a kind cannot have, for any verb: they are refused when columns are found, with their own reasons.
 IMPOSSIBLE: dict[RowKind, str] = {
@@ -68,7 +69,11 @@ def role_rules(
     refuses: Mapping[str, Refused] | None = None,
     **options: Any,
 ) -> RoleRules:
-    """Return the declaration of what a verb does with one kind of rows; roles stand in texts, with spaces between."""
+    """Return what a verb does with one kind of rows; parameters are fields of ``RoleRules``, roles with spaces between.
+
+    ``without``: roles of ``reads`` that are not read after all; ``ignores``: roles of ``UNLESS_READ`` that are ignored,
+    not refused.
+    """
     read = frozenset(reads.split()) - {*without.split()}
     impossible = frozenset(IMPOSSIBLE[rows].split())
     refused = {role: why for role, why in UNLESS_READ.items() if role not in read | impossible | {*ignores.split()}}

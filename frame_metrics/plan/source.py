@@ -1,4 +1,4 @@
-"""The source of a call: the rows and judgments that were read, at once or in pieces; and the way to the answer."""
+"""The source of a call: the rows and judgments that were read, at once or in pieces; and the answer made of them."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Source:
 
     call: Call
     table: pl.DataFrame  # the needed columns, a row for each result; empty for a frame in pieces
-    judgments: SeparateJudgments  # the separate judgments, as they were given
-    judgment_columns: Columns | None = None  # the roles of their columns; None without separate judgments
+    judgments: SeparateJudgments  # the frame of ``judge``, as it was given
+    judgment_columns: Columns | None = None  # of that frame, or of the judgments that were made of ``relevant=``
     unfolded: Unfolded | None = None  # how the rows were made, if those of the frame are not single results
     proxy: Source | None = None  # the same rows with the judgments of a machine, if there are proxies
 
     def log(self, *, whole_log: WholeLogFacts | None = None, **options: bool) -> Log:
-        """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
+        """Make the log of the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.call.columns, self.call.conventions
         judgments = None if self.judgment_columns is None else self.read_judgments()
         log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
@@ -59,8 +59,8 @@ class Source:
                 check_shared(log.index)
             if log.spelled:
                 check_positive(log.spelled, conventions.positive_text)
-            if named := log.rank_scores:
-                check_positions(named)
+            if log.rank_scores:
+                check_positions(log.rank_scores)
         return log
 
     @property
@@ -71,7 +71,7 @@ class Source:
 
     @property
     def key_source(self) -> Source:
-        """The source of the values of key columns: with proxies that of the machine, which judged every query."""
+        """The source that key rows of the answer refer to: with proxies the machine's, which judged every query."""
         return self.proxy or self
 
     def read_judgments(self) -> tuple[pl.DataFrame, Columns] | None:
@@ -89,7 +89,7 @@ class Source:
 
 @record
 class InPieces(Source):
-    """A frame that is not in memory, and the separate judgments."""
+    """The source of a call for a frame that is read in pieces: its table is empty."""
 
     _: KW_ONLY
     pieces: Pieces  # the backend's object that processes or counts the rows piece by piece
@@ -105,8 +105,8 @@ def answer_of(
     *,
     keys: Sequence[str] = (),
     in_pieces: bool = False,
-    documents: bool = False,
-    unreadable: Callable[[FrameMetricsError], Answer] | None = None,
+    by_document: bool = False,
+    on_unreadable: Callable[[FrameMetricsError], Answer] | None = None,
 ) -> Any:
     """Read the columns, compute, and return the answer as a frame of the caller's kind; for a lazy one, a lazy frame.
 
@@ -114,38 +114,36 @@ def answer_of(
     ----------
     call : the call.
     compute : makes the answer from the rows that were read.
-    schema : returns the types of the result, by the types of the columns that are read.
+    schema : returns the types of the result, from the types of the columns that are read.
     keys : columns of the frame that come first in the result.
     in_pieces : whether ``compute`` can work on ``InPieces``, a frame that is larger than memory.
-    documents : whether rows without a query are paired by document, so that rows of one document stay together when
+    by_document : whether rows without a query are paired by document, so that rows of one document stay together when
         equal rows are counted.
-    unreadable : returns the answer for an error about the data; None to raise it.
+    on_unreadable : returns the answer for an error about the data; None to raise it.
     """
 
-    def or_unreadable(rows: pl.DataFrame | Pieces) -> Answer:
+    def read_or_explain(rows: pl.DataFrame | Pieces) -> Answer:
         try:
             return read(rows)
         except FrameMetricsError as error:
-            if unreadable is None or error.of_call:
+            if on_unreadable is None or error.of_call:
                 raise
-            return unreadable(error).of_rows(pl.DataFrame(), NO_JUDGMENTS)
+            return on_unreadable(error).of_rows(pl.DataFrame(), NO_JUDGMENTS)
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         judgments = call.read_judgments()
         if isinstance(rows, pl.DataFrame):
             return answer_in_memory(call.with_frames_read(), rows, judgments, compute)
         if call.columns.query:
-            nothing = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
-            source, other = (
-                InPieces(call.with_frames_read(), nothing, judgments, call.judgment_columns, pieces=rows),
-                call.proxy,
-            )
-            if other is not None:
+            empty = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
+            source = InPieces(call.with_frames_read(), empty, judgments, call.judgment_columns, pieces=rows)
+            if (other := call.proxy) is not None:
                 by_machine, roles = other.read_judgments(), other.judgment_columns
                 proxy = replace(source, call=other.with_frames_read(), judgments=by_machine, judgment_columns=roles)
                 source = replace(source, proxy=proxy)
             return compute(source).of_rows(source.table, source.key_source.judgments)
-        table, columns = _counted(call, rows, documents=documents)
+        # Rows without a query: equal ones are counted, and computed in memory.
+        table, columns = _counted(call, rows, by_document=by_document)
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
@@ -160,7 +158,7 @@ def answer_of(
     check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
     if call.plan.backend.ignores_case and any(key != key.lower() for key in keys):
         check_case(of_types(call.plan.backend.types(needed)))
-    run = read if unreadable is None else or_unreadable
+    run = read if on_unreadable is None else read_or_explain
     return call.plan.backend.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
 
 
@@ -219,19 +217,19 @@ def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
     types |= {name: kind for name, kind in TYPES_OF_MADE_KEYS.items() if name in columns.shape.made}
     types |= {columns.shape.stacked_column: type_of_all([types[name] for name in columns.shape.per_system])}
     # A column that the log does not have, or in which it is all null, has the type of the judgments.
-    from_judgments = {name: own for name, own in call.judgment_keys.items() if types.get(name, pl.Null) == pl.Null}
-    found = (
-        call.judgments_backend.types(list(from_judgments.values())) if from_judgments and call.judgments_backend else {}
-    )
-    return types | {name: found[own] for name, own in from_judgments.items()}
+    from_judgments = {name: one for name, one in call.judgment_keys.items() if types.get(name, pl.Null) == pl.Null}
+    if not from_judgments or not call.judgments_backend:
+        return types
+    found = call.judgments_backend.types(list(from_judgments.values()))
+    return types | {name: found[one] for name, one in from_judgments.items()}
 
 
-def _counted(call: Call, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
+def _counted(call: Call, pieces: Pieces, *, by_document: bool) -> tuple[pl.DataFrame, Columns]:
     """Return the distinct rows of a frame that is not in memory, with their counts, and the roles of the columns."""
-    columns = call.columns if documents else call.columns.changed(doc=None)  # with ids all rows would be distinct
-    if documents and columns.doc and columns.doc not in columns.shape.made:
-        work, types = partial(_merge_documents, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
-        table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, reduce=work))
+    columns = call.columns if by_document else call.columns.changed(doc=None)  # with ids all rows would be distinct
+    if by_document and columns.doc and columns.doc not in columns.shape.made:
+        merge, types = partial(_merge_documents, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
+        table = pieces.gathered(Gathering(columns.needed, [columns.doc], merge, types, reduce=merge))
     else:
         table = pieces.counted(columns.needed)
     if columns.count is None:
@@ -278,8 +276,8 @@ def check_systems(
     Parameters
     ----------
     columns : the roles of the columns.
-    name_of : returns the name of a system, by its number.
-    counts, shared : the number of each system's rankings, and of those whose query another system has too, (systems,).
+    name_of : returns the name of a system, by its code.
+    counts, shared : number of each system's rankings, and of those whose query another system has too, (systems,).
     drops : whether ``unanswered="drop"``, for the error.
     """
     alone = np.flatnonzero((counts > 0) & (shared == 0)).tolist()

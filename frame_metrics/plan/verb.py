@@ -27,7 +27,7 @@ ROLE_NAMES = tuple(role for role in Roles.__annotations__ if role not in RESOURC
 
 @dataclass(frozen=True)
 class Refused:
-    """The reason why something cannot be used, and the way out."""
+    """The reason why a role or an option cannot be used, and the way out."""
 
     why: str  # follows what was given: " belongs to results", or ": what is counted here are the rows"
     way: str = ""  # the way out, instead of leaving it out
@@ -41,7 +41,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Options that cannot be used with another one, or without another one."""
+    """Options that cannot be used together with another one, or without another one, or at all."""
 
     options: str  # names with spaces between, each as "name" or "name=value"
     why: str  # follows the option: " applies to means"; {other} stands for the other one
@@ -74,6 +74,7 @@ def _is_given(options: Any, key: str) -> bool:
 
 
 def _as_given(options: Any, key: str) -> str:
+    """Return an option and its value as code, for errors."""
     name = key.partition("=")[0]
     given = getattr(options, name) if name else ""
     if isinstance(given, tuple):
@@ -128,7 +129,7 @@ class Verb:
     form: str = ""  # which of several forms, as "of scores"
     kinds: Mapping[RowKind, RoleRules]
     excludes: Sequence[Exclusion] = ()
-    means: bool = False  # whether it takes means over queries, which could be meant to be values of all rows
+    means: bool = False  # whether its result is a mean over queries, where the caller may have meant all rows together
     takes_lists: bool = False  # whether it takes metrics of sets of lists
 
     @property
@@ -171,7 +172,7 @@ def check_options(verb: Verb, options: Any, plan: Plan | None = None) -> None:
         one.check(options)
     for name, values in () if rules is None else rules.values.items():
         if (given := getattr(options, name)) is not None and given not in values:
-            takes = next(ROWS_IN_WORDS[rows] for rows, own in verb.kinds.items() if given in own.values.get(name, ()))
-            those = ROWS_IN_WORDS[kind_of_rows(plan)]  # type: ignore[arg-type]
+            kinds = (kind for kind, others in verb.kinds.items() if given in others.values.get(name, ()))
+            takes, those = ROWS_IN_WORDS[next(kinds)], ROWS_IN_WORDS[kind_of_rows(plan)]  # type: ignore[arg-type]
             way = f"pass {name}={' or '.join(map(quote, values))}, or leave it out"
             raise NotComputableError(f"{name}={quote(given)} applies to {takes}, and these are {those}; {way}")

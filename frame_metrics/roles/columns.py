@@ -24,14 +24,13 @@ EXTRA = "extra:"  # prefix of the internal names of columns that only some metri
 class Role:
     """The declaration of a role. Code that treats several roles alike reads these facts, and keeps no list of names."""
 
-    describes: tuple[
-        Literal["result", "query", "row", "judgment"], ...
-    ] = ()  # what a value describes; without a query every value describes a row
+    # What a value describes; without a query every value describes a row.
+    describes: tuple[Literal["result", "query", "row", "judgment"], ...] = ()
     # When a column with the role's own name gets the role: always, only with a query, or only if it holds lists.
     found: Literal["always", "query", "lists"] | None = None
     per_system: bool = False  # whether there may be a column for each system
     in_judgments: bool = False  # whether the separate judgments may have the column instead of the log
-    saved: bool = False  # whether it goes with value=, numbers that were computed elsewhere
+    with_value: bool = False  # whether it can be named together with value=, numbers that were computed elsewhere
     usual_names: str = ""  # usual names of such columns, which errors offer as a hint
     plural: str = ""  # the word for its values, if it is not the role with an s
     # Its type in text files; "inferred": that which its values suggest, "key": as written.
@@ -71,16 +70,16 @@ _judgment = partial(_result, file_type="inferred")
 ROLES: dict[str, Role] = {
     "query": Role(
         found="always",
-        saved=True,
+        with_value=True,
         usual_names="qid query_id queryid q_id search search_id topic topic_id session session_id user user_id",
         plural="queries",
         file_type="text",
     ),
     "system": Role(
-        saved=True, usual_names="system run ranker model engine retriever run_id system_id", file_type="key"
+        with_value=True, usual_names="system run ranker model engine retriever run_id system_id", file_type="key"
     ),
-    "arm": Role(in_judgments=True, saved=True, file_type="key"),
-    "by": Role(in_judgments=True, saved=True, usual_names="groupby group_by", plural="segments", file_type="key"),
+    "arm": Role(in_judgments=True, with_value=True, file_type="key"),
+    "by": Role(in_judgments=True, with_value=True, usual_names="groupby group_by", plural="segments", file_type="key"),
     "score": _result(
         per_system=True,
         usual_names="sim similarity bm25 prob proba probability y_score y_prob pred_score",
@@ -129,12 +128,12 @@ ROLES: dict[str, Role] = {
     "group": Role(describes=("result",), file_type="key", check=series.group_column),
     "popularity": _amount("popularity", "result", plural="popularities"),
     "class_scores": Role(plural="scores"),
-    "weight": _amount("weight", "query", "row", in_judgments=True, saved=True, file_type="number"),
+    "weight": _amount("weight", "query", "row", in_judgments=True, with_value=True, file_type="number"),
     "count": _amount("count", "row"),
     "cluster": Role(
         describes=("query", "row"),
         in_judgments=True,
-        saved=True,
+        with_value=True,
         usual_names="user user_id visitor visitor_id",
         file_type="key",
         check=series.cluster_column,
@@ -149,8 +148,8 @@ ROLES: dict[str, Role] = {
     "propensity": _chance("propensity", "propensities pscore examination"),
     "target_propensity": _chance("target propensity", "target_pscore evaluation_policy_pscore"),
     "extra": Role(plural="values"),
-    "value": Role(saved=True, file_type="number"),  # numbers that were computed elsewhere
-    "metric": Role(),  # the metric of each of these numbers; without it the names of the columns say it
+    "value": Role(with_value=True, file_type="number"),  # numbers that were computed elsewhere
+    "metric": Role(),  # the metric of each number of value=; without it the names of the value columns say it
 }
 
 
@@ -159,30 +158,28 @@ class Shape:
     """The form of rows: which columns are lists, or systems, or made later, or only of the judgments."""
 
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
-    stacked_column: str = ""  # the name of the one column that these become
+    stacked_column: str = ""  # the name of the one column of all values of ``per_system``
     list_columns: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
-    unnamed_roles: tuple[
-        str, ...
-    ] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
+    unnamed_roles: tuple[str, ...] = ()  # roles of judgments (subtopic ...) with a column of their name, but not named
     likely_system: str = ""  # if system= is not given: a column without a role whose name is usual for systems
-    likely_query: str = ""  # if query= is not given: a column without a role that has a usual name of queries
-    needs_documents: bool = False
+    likely_query: str = ""  # if query= is not given: a column without a role whose name is usual for queries
+    needs_documents: bool = False  # whether the call counts documents, so that doc=None is no way out
 
 
 @dataclass(frozen=True)
 class Columns:
     """The caller's column of each role; every column is known to exist.
 
-    A role of ``SINGLE`` is an attribute too: ``columns.score`` is ``columns.by_role.get("score")``.
+    The roles of ``IN_BY_ROLE`` are attributes too: ``columns.score`` is ``columns.by_role.get("score")``.
     """
 
     query: tuple[str, ...]
     system: str | None = None
     arm: str | None = None  # it is the first of ``by`` too
     by: tuple[str, ...] = ()
-    by_role: Mapping[str, str] = field(default_factory=dict)  # the column of each role that has exactly one, by role
+    by_role: Mapping[str, str] = field(default_factory=dict)  # the columns of the other roles, which have one each
     class_scores: tuple[tuple[Any, str], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()  # pairs: name in users' metrics, column
     document_facts: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
@@ -191,7 +188,7 @@ class Columns:
     strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
     shape: Shape = Shape()
 
-    def __post_init__(self) -> None:  # makes attributes of the roles of SINGLE; the class is frozen
+    def __post_init__(self) -> None:  # makes attributes of the roles of IN_BY_ROLE; the class is frozen
         vars(self).update({**NO_COLUMN, **self.by_role})
 
     if TYPE_CHECKING:
@@ -199,18 +196,18 @@ class Columns:
         def __getattr__(self, role: str) -> str | None: ...
 
     @classmethod
-    def of(cls, **parts: Any) -> Columns:
+    def of(cls, **given: Any) -> Columns:
         """Return the columns of roles, by keyword: a role and its column, None for none; or a field of the shape."""
-        single = {role: column for role in SINGLE if (column := parts.pop(role, None)) is not None}
-        shape = {name: parts.pop(name) for name in SHAPE if name in parts}
-        return cls(**parts, by_role=single, shape=Shape(**shape))
+        by_role = {role: column for role in IN_BY_ROLE if (column := given.pop(role, None)) is not None}
+        shape = {name: given.pop(name) for name in SHAPE if name in given}
+        return cls(**given, by_role=by_role, shape=Shape(**shape))
 
-    def changed(self, **parts: Any) -> Columns:
+    def changed(self, **given: Any) -> Columns:
         """Return these columns with some replaced; keywords are as in ``of``."""
-        if parts.items() <= (vars(self) | vars(self.shape)).items():  # nothing changes
+        if given.items() <= (vars(self) | vars(self.shape)).items():  # nothing changes
             return self
-        fixed = {name: getattr(self, name) for name in SEVERAL}
-        return Columns.of(**{**fixed, **self.by_role, **vars(self.shape), **parts})
+        in_fields = {name: getattr(self, name) for name in IN_FIELDS}
+        return Columns.of(**{**in_fields, **self.by_role, **vars(self.shape), **given})
 
     @computed_once
     def cell_keys(self) -> tuple[str, ...]:
@@ -219,7 +216,7 @@ class Columns:
 
     @property
     def side(self) -> str | None:
-        """The column of what is compared: systems or arms."""
+        """The column of systems or of arms, the sides of a comparison; None without both."""
         return self.system or self.arm
 
     @computed_once
@@ -244,10 +241,11 @@ class Columns:
     def needed(self) -> list[str]:
         """Every column of the log that has a role, once."""
         shape, others = self.shape, (column for _, column in (*self.class_scores, *self.extra))
-        single = self.by_role.values()
-        every = dict.fromkeys([*self.keys, *single, *others, *self.value, *shape.per_system, *self.query_text])
-        made = {*shape.made, *shape.from_judgments} - {*shape.per_system}
-        return [column for column in every if column not in made]
+        by_role = self.by_role.values()
+        every = dict.fromkeys([*self.keys, *by_role, *others, *self.value, *shape.per_system, *self.query_text])
+        # The stacked column, which is made, may have the name of one of the columns that it is made of.
+        not_in_log = {*shape.made, *shape.from_judgments} - {*shape.per_system}
+        return [column for column in every if column not in not_in_log]
 
     @computed_once
     def internal_by_role(self) -> tuple[list[str], list[str], list[str]]:
@@ -274,13 +272,13 @@ class Columns:
 
     @property
     def likely_mixed(self) -> str:
-        """The column that is called as one of systems is, where the rows of a query are read as one list; else ""."""
+        """The column with a usual name of systems, if the rows of a query are read as one list; else ""."""
         in_one_list = self.query and not (self.team or self.shape.list_columns)
         return self.shape.likely_system if in_one_list else ""
 
     @property
     def likely_system_text(self) -> str:
-        """The value to give to ``system=``, as code; "" if no column is called as one of systems is."""
+        """The value to give to ``system=``, as code; "" if no column has a usual name of systems."""
         return quote(self.shape.likely_system) if self.shape.likely_system else ""
 
     @property
@@ -294,11 +292,11 @@ class Columns:
         return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.document_facts)]
 
 
-SHAPE = tuple(part.name for part in fields(Shape))
-SEVERAL = tuple(part.name for part in fields(Columns) if part.name not in ("by_role", "shape"))
-# Roles of one column: those that callers name, and seven that they do not.
-SINGLE = (
-    *(role for role in ROLES if role not in SEVERAL),
+SHAPE = tuple(one.name for one in fields(Shape))
+IN_FIELDS = tuple(one.name for one in fields(Columns) if one.name not in ("by_role", "shape"))  # roles that are fields
+# Roles that are kept in ``by_role``: those that callers name, and seven that they do not.
+IN_BY_ROLE = (
+    *(role for role in ROLES if role not in IN_FIELDS),
     "unnamed_system",  # a column with a usual name of systems, which an audit reads
     "unnamed_query",  # one with a usual name of queries, in rows without a query, which an audit reads
     "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
@@ -307,7 +305,7 @@ SINGLE = (
     "answered",  # of per_query(): whether the system had a row of the query
     "was_undefined",  # of per_query(): whether the value stands for what is undefined
 )
-NO_COLUMN: dict[str, None] = dict.fromkeys(SINGLE)
+NO_COLUMN: dict[str, None] = dict.fromkeys(IN_BY_ROLE)
 
 
 def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
@@ -316,7 +314,7 @@ def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
 
 
 FOUND = roles_where(lambda role: role.found)
-SET_ASIDE = (*FOUND, "system")  # roles of which it matters that None was given: system=None says that rows are one list
+SET_ASIDE = (*FOUND, "system")  # roles for which None says something: system=None that a query's rows are one list
 OF_RESULTS = roles_where(lambda role: "result" in role.describes)  # a value for each result, or a list for each query
 QUERY_ROLES = roles_where(lambda role: "query" in role.describes)  # a value for each query, the same in all of its rows
 OF_ROWS = roles_where(lambda role: "row" in role.describes)
@@ -348,8 +346,8 @@ def checked_columns(
     columns : their roles.
     judged_elsewhere : whether judgments are in another frame, so that a row with neither a score nor a judgment is no
         error.
-    scores_later : whether the sorting will find scores that are infinite or NaN. After it only the ends of each ranking
-        have to be checked, which is faster. Scores with nulls are checked here all the same.
+    scores_later : whether infinite scores and NaN will be found after sorting, when only the ends of each ranking have
+        to be checked, which is faster. Scores with nulls are checked here all the same.
     positive : the labels that are relevant; None for 1 and True.
     scale : the grade of each word; None if grades are numbers.
 
@@ -396,7 +394,7 @@ def role_columns(
     score_type = pl.Null if score is None else score.dtype
     judged = bool(columns.query and (columns.label or columns.grade))
     optional = judged and not (columns.relevant or columns.shape.needs_documents)
-    known = {
+    parameters = {
         "later": scores_later,
         "positive": positive,
         "scale": scale,
@@ -407,7 +405,7 @@ def role_columns(
     for name, column in columns.by_role.items():
         role = ROLES.get(name)
         if role and role.check and name in roles and column not in columns.shape.from_judgments:
-            out[name] = role.check(frame.get_column(column), column, **{one: known[one] for one in role.takes})
+            out[name] = role.check(frame.get_column(column), column, **{one: parameters[one] for one in role.takes})
     return out
 
 
@@ -421,10 +419,10 @@ def _refuse_rows_that_say_nothing(
         what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
         bad = order.is_null() & judgment.is_null()
         if columns.shape.per_system:  # a row of the frame is bad only if it is bad for every system
-            systems = len(columns.shape.per_system)
-            bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
-        nothing = _not_relevant(columns, scale, positive)
-        refuse(names, bad, what, f"drop them, or write {nothing} where the query found nothing")
+            n_systems = len(columns.shape.per_system)
+            bad = pl.Series(np.tile(bad.to_numpy().reshape(n_systems, -1).all(axis=0), n_systems))
+        judgment_text = _not_relevant(columns, scale, positive)
+        refuse(names, bad, what, f"drop them, or write {judgment_text} where the query found nothing")
 
 
 def _not_relevant(columns: Columns, scale: Scale | None, positive: Sequence[Any] | None) -> str:

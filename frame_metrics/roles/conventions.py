@@ -26,7 +26,7 @@ UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 class Conventions:
     """The conventions of a call, as given or by default."""
 
-    rel: float = 1
+    rel: float = 1  # the least grade that is relevant
     rel_given: bool = False  # whether the caller gave rel=
     several: str | None = None  # the rule that combines several separate judgments of a document
     scale: Scale | None = None  # the grade of each word, if grades are words
@@ -37,14 +37,14 @@ class Conventions:
     unanswered: str | None = None
     duplicates: str | None = None
     collection_size: float | bool | None = None
-    positive: tuple[Any, ...] | None = None
-    positive_listed: bool = False  # whether it was given as a list
+    positive: tuple[Any, ...] | None = None  # the labels that are relevant; None for 1 and True
+    positive_listed: bool = False  # whether ``positive`` was given as a list
     classes: tuple[Any, ...] | None = None
     threshold: float | str | None = None  # one for all rows, or the column with the threshold of each row
     abstain: tuple[Any, ...] = ()
     match: str | None = None
     propensity: Any = None  # its column, or propensities by rank in a mapping or a frame
-    target_propensity: Any = None  # the same
+    target_propensity: Any = None  # as ``propensity``
     clip: float | None = None  # the largest weight of a result
     catalogue: Any = None  # the documents that could be shown: their number, or a frame of them
     popularity: Any = None  # how often each document was chosen: a mapping, a frame, or the column of it
@@ -54,10 +54,11 @@ class Conventions:
     def positive_text(self) -> str | None:
         """The text that was given as ``positive=``; None for a list, or another type.
 
-        It may be written otherwise than the values of the column; the texts of a list are meant as they are.
+        Values of the column may be variants of it in case or spaces, by mistake; the texts of a list are meant as they
+        are.
         """
-        alone = self.positive is not None and not self.positive_listed and isinstance(self.positive[0], str)
-        return str(self.positive[0]) if alone and self.positive else None
+        is_text = self.positive is not None and not self.positive_listed and isinstance(self.positive[0], str)
+        return str(self.positive[0]) if is_text and self.positive else None
 
     @property
     def collection_size_number(self) -> float | None:
@@ -69,7 +70,7 @@ class Conventions:
         return metric.undefined if self.undefined is None else UNDEFINED[self.undefined]
 
     def filled(
-        self, name: str, metric: Metric, values: Array, measured: Array | None = None, of: str = "segments"
+        self, name: str, metric: Metric, values: Array, measured: Array | None = None, whose: str = "segments"
     ) -> Array:
         """Return the values of a metric with undefined ones (NaN) replaced; NaN where they stay null.
 
@@ -78,8 +79,8 @@ class Conventions:
         name : the metric's name, for the error.
         metric : the metric.
         values : its values.
-        measured : marks of the values that were measured; the others stay as they are. None: all.
-        of : what a value belongs to, for the error.
+        measured : True for values that were measured; the others stay as they are. None: all were.
+        whose : the plural of what a value belongs to, for the error.
 
         Raises
         ------
@@ -91,7 +92,7 @@ class Conventions:
             return values
         if self.undefined == "raise":
             n = undefined.size if measured is None else int(measured.sum())
-            raise NotComputableError(f"{name} is undefined for {int(undefined.sum())} of {n} {of}")
+            raise NotComputableError(f"{name} is undefined for {int(undefined.sum())} of {n} {whose}")
         fill = self.fill(metric)
         return values if fill is None else np.where(undefined, fill, values)
 
@@ -124,7 +125,7 @@ class Conventions:
         return f"no grade in {column} reaches rel={self.in_words(rel)}; {largest}"
 
     @property
-    def highest(self) -> float | None:
+    def highest_grade(self) -> float | None:
         """The highest grade of the scale; None without a scale."""
         return None if self.scale is None else max(grade for grade in self.scale.values() if grade is not None)
 
@@ -150,19 +151,19 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judgment_columns: Co
     judgment_columns : the roles of the columns of separate judgments; None if there are none.
     """
     judging = judgment_columns or columns
-    wrong = chain(_without_columns(roles, columns, judging), _of_other_classes(roles, columns, judging))
-    wrong = chain(wrong, _without_propensity(roles, columns))
-    for reason in wrong if columns.query else chain(wrong, _of_queries(roles, columns)):
+    errors = chain(_without_columns(roles, columns, judging), _of_classes(roles, columns, judging))
+    errors = chain(errors, _without_propensity(roles, columns))
+    for reason in errors if columns.query else chain(errors, _of_queries(roles, columns)):
         raise ColumnError(reason)
     given = {name: value for name, value in roles.items() if name in OPTIONS and value is not None}
     given |= {name: tuple(given[name]) for name in ("classes", "abstain") if name in given}
     if "positive" in given:
-        listed_ones = isinstance(given["positive"], list | tuple | set | frozenset)
-        given |= {"positive": tuple(as_list(given["positive"])), "positive_listed": listed_ones}
+        is_list = isinstance(given["positive"], list | tuple | set | frozenset)
+        given |= {"positive": tuple(as_list(given["positive"])), "positive_listed": is_list}
     if "rel" in given:
         given |= {"rel": least_relevant_grade(given["rel"], given.get("scale")), "rel_given": True}
     if isinstance(size := given.get("collection_size"), str) or size is False:
-        del given["collection_size"]
+        del given["collection_size"]  # a column, which is among the roles; False is the same as None
     # Equal scores are ordered by document, as in trec_eval. Without documents they are in the worst order: otherwise
     # the order of the rows, which an engine may change, would change values, and a lucky one would flatter.
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | given)
@@ -209,19 +210,19 @@ def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[
             yield f"{name}= is read at the rank that was shown, and there are several; name a column of {name}="
 
 
-def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
+def _of_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
     """Yield errors about conventions of classes that would have no effect, or contradict each other."""
     positive = roles.get("positive") is not None
-    of_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
-    of_several += ["score={class: column}"] * bool(columns.class_scores)
-    if positive and of_several:
-        yield f"positive= is for two classes, {of_several[0]} for several; name one of them"
+    for_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
+    for_several += ["score={class: column}"] * bool(columns.class_scores)
+    if positive and for_several:
+        yield f"positive= is for two classes, {for_several[0]} for several; name one of them"
     if columns.query:
         of_rows = (*OF_ROWS_ALONE, "classes", "abstain", "match")
         yield from (f"{name}= is about the rows of a segment; pass query=None" for name in _given(roles, of_rows))
     graded = judging.grade and not judging.label
-    if graded and of_several:
-        yield f"{of_several[0]} is about classes, and {judging.grade} is a grade; name label="
+    if graded and for_several:
+        yield f"{for_several[0]} is about classes, and {judging.grade} is a grade; name label="
     if positive and not columns.predicted and graded:
         yield f"positive= is a label, and {judging.grade} is a grade; pass rel=, or name label="
     if positive and not columns.predicted and judging.relevant:

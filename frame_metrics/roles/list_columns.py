@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from frame_metrics.errors import (
-    ColumnError,
-    MistakenColumnError,
-    quote,
-)
-from frame_metrics.roles.columns import (
-    OF_RESULTS,
-    PER_SYSTEM,
-)
+from frame_metrics.errors import ColumnError, MistakenColumnError, quote
+from frame_metrics.roles.columns import OF_RESULTS, PER_SYSTEM
 from frame_metrics.roles.roles import Roles
 
 SEPARATORS = (",", ";", "|")  # what may separate ids in a text
@@ -40,21 +33,21 @@ def result_lists(
 ) -> list[str]:
     """Return the columns of lists; raise if another column of results has one value for each row."""
     in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
-    parts = [(role, column) for role in in_order for column in column_names(columns.get(role)) if column not in made]
-    whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("stacked_column", "")), "")
-    parts += [(whose, column) for column in columns.get("per_system", ())]
-    lists = [(role, column) for role, column in parts if holds_lists(column)]
-    for role, column in parts:
+    results = [(role, column) for role in in_order for column in column_names(columns.get(role)) if column not in made]
+    stacked_role = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("stacked_column", "")), "")
+    results += [(stacked_role, column) for column in columns.get("per_system", ())]
+    lists = [(role, column) for role, column in results if holds_lists(column)]
+    for role, column in results:
         if (role, column) not in lists:
-            other, its = lists[0]
+            other, other_column = lists[0]
             if text := glance.holds_text(column):
                 raise _of_texts(role, column, text)
             raise ColumnError(
-                f"{role}={quote(column)} holds one value for each row, and {other}={quote(its)} a list, the results "
-                f"of a query; give both lists of one length, or pass {other}=None or {role}=None"
+                f"{role}={quote(column)} holds one value for each row, and {other}={quote(other_column)} a list, the "
+                f"results of a query; give both lists of one length, or pass {other}=None or {role}=None"
             )
     if columns.get("class_scores"):
-        raise ColumnError(f"{parts[0][1]!r} holds lists, and the scores of several classes are one to a row")
+        raise ColumnError(f"{results[0][1]!r} holds lists, and the scores of several classes are one to a row")
     extra = [column for _, column in columns["extra"] if holds_lists(column)]
     return [*(column for _, column in lists), *extra]
 
@@ -129,7 +122,7 @@ def read_as_lists(results: Sequence[tuple[str, str]], glance: Glance, *, relevan
     ----------
     results : the roles and columns that may hold lists.
     relevant : whether the column of ``relevant=`` holds lists.
-    grouped : whether there is a query.
+    grouped : whether there is a query, named or found.
     """
     kinds = {column: glance.container(column) for _, column in results}
     for role, column in results:
@@ -139,8 +132,8 @@ def read_as_lists(results: Sequence[tuple[str, str]], glance: Glance, *, relevan
     numbers = {role for role, column in results if role in VALUED and kinds[column] == "tuple"}
     if "list" in kinds.values() or (numbers if grouped else numbers - {"label"}):
         return True
-    alone = not any(role in VALUED for role, _ in results)
-    return relevant and alone and any(kinds[column] == "tuple" for role, column in results if role == "doc")
+    documents_alone = not any(role in VALUED for role, _ in results)
+    return relevant and documents_alone and any(kinds[column] == "tuple" for role, column in results if role == "doc")
 
 
 def check_no_texts(others: Sequence[str], glance: Glance, role: str = "") -> None:
@@ -167,7 +160,10 @@ def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenCol
 
 
 def with_places(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
-    """Return a rank that is made of positions in lists, if neither score nor rank orders the results."""
+    """Return the role of a rank made of positions in lists, if neither score nor rank orders the results.
+
+    The name of its column is appended to ``made``.
+    """
     if "rank" in roles or columns.get("score") or columns.get("rank"):
         return {}
     made.append(new_column_name(PLACE, available))
@@ -182,6 +178,7 @@ def new_column_name(name: str, available: Sequence[str]) -> str:
 
 
 def column_names(value: Any) -> tuple[str, ...]:
+    """Return the columns that were given to a role: one, several, or a mapping to them; none for None."""
     if value is None or isinstance(value, str):  # as most are
         return () if value is None else (value,)
     return tuple(value.values() if isinstance(value, Mapping) else value)

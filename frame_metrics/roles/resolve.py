@@ -47,13 +47,14 @@ WITH_BOTH = {
     ALTERNATIVES[0]: "ranks order the results",
     ALTERNATIVES[1]: "grades are the gains, and labels say what is relevant",
 }
-PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is known
+PER_QUERY = ("metric", "value", "undefined")  # columns by which a result of per_query() is recognised
 SAVED_COLUMNS = ("metric", "k", "answered", "undefined")  # columns of per_query() besides the numbers
 # Roles and options that go with value=.
-WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
+WITH_VALUE = (*roles_where(lambda role: role.with_value), "undefined", "unanswered", *RESOURCES)
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns by which a result of evaluate() is recognised
+# Columns of results, whose names key columns may not have.
 RESULT = (
     *("metric", "k", "value", "average", "n", "n_undefined", "n_unanswered", "n_effective", "ci_low", "ci_high"),
     *("total_over", "if_calibrated"),
@@ -194,9 +195,9 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
 
 
 def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[tuple[str, str]]:
-    """Return the roles and columns that may hold lists, the results of a query each.
+    """Return the roles and columns that may hold lists, each value the results of a query.
 
-    Those of roles of results that are named, or found and not superseded by a named one.
+    They are those roles of results that are named, or found and not superseded by a named one.
 
     Parameters
     ----------
@@ -268,7 +269,7 @@ def _is_number(text: str) -> bool:
 
 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
-    """Return the columns of a frame with ``value=``; only "query", and what per_query() has, are found by name."""
+    """Return the columns of a frame with ``value=``; "query" and further columns of per_query() are found by name."""
     if judged:
         raise ColumnError(
             "value= names numbers that were computed already, and judgments say nothing of them; "
@@ -440,7 +441,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     roles_given = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in roles_given}
     found = Columns.of(query=query, by=by, doc=doc, **of_query, **judgment, **named)
-    free = {*available}.difference(named, found.needed)
+    free = {*available} - {*found.needed} - {*named}  # without columns called as a role that is named
     if unnamed_roles := tuple(role for role in OF_JUDGMENTS if role in free):
         found = found.changed(unnamed_roles=unnamed_roles)
     if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
@@ -470,6 +471,7 @@ def _check_several_found(given: dict[str, Any], available: list[str], roles: Rol
 
 
 def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of the query in separate judgments; ``ours``: those of the log."""
     if given is not None:
         query = tuple(_of_judgments("query", column, available) for column in column_names(given))
     else:

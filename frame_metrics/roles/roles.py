@@ -28,21 +28,21 @@ Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness", "payoff"]
 
 
-def is_made(value: Any) -> bool:
-    """Return True for a value that makes a column: an expression of polars or pandas, or a function."""
+def makes_column(value: Any) -> bool:
+    """Return True for a value of which a column is made: an expression of polars or pandas, or a function."""
     return isinstance(value, pl.Expr) or (callable(value) and not isinstance(value, type))
 
 
 def _is_name(value: Any) -> bool:
     whole = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64
-    return isinstance(value, str) or whole or is_made(value)
+    return isinstance(value, str) or whole or makes_column(value)
 
 
 def _are_names(values: Any) -> bool:
     return _is_name(values) or (isinstance(values, list | tuple) and bool(values) and all(map(_is_name, values)))
 
 
-def _by_class(columns: Mapping[Any, Any]) -> bool:
+def _are_class_scores(columns: Mapping[Any, Any]) -> bool:
     return len(columns) > 1 and all(map(_is_name, columns.values()))
 
 
@@ -76,7 +76,7 @@ MAKE_IT = "; make it a column of the frame, and give its name"
 def is_foreign(value: Any) -> bool:
     """Return True for an object of a library (such as a series) that makes no column here, or a list with one."""
     values = value if isinstance(value, list | tuple) else [value]
-    return any(quote(one).startswith("<") and not isinstance(one, int) and not is_made(one) for one in values)
+    return any(quote(one).startswith("<") and not isinstance(one, int) and not makes_column(one) for one in values)
 
 
 def _is_grade(value: Any) -> bool:
@@ -88,7 +88,7 @@ def _is_frame(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, bool | str) or is_made(value) or _is_whole(value, 0)
+    return isinstance(value, bool | str) or makes_column(value) or _is_whole(value, 0)
 
 
 class FrameFunction(Protocol):
@@ -101,8 +101,8 @@ class FrameFunction(Protocol):
 Expression: TypeAlias = pl.Expr | FrameFunction
 ColumnName: TypeAlias = str | int | Expression
 Names: TypeAlias = ColumnName | Sequence[ColumnName] | None
-# An annotation has the values that a role or option may have: in words, which errors repeat, and as a test function.
-# Where there are two words and two tests, the last ones are those of a mapping.
+# An annotation says which values a role or option may have: in words, which errors repeat, and by a test function.
+# Where there are two texts and two tests, the second ones are for a mapping.
 Column: TypeAlias = Annotated[ColumnName | None, "the name of a column", _is_name]
 Columns: TypeAlias = Annotated[Names, "the name of a column, or a list of names", _are_names]
 SystemColumns: TypeAlias = Annotated[Names, "the name of a column, or a list of names, each of a system", _are_names]
@@ -111,7 +111,7 @@ ScoreColumns: TypeAlias = Annotated[
     "the name of a column, or a list of names, each of a system",
     _are_names,
     "a column for each of several classes",
-    _by_class,
+    _are_class_scores,
 ]
 ExtraColumns: TypeAlias = Annotated[
     Mapping[str, ColumnName] | None,
@@ -130,19 +130,19 @@ Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Threshold: TypeAlias = Annotated[
     float | str | Expression | None,
     "a score, or the name of a column",
-    lambda value: _is_grade(value) or is_made(value),
+    lambda value: _is_grade(value) or makes_column(value),
 ]
 Propensity: TypeAlias = Annotated[
     str | Mapping[int, float] | Any | None,
     "the name of a column, or the frame that propensities() returns",
-    lambda value: isinstance(value, str) or is_made(value) or _is_frame(value),
+    lambda value: isinstance(value, str) or makes_column(value) or _is_frame(value),
     "a mapping from ranks to chances from 0 to 1",
     _are_chances,
 ]
 Popularity: TypeAlias = Annotated[
     str | Mapping[Any, float] | Any | None,
     "the name of a column, or a frame of documents, a row for each time that one was chosen",
-    lambda value: isinstance(value, str) or is_made(value) or _is_frame(value),
+    lambda value: isinstance(value, str) or makes_column(value) or _is_frame(value),
     "a mapping from documents to how often each was chosen, from 0",
     lambda chosen: bool(chosen) and all(is_number(n) and 0 <= n < math.inf for n in chosen.values()),
 ]
@@ -250,8 +250,8 @@ def option_called(name: str, takes: Collection[str] = ()) -> str:
     ``takes``: the options of the verb that was called.
     """
     option, verb = OPTIONS_ELSEWHERE.get(name.lower(), ("", ""))
-    of = "" if option.partition("=")[0] in takes else f" of {verb}()"
-    return f"; did you mean {option}{of}?" if option else ""
+    whose = "" if option.partition("=")[0] in takes else f" of {verb}()"
+    return f"; did you mean {option}{whose}?" if option else ""
 
 
 def names_as_text(value: Any) -> Any:

@@ -16,21 +16,21 @@ from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 DROP_OR_NULL = "drop them, or make them null"
 NULL_IF_NOT_RETRIEVED = "drop them, or make them null if the document was not retrieved"
-# In values that are ordered, null would move an infinite one from the one end to the other.
+# The way out for infinite values that order results. Null is none: inf would move from the first place to the last.
 MAKE_FINITE = "drop them, or give them finite values: inf one above all others, -inf one below"
-# Ways out for numbers with fractions, of two classes: in predictions, and in labels of which positive= names one.
+# Ways out for numbers with fractions among predictions, or among labels with positive=.
 FRACTIONS_IN_PREDICTIONS = (
     "if these are scores, pass predicted=None, score= and threshold=; if classes, make them text, and name"
 )
 FRACTIONS_IN_PREDICTIONS += " the relevant one with positive="
 FRACTIONS_IN_LABELS = "if these are grades, pass label=None, positive=None and grade=; if classes, make them text"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): a type of named categories is not equal to any
-# Types that numpy does not have, and Float16, for which polars has no floor().
+# Types that become float64: those that numpy does not have, and Float16, for which polars has no floor().
 UNUSUAL = (pl.Decimal, pl.Int128, pl.UInt128, pl.Float16)
 SHARES = ("weight", "popularity")  # amounts that need not be whole
-MOST_WRONG_WORDS, MOST_WORDS = 3, 8  # in an error
-NO_NUMBERS = "are not numeric"  # the error of some texts where numbers are meant
-MOST_ROWS_SEARCHED = 1000  # for texts of lists
+MOST_WRONG_WORDS, MOST_WORDS = 3, 8  # number of words that an error quotes
+NO_NUMBERS = "are not numeric"  # what an error says of some texts among numbers
+MOST_ROWS_SEARCHED = 1000  # number of rows in which texts of lists are looked for
 
 
 def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
@@ -103,12 +103,12 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None, rem
     if values.null_count() == len(values):
         return pl.Series(values.name, [None] * len(values), dtype=dtype)
     refuse_nan(values, column, remedy)
-    known, words = _values_and_words(values, column, scale)
+    in_one_type, words = _values_and_words(values, column, scale)
     code_of_word = dict(zip(words.to_list(), range(len(words)), strict=True))
-    found = known.replace_strict(code_of_word, default=None, return_dtype=pl.UInt32)
-    if found.null_count() > known.null_count():
-        raise _unknown_words(values, found.is_null() & known.is_not_null(), column, scale)
-    return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)
+    codes = in_one_type.replace_strict(code_of_word, default=None, return_dtype=pl.UInt32)
+    if codes.null_count() > in_one_type.null_count():
+        raise _unknown_words(values, codes.is_null() & in_one_type.is_not_null(), column, scale)
+    return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(codes)
 
 
 def _values_and_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
@@ -135,7 +135,7 @@ def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Sc
 
 
 def _counted(odd: pl.Series, meant: Iterable[Any] = ()) -> str:
-    """Return the commonest of some values with their counts, and the nearest to each of those that may be meant."""
+    """Return the commonest of some values as text, each with its count and the nearest word that may be meant."""
     counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
     texts = [
@@ -148,7 +148,7 @@ def _counted(odd: pl.Series, meant: Iterable[Any] = ()) -> str:
 
 
 def _texts_for_numbers(values: pl.Series, column: str, role: str) -> BadValueError:
-    """Return the error for a column of texts where numbers are meant; it counts those that are no numbers."""
+    """Return the error for a column of texts where numbers are meant; it counts the texts that are no numbers."""
     texts = values.cast(pl.String)
     comma = texts.str.contains(",").any()
     wrong = texts.is_not_null() & texts.str.replace(",", ".").cast(pl.Float64, strict=False).is_null()
@@ -173,7 +173,7 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
 
 
 def refuse_lists_as_text(values: pl.Series, column: str) -> None:
-    """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
+    """Raise for a column of texts that are lists, as pandas writes them to CSV: "['a', 'b']"."""
     if not isinstance(values.dtype, TEXTS):
         return
     first = values.head(MOST_ROWS_SEARCHED)
@@ -188,7 +188,7 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
 
 
 def refuse_infinite(values: pl.Series, column: str, remedy: str = DROP_OR_NULL, *, infinite: str = "") -> None:
-    """Raise if any number is NaN or infinite; ``infinite``: what to do about infinite ones, if not the same."""
+    """Raise if any number is NaN or infinite; ``infinite``: the remedy for infinite ones, if it is not ``remedy``."""
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)
         refuse(column, values.is_infinite(), "are infinite", infinite or remedy)
@@ -312,7 +312,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
             return values == bool(value)
         if isinstance(value, Iterable | pl.Expr) and not isinstance(value, str | bytes | list | tuple | dict):
             raise TypeError  # several values, which polars would compare with the column's one by one
-        value = _fields(value)
+        value = _as_struct(value)
         if isinstance(value, str) != isinstance(values.dtype, TEXTS) or values.dtype == pl.Boolean or value is None:
             raise TypeError
         if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
@@ -325,8 +325,8 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
 
 
 def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
-    """Return the error for a value that a column cannot have, by its type; the hint is its text, if that is there."""
-    # Texts have no lone surrogate, and Python writes no integer of thousands of digits.
+    """Return the error for a value that a column cannot have, by its type; a hint if its text is among the values."""
+    # Columns of text hold no lone surrogate, and Python refuses to write an integer of thousands of digits.
     huge = isinstance(value, int) and value.bit_length() > 128
     text = "" if huge else str(value).encode(errors="replace").decode()
     hint = did_you_mean(text) if isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == text).any() else ""
@@ -335,8 +335,8 @@ def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
     )
 
 
-def _fields(value: Any) -> Any:
-    """Return a period or an interval of pandas in the form of its polars column, a struct; other values unchanged."""
+def _as_struct(value: Any) -> Any:
+    """Return a period or an interval of pandas as the struct that its polars column holds; other values unchanged."""
     if hasattr(value, "freqstr"):
         return {f"period[{value.freqstr}]": value.ordinal}
     if hasattr(value, "closed_left"):
@@ -359,8 +359,8 @@ def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
 def _same_time(values: pl.Series, value: Any) -> pl.Series:
     """Mark the times, or durations, equal to a given one.
 
-    Polars would cut off the part of the given one that is finer than the unit of the column. So this part is compared
-    here: a time in milliseconds never equals one with microseconds.
+    Polars would cut off the part of the given time that is finer than the unit of the column. So this part is compared
+    here: no time in milliseconds equals one with microseconds.
     """
     below = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))  # times of pandas have nanoseconds
     unit, zone = values.dtype.time_unit, getattr(values.dtype, "time_zone", None)  # type: ignore[attr-defined]
@@ -458,7 +458,7 @@ def undefined_column(values: pl.Series, column: str) -> pl.Series:
 
 
 def _marks(values: pl.Series, column: str, what: str) -> pl.Series:
-    """Return true or false of each number; raise for other values. ``what``: what the column says."""
+    """Return a column of true and false; raise for other values. ``what``: what true says, for the error."""
     if values.dtype != pl.Boolean:
         raise BadValueError(
             f"{column}: beside value= it says whether {what}, true or false, and this column is "

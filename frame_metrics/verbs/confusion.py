@@ -19,7 +19,7 @@ from frame_metrics.measuring.decided import cases_read, in_caller_type, type_of_
 from frame_metrics.measuring.results import float_column, integer_column
 from frame_metrics.plan.call import bind
 from frame_metrics.plan.declared import CONFUSION
-from frame_metrics.plan.needs import Needs, decision_of
+from frame_metrics.plan.needs import Needs, needs_of_decision
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 
@@ -31,7 +31,7 @@ def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
     """Implement ``irm.confusion``, whose docstring has the parameters."""
     for name, given in (("margins", margins), ("shares", shares), ("payoffs", payoffs)):
         check_bool(name, given)
-    call = bind(plan, decision_of(plan, "confusion()", retrieved=False) | Needs(verb=CONFUSION))
+    call = bind(plan, needs_of_decision(plan, "confusion()", retrieved=False) | Needs(verb=CONFUSION))
     total = {"total_over": pl.String} if margins else {}
     share = dict.fromkeys(SHARES * shares + PAYOFFS * payoffs, pl.Float64)
     check_key_names(call.columns.keys, (*total, "predicted", "matched", "actual", "n", *share))

@@ -104,7 +104,7 @@ def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     kind, per, levels = kinds[0], options.per is not None, _recall_levels(options.levels)
     # If only ranks are named, not scores, a point is a cutoff in ranks instead of a threshold.
     ranked = kind not in OF_SCORES and plan.columns.score is None and plan.columns.rank is not None
-    query = per or ranked or plan.has_separate_judgments
+    query = per or ranked or plan.judgments_not_in_rows
     call = bind(plan, Needs(query=query, order=ranked, score=not ranked, verb=CURVE_OF_SCORES))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
     check_key_names(call.columns.keys, types)
@@ -325,7 +325,7 @@ def _averaged(cases: Cases, queries: CellGroups, height: Array) -> tuple[CellGro
     The segments, the mean precision, and NaN for thresholds, which a mean does not have; shape (segments, levels) each.
     """
     segments = segments_of(cases.cells)
-    of_levels = [cases.conventions.filled("curve('pr')", iprec, level, of="queries") for level in height.T]
+    of_levels = [cases.conventions.filled("curve('pr')", iprec, level, whose="queries") for level in height.T]
     height, place = np.stack(of_levels, axis=1), segments.group_of_cell[queries.first]
     defined = ~np.isnan(height[:, 0])
     total = sums_within(place[defined], len(segments), height[defined].T).T

@@ -52,7 +52,7 @@ OTHER_COLUMNS = ("total_over", "average", "n", "n_unanswered")  # columns beside
 
 def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate``, whose docstring has the parameters."""
-    if plan.of_values:
+    if plan.has_saved_numbers:
         return _of_values(plan, metrics, options)
     asked = read(metrics)
     # As text, since a list of averages has no hash; resamples= and seed= change neither checks nor columns.
@@ -199,17 +199,17 @@ def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     call, asked = planned(plan, metrics, Needs(verb=PER_QUERY))
     if layout == "long":
         check_key_names(call.columns.keys, (*PER_QUERY_COLUMNS, *ANSWERED_COLUMN))
-    elif not call.of_values:
+    elif not call.has_saved_numbers:
         check_wide([*(name for name, _ in asked or ()), *ANSWERED_COLUMN], call.columns)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.distributes:
             finish = partial(query_rows, layout=layout, answers=True)
-            if call.of_values:
+            if call.has_saved_numbers:
                 return saved_values.per_query_of(source, asked, finish)
             return distributed_answer(work_of(Measuring, source, asked or (), (None,)), source, finish)
         measured = values_of_source(source, asked)
-        if layout == "wide" and call.of_values:
+        if layout == "wide" and call.has_saved_numbers:
             check_wide([*(name for name, _ in measured.asked), *ANSWERED_COLUMN], call.columns, ())
         return query_rows(measured, layout, answers=True)
 

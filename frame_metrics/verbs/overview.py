@@ -157,9 +157,9 @@ def _as_python(value: Any) -> str:
 
 def _next(plan: Plan, by_role: Mapping[str, Sequence[str]]) -> str:
     """Return the verbs to call next, as text; or the roles to name, if some columns likely have them."""
-    if plan.of_values:
+    if plan.has_saved_numbers:
         return f".evaluate(), {'.ab_test()' if 'arm' in by_role else '.compare(baseline=...)'}, .audit()"
-    judged = plan.has_separate_judgments or {"label", "grade"} & {*by_role}
+    judged = plan.judgments_not_in_rows or {"label", "grade"} & {*by_role}
     answered = {"score", "rank", "doc", "predicted"} & {*by_role}
     likely = {} if judged and answered else _likely(plan, by_role)
     if likely:

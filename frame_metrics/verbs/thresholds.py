@@ -64,7 +64,7 @@ def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | M
 
 def _answer_of_points(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
-    call = bind(plan, Needs(score=True, query=plan.has_separate_judgments, verb=THRESHOLDS))
+    call = bind(plan, Needs(score=True, query=plan.judgments_not_in_rows, verb=THRESHOLDS))
     _check_thresholds(asked, call.conventions)
     check_key_names(call.columns.keys, ("threshold", *COUNTS_OF_TABLE))
     for name, _ in asked:

@@ -17,9 +17,9 @@ from frame_metrics.fast.codes import codes, n_different, numbers
 from frame_metrics.fast.concatenated import Concatenated
 from frame_metrics.fast.equal_rows import differ, first_equal_rows, run_starts
 from frame_metrics.fast.group_rows import group_rows
-from frame_metrics.fast.join_ids import ByQuery, are_few, id_hash, joined, joined_few
+from frame_metrics.fast.join_ids import ByQuery, are_few, id_hash, pairs_of_few_rows, pairs_of_rows
 from frame_metrics.fast.radix_sort import sort_by_code
-from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of, sort_keys
+from frame_metrics.fast.rank_order import falling_bits, rank_order, scores_of_bits, sort_keys
 from frame_metrics.fast.take_rows import rows_at
 from inside import Array, equal_hashes, small_blocks
 
@@ -178,14 +178,14 @@ def test_scores_are_put_in_rank_order(sizes: None, wide: int, monkeypatch: pytes
         best = score[plain]
         same = (best[1:] == best[:-1]) & (ranking[1:] == ranking[:-1]) & (best[1:] > -np.inf)
         assert ties or not same.any()
-        equal((scores_of(falling_bits(score)), score))
+        equal((scores_of_bits(falling_bits(score)), score))
         equal((score[np.argsort(falling_bits(score), kind="stable")], score[np.argsort(-score, kind="stable")]))
 
 
 @pytest.mark.parametrize("keys", [0, 1, 6, 7, 8, 40])
 def test_keys_are_sorted_in_their_place(keys: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys sorted seven at a time are those sorted at once."""
-    monkeypatch.setattr("frame_metrics.fast.rank_order.KEYS", 7)
+    monkeypatch.setattr("frame_metrics.fast.rank_order.KEYS_SORTED", 7)
     found = np.random.default_rng(keys).integers(0, 1 << 64, keys, np.uint64)
     expected = np.sort(found)
     sort_keys(found)
@@ -265,8 +265,8 @@ def test_ids_are_joined_as_by_polars(sizes: None, kind: str, hashes: Any, few: b
                     if few and not are_few(ours, theirs):
                         continue
                     if few:
-                        at, judgment = joined_few(ours, theirs, ["q", "doc"])
+                        at, judgment = pairs_of_few_rows(ours, theirs, ["q", "doc"])
                     else:
                         hashed = (table.with_columns(hash=id_hash(table["doc"])) for table in (ours, theirs))
-                        at, judgment = joined(*hashed, by_query)
+                        at, judgment = pairs_of_rows(*hashed, by_query)
                     assert sorted(zip(at.tolist(), judgment.tolist(), strict=True)) == pairs(ours, theirs)

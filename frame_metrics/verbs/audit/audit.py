@@ -31,7 +31,7 @@ from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.saved_values import asked_of, named_in, saved_values_of
 from frame_metrics.measuring.split import Shares, check_split
 from frame_metrics.measuring.values import as_saved
-from frame_metrics.plan.call import Call, bind, of_every_role
+from frame_metrics.plan.call import Call, bind, call_of_every_role
 from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import needs_of_audit
 from frame_metrics.plan.plan import plan_of, unused_judgments
@@ -67,7 +67,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         gate_of(fail_on)
     try:
         plan = plan_of(given)
-        call = of_every_role(plan) if plan.of_values else bind(plan, needs_of_audit(plan))
+        call = call_of_every_role(plan) if plan.has_saved_numbers else bind(plan, needs_of_audit(plan))
     except ReportedError as error:  # checks would not know what to look at
         return _alone(given, fail_on, of_error(error))
     if split is not None:
@@ -95,9 +95,9 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     def unreadable(error: FrameMetricsError) -> Answer:
         return _report(fail_on, [of_error(error)])
 
-    in_pieces = not plan.of_values
+    in_pieces = not plan.has_saved_numbers
     try:
-        table = answer_of(call, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
+        table = answer_of(call, compute, lambda types: dict(SCHEMA), on_unreadable=unreadable, in_pieces=in_pieces)
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise

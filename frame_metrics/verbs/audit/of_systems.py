@@ -66,7 +66,7 @@ def sharing(index: Index, least: float, most: float) -> Seen | None:
     """
     if not index.columns.system or index.conventions.unanswered == "drop":
         return None
-    common = index.common
+    common = index.n_common
     queries_of = np.diag(common)
     one, other = np.triu_indices(len(queries_of), 1)
     share = common[one, other] / np.minimum(queries_of[one], queries_of[other]).clip(min=1)

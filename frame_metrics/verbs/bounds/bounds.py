@@ -190,7 +190,7 @@ def check_unjudged(asked: Asked, call: Call, max_grade: float | None) -> None:
             "count those that are judged"
         )
     for name, metric in asked:
-        check_bounded(name, metric, max_grade, conventions.highest)
+        check_bounded(name, metric, max_grade, conventions.highest_grade)
         if (fill := conventions.fill(metric)) not in ((0, 1) if metric.completes else (0,)):
             lost = "be an error" if conventions.undefined == "raise" else "be left out of the mean"
             raise NotComputableError(

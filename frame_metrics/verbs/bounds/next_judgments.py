@@ -72,7 +72,7 @@ def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, 
         raise BadValueError("way='depth' looks at ranks alone; leave metric=, baseline= and max_grade= out")
     # Refuse what cannot be computed, before anything is read.
     asked: Asked = [] if way == "depth" else single_metric(read([metric]))
-    if asked and not (plan.has_separate_judgments or plan.columns.label or plan.columns.grade):
+    if asked and not (plan.judgments_not_in_rows or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {PASS_DEPTH}")
     needs = needs_of(plan, asked) | RANKED if asked else Needs(order=True, judgments_optional=True)
     call = bind(plan, needs | Needs(verb=TO_JUDGE))

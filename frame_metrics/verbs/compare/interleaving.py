@@ -105,7 +105,7 @@ def _check_roles(plan: Plan) -> None:
     problem = f"team={columns.team!r} says which system contributed each row of a list, and"
     if several := [*columns.shape.per_system]:
         raise NotComputableError(f"{problem} the columns {several} are those of several systems; name one of them")
-    if plan.has_separate_judgments:
+    if plan.judgments_not_in_rows:
         raise NotComputableError(
             f"{problem} separate judgments are no clicks; call it before judge(), and pass relevant=None"
         )

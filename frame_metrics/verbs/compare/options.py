@@ -25,7 +25,7 @@ from frame_metrics.measuring.rows import check_pooled, check_top_of_pairs
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
-from frame_metrics.plan.compared import BOTH, MID_P, TESTS, ComparisonKind
+from frame_metrics.plan.compared import MID_P, TESTS, WEIGHT_AND_CLUSTER_ROLES, ComparisonKind
 from frame_metrics.plan.declared import VERBS
 from frame_metrics.plan.verb import check_options
 from frame_metrics.roles.columns import Columns
@@ -199,7 +199,7 @@ def kind_of_comparison(call: Call, *, arms: bool) -> ComparisonKind:
     """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
     if call.proxy is not None:
         return "proxies"
-    if call.columns.query or call.of_values:
+    if call.columns.query or call.has_saved_numbers:
         return "arms" if arms else "queries"
     return "rows of arms" if arms else "rows"
 
@@ -241,12 +241,12 @@ def check_compared(kind: ComparisonKind, call: Call, asked: Asked, options: Comp
             f"test={options.test!r} counts wins, or their order, and of results weighted by propensity= only "
             "means are without bias; pass test='randomization', or propensity=None"
         )
-    if not call.columns.query and not call.of_values:
+    if not call.columns.query and not call.has_saved_numbers:
         check_pooled(asked)
         check_top_of_pairs(asked)
     _check_asked(kind, asked, options)
     if asked:
-        margins_of(options.margin, asked, bounded=not call.of_values)
+        margins_of(options.margin, asked, bounded=not call.has_saved_numbers)
     if kind == "proxies":
         check_proxies(asked, call)
 
@@ -326,7 +326,7 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
             f"{options.verb}() compares each {options.noun} over its own queries; pass system=None and keep the rows "
             f"of one system, or name the column with arm= in the place of system={columns.system!r}"
         )
-    for role in BOTH:
+    for role in WEIGHT_AND_CLUSTER_ROLES:
         if column := getattr(columns, role):
             raise NotComputableError(
                 f"{role}={column!r} belongs to the queries of the frame, and the saved numbers are those of other "
@@ -360,7 +360,7 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
     columns : the columns, of weights and clusters among others.
     unit : the word for what is tested, for the error.
     """
-    for role in BOTH:
+    for role in WEIGHT_AND_CLUSTER_ROLES:
         column = getattr(columns, role)
         if column and role not in tests[test]:
             others = [other for other, takes in tests.items() if role in takes]
@@ -374,5 +374,5 @@ def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns,
 
 def tests_for(kind: ComparisonKind, columns: Columns) -> list[str]:
     """Return the tests of a kind of comparison that take the given roles of weights and clusters."""
-    roles = [role for role in BOTH if getattr(columns, role)]
+    roles = [role for role in WEIGHT_AND_CLUSTER_ROLES if getattr(columns, role)]
     return [test for test, takes in TESTS[kind].items() if set(roles) <= set(takes)]
