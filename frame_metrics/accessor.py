@@ -2070,11 +2070,11 @@ class IRM(Generic[Frame]):
         Segments that are days, weeks or other periods are judged by their course instead: a trend, by the slope of
         their means, a break, by the largest step, or an outage, by the run of periods, of at most a third of them, that
         is farthest from the others. They are one family of tests; weekdays are taken out, and neighbours that are
-        correlated count for less. Scores between 0 and 1 of rows without a query are also read as
-        probabilities: they are off if the interval of a bin of ``curve("calibration")``, at a level that holds for all
-        bins together, excludes its mean score. What was looked for in segments and not found is one row; what you named
-        and cannot be made (a metric that was not saved, segments of weighted queries) has one that says why. It is
-        computed at once, even for a lazy frame.
+        correlated count for less. Scores between 0 and 1 of rows without a query are also read as probabilities: they
+        are off if the interval of a bin of ``curve("calibration")``, or of all rows, excludes its mean score, at a
+        level that holds for all of these together, of all systems; a segment that is off is named. What was looked for
+        in segments and not found is one row; what you named and cannot be made (a metric that was not saved, segments
+        of weighted queries) has one that says why. It is computed at once, even for a lazy frame.
 
         Parameters
         ----------
@@ -2101,7 +2101,8 @@ class IRM(Generic[Frame]):
         that rest on tests n is the number, value how often each is wrong at most, and share how often some are. For
         unjudged results n is the cutoff. For undefined queries n is their number, of baseline_n in all; for missing
         labels and scores n is the number of rows, and share that of all. For probabilities value is the ece; share, its
-        interval and n are those of the bin that is farthest off, and baseline_value is its mean score.
+        interval and n are those of the bin, or of all rows, that is farthest off, baseline_value is its mean score, and
+        n_units of baseline_n_units segments are off.
         ``frame_metrics.show`` prints the sentences.
 
         Raises

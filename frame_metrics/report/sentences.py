@@ -39,6 +39,7 @@ class Figures:
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
     within: str | None = None  # the segment that the whole sentence is about
+    of_all: bool = False  # whether a share is that of all rows, not of a bin of scores
     of_days: bool = False  # whether an outage is one of days, beside the same weekdays
     are_periods: bool = False  # whether the system and the baseline are periods
     warned: bool = False  # whether the audit warns of it
@@ -203,10 +204,15 @@ def _calibration(figures: Figures) -> str:
         return (
             f"Read as probabilities, {scores} are nowhere surely off ({figures.metric} {number_text(figures.value)})."
         )
-    off = f"off by {number_text(figures.value)} in the mean ({figures.metric})"
-    some = f"{counted(figures.n or 0, figures.unit)} with a mean score of {number_text(figures.baseline_value)}"
-    came = f"{number_text(figures.share)} are {figures.of} ({range_of(figures)})"
-    return f"Read as probabilities, {scores} are {off}: of {some}, {came}."
+    share, low, high = (f"{100 * (one or 0):.3g} %" for one in (figures.share, figures.ci_low, figures.ci_high))
+    rows, mean = counted(figures.n or 0, figures.unit), number_text(figures.baseline_value)
+    some = f"all {rows}, whose mean score is {mean}" if figures.of_all else f"{rows} with a mean score of {mean}"
+    others = (figures.n_units or 1) - 1
+    also = f", as in {others:,} more of {figures.baseline_n_units:,} segments" if others else ""
+    return (
+        f"Read as probabilities, {scores} are off{also}: of {some}, {share} are {figures.of} ({low} to {high}); bin "
+        f"by bin they are off by {number_text(figures.value)} on average ({figures.metric})."
+    )
 
 
 def _arms(figures: Figures) -> str:

@@ -12,6 +12,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, AuditSentences
 from frame_metrics.report.of_best import BestSystemSentences
+from frame_metrics.report.of_calibration import CalibrationSentences
 from frame_metrics.report.of_mix import MixSentences
 from frame_metrics.report.of_next import NextStepSentences
 from frame_metrics.report.of_proxy import ProxySentences
@@ -19,7 +20,6 @@ from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
 from frame_metrics.report.sentence_writer import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
-from frame_metrics.stats.exact import wilson_interval
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 NEARLY_EQUAL = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 RESULTS_LOOKED_AT = 10  # results of a ranking that are looked at, if the first metric has no cutoff
-EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score, so that its interval holds
 MOST_SYSTEMS = (
     3  # the most systems that are named as other than a baseline, where it is not known whether more is better
 )
@@ -127,7 +126,7 @@ class SummarySentences(SentenceWriter):
         yield from audit.warnings()
         # Where, and what to do next.
         yield from (of_segments := [*SegmentSentences(*about).all(pairs)])
-        yield from self._calibrated()
+        yield from CalibrationSentences(*about).all()
         yield from ProxySentences(*about).agreed()
         labels = [*ProxySentences(*about).labels(pairs)]
         yield from labels or NextStepSentences(*about).next(pairs, of_segments)
@@ -299,29 +298,3 @@ class SummarySentences(SentenceWriter):
         found = self._quietly(irm.evaluate, self.content.first, margins=by)
         rows = [] if found is None else self.content.over_all(found).to_dicts()
         return {self._system(row): (row["value"], row["n"]) for row in rows}
-
-    def _calibrated(self) -> Iterator[Figures]:
-        """Yield how far scores are from the shares that came true, and the bin where this is surest.
-
-        That is the bin whose interval is farthest from its mean score. The intervals hold for all bins together, at
-        the caller's level. Bins with too few rows are left out. If rows have weights or clusters, there is no sentence.
-        """
-        columns = self.work.columns
-        if columns.query or not columns.score or columns.class_scores or columns.weight or columns.cluster:
-            return
-        irm = self.work.irm(by=None, threshold=None)
-        off, bins = self._quietly(irm.evaluate, "ece"), self._quietly(irm.curve, "calibration")
-        if off is None or bins is None:  # scores outside 0 to 1 are no probabilities
-            return
-        rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
-        rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
-        for row in rows:
-            ends = wilson_interval(row["observed"], row["n"], 1 - (1 - self.compare_options["ci"]) / len(rows))
-            row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
-        if rows:
-            far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))
-            value = next(row["value"] for row in off.to_dicts() if self._system(row) == self.best)
-            figures = {"value": value, "baseline_value": far["predicted"], "share": far["observed"]}
-            yield self._sentence(
-                "calibration", far, system=self.best, metric="ece", of=self.content.decisions.positive, **figures
-            )

@@ -35,6 +35,7 @@ from scipy.special import ndtr
 from scipy.stats import binom, binomtest, chi2, norm
 from simulate_arm_families import arm_families, unequal_arm_families
 from simulate_arms import at_one_look, of_many_looks
+from simulate_calibration import calibration
 from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
 from simulate_few import few as of_few
@@ -1008,6 +1009,7 @@ PARTS = {
     "strata": of_strata,
     "segments": of_segments,
     "parts_of_change": parts_of_change,
+    "calibration": calibration,
 }
 
 

@@ -282,14 +282,47 @@ def test_scores_are_said_to_be_off_where_a_bin_surely_is(seed: int, power: float
     irm = pl.DataFrame({"score": score, "label": random.random(n) < score**power}).irm
     (row,) = said(irm, "roc_auc", about="calibration")
     bins = irm.curve("calibration").filter(predicted=row["baseline_value"], observed=row["share"], n=row["n"])
-    assert len(bins) == 1
+    of_all = (row["n"], row["share"], row["baseline_value"]) == pytest.approx(
+        irm.frame.select(pl.len(), pl.mean("label"), score=pl.mean("score")).row(0)
+    )
+    assert len(bins) + of_all == 1
     assert row["metric"] == "ece"
     assert row["value"] == irm.evaluate("ece")["value"][0]
     share, rows, z = row["share"], row["n"], 1.9599
     half = z / (1 + z**2 / rows) * (share * (1 - share) / rows + (z / (2 * rows)) ** 2) ** 0.5
     assert row["ci_high"] - row["ci_low"] >= 2 * half
-    assert (" are off by " in row["sentence"]) == (not row["ci_low"] <= row["baseline_value"] <= row["ci_high"])
-    assert (" nowhere surely off " in row["sentence"]) == (" are off by " not in row["sentence"])
+    assert (" are off: " in row["sentence"]) == (not row["ci_low"] <= row["baseline_value"] <= row["ci_high"])
+    assert (" nowhere surely off " in row["sentence"]) == (" are off: " not in row["sentence"])
+
+
+def test_scores_are_off_in_a_segment_and_of_a_system_that_are_named() -> None:
+    """A segment that makes all look bad is named; so is each system whose scores are off, and the best if it is not."""
+    of = {"west": (100, 10), "east": (900, 675)}
+    rows = [(region, int(at < positive)) for region, (n, positive) in of.items() for at in range(n)]
+    frame = pl.DataFrame(rows, schema=["region", "label"], orient="row").with_columns(score=0.75)
+    (row,) = said(frame.irm(by="region"), about="calibration")
+    assert row["sentence"] == (
+        "region = west: read as probabilities, scores are off: of all 100 rows, whose mean score is 0.750, 10 % are "
+        "positive (4.71 % to 20 %); bin by bin they are off by 0.650 on average (ece)."
+    )
+    assert (row["n_units"], row["baseline_n_units"]) == (1, 2)
+    both = pl.concat([frame, frame.with_columns(region=pl.lit("south"))])
+    (row,) = said(both.with_columns(label=0).irm(by="region"), about="calibration")
+    assert " scores are off, as in 2 more of 3 segments: " in row["sentence"]
+    models = {"good": pl.lit(0.685), "bad": pl.lit(0.3)}
+    frames = [frame.with_columns(score=score, model=pl.lit(name)) for name, score in models.items()]
+    irm = (
+        pl.concat(frames).with_row_index("doc").with_columns(pl.col("doc") % len(frame)).irm(system="model", doc="doc")
+    )
+    worse, best = said(irm, "brier", about="calibration")
+    assert worse["sentence"].startswith("Read as probabilities, scores of bad are off: of all 1,000 rows, ")
+    assert best["sentence"] == "Read as probabilities, scores of good are nowhere surely off (ece 0.000)."
+    several = [frame.with_columns(score=0.3, model=pl.lit(name)) for name in "abcde"]
+    irm = (
+        pl.concat(several).with_row_index("doc").with_columns(pl.col("doc") % len(frame)).irm(system="model", doc="doc")
+    )
+    assert len(said(irm, "brier", about="calibration")) == 3
+    assert "Read as probabilities, scores of 2 more systems are off." in irm.summary("brier")["sentence"].to_list()
 
 
 def test_the_interval_of_a_bin_follows_the_level() -> None:
@@ -308,7 +341,7 @@ def test_scores_that_bear_no_sentence_about_probabilities_have_none() -> None:
     cases = pl.DataFrame({"score": random.random(600), "user": np.arange(600) // 2, "w": 0.5})
     cases = cases.with_columns(label=pl.col("score") < 0.5)
     (whole,) = said(cases.irm, "roc_auc", about="calibration")
-    assert whole["sentence"].startswith("Read as probabilities, scores are off by ")
+    assert whole["sentence"].startswith("Read as probabilities, scores are off: ")
     assert said(cases.irm(threshold=0.5), "roc_auc", about="calibration") == [whole]
     for irm in (cases.irm(weight="w"), cases.irm(cluster="user"), cases[:9].irm, cases.irm(score=pl.col("score") * 2)):
         assert not said(irm, "roc_auc", about="calibration")
