@@ -14,7 +14,7 @@ from frame_metrics.command.commands import options_of
 from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.guesses import is_metric, no_metric, rows_about
-from frame_metrics.command.judgment_notes import note_on_judgments
+from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
 from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
@@ -23,6 +23,7 @@ from frame_metrics.errors import FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.names import read_text
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
+OF_SYSTEMS = ("compare", "leaderboard")
 
 
 class Job:
@@ -66,11 +67,14 @@ class Job:
 
     def _note(self, result: pl.DataFrame) -> None:
         """Say that other documents may be judged, where that matters and the log alone has judgments."""
-        options = self.call.set_options
-        if self.call.name in OF_MEANS and "qrels" not in options and options.get("collection_size") is not True:
-            metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.call.metrics
-            if note := note_on_judgments(self._frames.log, self._frames.irm._plan.columns, [*metrics]):
-                say(note)
+        name, options = self.call.name, self.call.set_options
+        if name not in (*OF_MEANS, *OF_SYSTEMS) or "qrels" in options or options.get("collection_size") is True:
+            return
+        metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.call.metrics
+        about = self._frames.log, self._frames.irm._plan.columns, [*metrics]
+        notes = [note_on_systems(*about), note_on_judgments(*about) if name in OF_MEANS else ""]
+        for note in filter(None, notes):
+            say(note)
 
     def _report(self) -> int:
         """Write a report, check the gates, and return the exit code."""

@@ -1,20 +1,28 @@
-"""A note on metrics that count relevant documents, where only the rows of the log itself are judged."""
+"""Notes on metrics that count relevant documents, where only the rows of the log itself are judged."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import polars as pl
 
-from frame_metrics.accessor import IRM
 from frame_metrics.errors import FrameMetricsError
+from frame_metrics.metrics.names import read_text
 from frame_metrics.roles.columns import ROLES, Columns
 
 THESE_ARE_ALL = "--collection-size true if no other document is relevant"
 FIRST_ROWS = 100_000  # rows that are looked at
-# One result that is relevant and one that is not; and one more relevant document, which was not retrieved.
-LISTED = pl.DataFrame({"query": "q", "doc": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 0]})
-BEYOND = pl.DataFrame({"query": "q", "doc": ["a", "b", "c"], "score": [2.0, 1.0, None], "grade": [1, 0, 2]})
+
+
+def note_on_systems(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str]) -> str:
+    """Return a note if each system is measured by the documents in its own rows, as none are named; "" if not."""
+    if not columns.systems_have_rows or columns.doc or columns.n_relevant or columns.relevant:
+        return ""
+    concerned = ", ".join(filter(_counts_unfound, metrics))
+    likely = shlex.quote(next(iter(ROLES["doc"].among(log.collect_schema().names())), "COLUMN"))
+    what = f"{concerned}: each system is measured by the relevant documents in its own rows, as none are named"
+    return f"{what}; pass --doc {likely} to measure all by the same documents" if concerned else ""
 
 
 def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str]) -> str:
@@ -24,7 +32,7 @@ def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str
     """
     order = columns.score or columns.rank
     single = columns.query and columns.doc and order and not columns.system and not columns.unfolds
-    if not single or columns.n_relevant or not (concerned := ", ".join(filter(_counts_relevant, metrics))):
+    if not single or columns.n_relevant or not (concerned := ", ".join(filter(_counts_unfound, metrics))):
         return ""
     if systems := ROLES["system"].among(columns.by):
         what = f"{concerned}: each {systems[0]} is a segment, in which only documents of its own rows can be relevant"
@@ -34,13 +42,11 @@ def note_on_judgments(log: pl.LazyFrame, columns: Columns, metrics: Sequence[str
     return f"{concerned} may be too high, as only the rows of the log are judged: pass --qrels FILE, or {THESE_ARE_ALL}"
 
 
-def _counts_relevant(metric: str) -> bool:
-    """Return True for a metric that a relevant document changes which was not retrieved."""
+def _counts_unfound(metric: str) -> bool:
     try:
-        one, other = (IRM(rows).evaluate(metric)["value"].to_list() for rows in (LISTED, BEYOND))
+        return any(one.counts_unfound for _, one in read_text(metric))
     except FrameMetricsError:
         return False
-    return one != other
 
 
 def _one_length(log: pl.LazyFrame, keys: Sequence[str], order: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 
 from frame_metrics.errors import did_you_mean
 
@@ -12,6 +12,7 @@ OF_CONTEXTS = (
     "; ask for \"ap(norm='found')\" (whether what is relevant stands first, of what was found), 'ap' (of all that is "
     "relevant, found or not) or 'precision@5' (the share of the first 5 contexts that is relevant)"
 )
+SQUARED, LINEAR = (did_you_mean(f"kappa(weights={how!r})") for how in ("quadratic", "linear"))
 OF_TEAMS = "; it is a column of interleaving(), whose metric credits the teams: ask for 'clicks'"
 # Names as ``plain_name`` returns them, and the end of the message.
 CALLED = {
@@ -32,6 +33,9 @@ CALLED = {
     "cumulativegains": did_you_mean("recall(top=0.1)"),
     "capturerate": did_you_mean("recall(top=0.1)"),
     "matthewscorrcoef": did_you_mean("mcc"),
+    **dict.fromkeys(("macroaccuracy", "accuracymacro"), did_you_mean("balanced_accuracy")),
+    **dict.fromkeys(("weightedkappa", "quadraticweightedkappa", "quadratickappa", "qwk", "kappaquadratic"), SQUARED),
+    **dict.fromkeys(("linearweightedkappa", "linearkappa", "kappalinear"), LINEAR),
     "matthewscorrelationcoefficient": did_you_mean("mcc"),
 }
 TOP_K = re.compile(r"top(k|\d+)(?:categorical)?accuracy(?:score)?")  # of scikit-learn and Keras, and top_5_accuracy
@@ -56,13 +60,13 @@ def share_in(text: str) -> str:
     return f"{float(found[1]) / 100:g}" if found and 0 < float(found[1]) <= 100 else ""
 
 
-def called_here(given: str, known: Collection[str]) -> str:
+def called_here(given: str, of_each_class: Mapping[str, str]) -> str:
     """Return the end of a message on a measure that has another name here, or none; "" for any other name.
 
     Parameters
     ----------
     given : the name, as ``plain_name`` returns it.
-    known : the names of metrics, in the same form.
+    of_each_class : the metrics that are averages over classes where there are several, by their names in this form.
     """
     if given in CALLED:
         return CALLED[given]
@@ -73,6 +77,6 @@ def called_here(given: str, known: Collection[str]) -> str:
         return did_you_mean(f"top_k_accuracy@{'5' if top[1] == 'k' else top[1]}")
     for pattern in AVERAGED:
         match = pattern.fullmatch(given)
-        if match and match["of"] in known:
-            return f"; ask for {match['of']!r} with average={match['average']!r}"
+        if match and match["of"] in of_each_class:
+            return f"; ask for {of_each_class[match['of']]!r} with average={match['average']!r}"
     return ""

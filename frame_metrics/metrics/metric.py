@@ -500,6 +500,23 @@ class Metric:
             return reads | {"max_grade"}, columns
         return frozenset(watched.seen), tuple(watched.named)
 
+    @cached_property
+    def counts_unfound(self) -> bool:
+        """True where a relevant document changes the metric that was not retrieved, found by trying it."""
+        if (
+            self.input not in (FullRanking, FullConfusion)
+            or self.reads.isdisjoint(("ideal", "n_relevant"))
+            or self.of_subtopics
+        ):
+            return False
+        if self.missing:
+            filled = {**self.params, **{name: self.examples[name] for name in self.missing}}
+            return replace(self, params=filled).counts_unfound
+        # The same two results of two queries, the second of which has another relevant document.
+        grade, lengths, n_ret = np.array([1.0, 0, 1, 0, 2]), np.array([2, 3]), np.array([2, 2])
+        found, with_unfound = self.compute(FullRanking(grade, lengths, n_ret, size=np.array([9, 9])))
+        return bool(found != with_unfound)
+
     @property
     def judges(self) -> bool:
         """True where a label or grade is read; users' metrics of columns are of judged queries too."""

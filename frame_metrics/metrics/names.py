@@ -253,7 +253,8 @@ def _nearest(name: str) -> str:
     known, given = aliases(REGISTRY.values()), plain_name(name)
     if given in DIVERSE:
         return f"; {OF_LISTS}"
-    if called := called_here(given, known):
+    of_each_class = {one: its for one, its in known.items() if REGISTRY[its].form_for_classes is None}
+    if called := called_here(given, of_each_class):
         return called
     with_cutoff = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if with_cutoff and with_cutoff[1] in known and REGISTRY[known[with_cutoff[1]]].at is not None:

@@ -38,6 +38,7 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", NOTHING_RELEVANT),
 )
+UNNAMED_DOCUMENTS = "systems whose documents are not named"  # metrics that count no unfound document do not read it
 OF_CELLS = ("segments of few",)  # checks of segments that are no doubt where these are periods, judged by their course
 
 
@@ -126,6 +127,8 @@ class AuditSentences(SentenceWriter):
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
         in_sentences = (*IN_OTHER_SENTENCES, *self._written["check"])
         elsewhere = in_sentences if relevant else (*in_sentences, *OF_RELEVANT)
+        if not any(is_known(one) and one.counts_unfound for _, one in self.content.asked):
+            elsewhere += (UNNAMED_DOCUMENTS,)
         elsewhere += OF_CELLS if any(are_times(self.segments_of_best, name) for name in self.content.by) else ()
         for row in self.content.audit.filter(severity=severity).iter_rows(named=True):
             if not row["check"].startswith(elsewhere):

@@ -44,6 +44,7 @@ from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
 from simulate_mix import parts_of_change
 from simulate_periods import over_time
+from simulate_returning import arms_of_returning
 from simulate_segments import of_segments
 from simulate_strata import of_strata
 from simulate_winner import winners
@@ -1010,6 +1011,7 @@ PARTS = {
     "segments": of_segments,
     "parts_of_change": parts_of_change,
     "calibration": calibration,
+    "arms_of_returning": arms_of_returning,
 }
 
 

@@ -661,6 +661,21 @@ def test_a_metric_gives_every_judged_query_a_number() -> None:
     assert set(found.dtypes[1:]) == {pl.Float64}
 
 
+@pytest.mark.parametrize("metric", [one for one in REGISTRY.values() if one.input in (FullRanking, FullConfusion)])
+def test_a_metric_says_whether_it_counts_documents_that_were_not_found(metric: Metric) -> None:
+    """A relevant document that was not retrieved changes such a metric of a list, and no other."""
+    found = pl.DataFrame({"query": "q", "doc": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 0]})
+    unfound = pl.DataFrame({"query": "q", "doc": ["c"], "score": [None], "grade": [2]}, schema=found.schema)
+    if metric.of_subtopics or metric.off_policy or metric.columns:
+        assert not metric.counts_unfound
+        return
+    asked = ready(metric)
+    one, other = (
+        rows.irm(collection_size=9).evaluate(asked)["value"].item() for rows in (found, found.vstack(unfound))
+    )
+    assert metric.counts_unfound == (one != other)
+
+
 def test_a_metric_that_counts_is_summed_and_no_other() -> None:
     """The average column says sum for counts and only for them, and the sum is that of the queries."""
     of = irm(made_log(), "grades in the log")

@@ -1608,3 +1608,20 @@ def test_rows_of_queries_without_a_query_are_a_warning_unless_they_are_meant() -
     alone, users = frame.unique("query_id"), frame.rename({"query_id": "user_id"})
     for one in (frame.irm(query="query_id"), frame.irm(query=None), frame.irm(by="query_id"), alone.irm, users.irm):
         assert not as_polars(one.audit()).filter(pl.col("check") == check, pl.col("n") > 0).height
+
+
+OWN = "systems whose documents are not named"
+
+
+def test_systems_that_have_relevant_documents_of_their_own_are_a_warning() -> None:
+    """Two systems, no column of documents: in one query one has two relevant rows, and the other has one."""
+    grade = [2, 1, 2, 0, 0, 1, 1, 0]
+    rows = {"query": ["q1"] * 4 + ["q2"] * 4, "rank": [1, 2] * 4, "run": [*"aabb"] * 2, "grade": grade}
+    irm = pl.DataFrame(rows).with_columns(document=pl.Series([*"abacabab"])).irm(rank="rank", system="run")
+    found = irm.audit().filter(check=OWN)
+    assert found.select("severity", "n", "share", "example").rows() == [("warning", 1, 1 / 2, "a, q1")]
+    assert "name the column of documents with doc=" in found["message"].item().lower()
+    assert OWN not in checks(irm(doc="document"))
+    assert OWN not in checks(irm(collection_size=True))
+    # Only metrics that a relevant document changes which was not found are concerned.
+    assert ["ystems whose documents" in " ".join(irm.summary(one)["sentence"]) for one in ("ap", "rr")] == [True, False]

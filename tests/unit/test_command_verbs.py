@@ -114,6 +114,19 @@ def test_files_are_systems_where_that_is_asked(capsys: pytest.CaptureFixture[str
     assert out(capsys, *call, "--system", "run").startswith("run,metric")
 
 
+def test_systems_whose_documents_are_not_named_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Metrics of all relevant documents are noted where each system has only its own rows; the way out ends that."""
+    rows = {"query": ["q"] * 4, "docno": [*"abac"], "run": [*"xxyy"], "score": [2, 1] * 2, "grade": [2, 1, 2, 0]}
+    log = write(pl.DataFrame(rows), "own.csv")
+    told = "each system is measured by the relevant documents in its own rows, as none are named"
+    for command, metrics in (("evaluate", ["ndcg", "rr"]), ("per-query", ["ndcg"]), ("leaderboard", ["ndcg", "p@1"])):
+        call = [command, log, *metrics, "--system", "run"]
+        note = main_says(capsys, *call)
+        assert note == f"frame-metrics: ndcg: {told}; pass --doc docno to measure all by the same documents\n"
+        assert main_says(capsys, *call, "--doc", "docno") == ""
+    assert main_says(capsys, "evaluate", log, "rr", "p@1", "--system", "run") == ""
+
+
 def test_judgments_of_own_rows_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     """A metric of all relevant documents is noted where systems are segments, or lists are cut and judge themselves."""
     found = named().rename({"docid": "doc"})

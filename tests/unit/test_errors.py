@@ -451,6 +451,15 @@ log().evaluate(VALUE)
     UnknownNameError: there is no metric VALUE; ask for 'f1' with average='macro'
 log().evaluate("f1_weighted")
     UnknownNameError: there is no metric 'f1_weighted'; ask for 'f1' with average='weighted'
+log().evaluate("roc_auc_macro")
+    UnknownNameError: there is no metric 'roc_auc_macro'; ask for 'roc_auc' with average='macro'
+log().evaluate("macro_accuracy")
+    UnknownNameError: there is no metric 'macro_accuracy'; did you mean 'balanced_accuracy'?
+log().evaluate(VALUE)
+    for: "weighted_kappa", "QWK", "quadratic_weighted_kappa"
+    UnknownNameError: there is no metric VALUE; did you mean "kappa(weights='quadratic')"?
+log().evaluate("linear_kappa")
+    UnknownNameError: there is no metric 'linear_kappa'; did you mean "kappa(weights='linear')"?
 log().evaluate("precision_micro@5")
     UnknownNameError: there is no metric 'precision_micro'; ask for 'precision' with average='micro'
 log().evaluate(VALUE)

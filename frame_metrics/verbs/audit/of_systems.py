@@ -117,6 +117,28 @@ def _several(index: Index, segment: Array, query: Array) -> Array:
     return several
 
 
+def _no_column_says_which_documents(counts: Counted) -> bool:
+    """Return True if each system has rows of its own, which alone say what is relevant to a query."""
+    columns, conventions = counts.log.columns, counts.log.conventions
+    elsewhere = columns.doc or columns.relevant or columns.n_relevant or not counts.log.judges_itself
+    return columns.systems_have_rows and not elsewhere and conventions.collection_size is not True
+
+
+@check("warning", "queries", only=_no_column_says_which_documents)
+def systems_whose_documents_are_not_named(counts: Counted) -> Seen:
+    """each system has another number of relevant documents, that in its own rows, as no column says which documents are
+    the same: so recall, ap and ndcg of the systems cannot be compared. Name the column of documents with doc=
+    """
+    index, relevant = counts.index, counts["relevant"]
+    answered = counts["results"] > 0
+    most = np.zeros(index.n_segment_queries, np.int64)
+    least = np.full(index.n_segment_queries, np.iinfo(np.int64).max)
+    np.maximum.at(most, index.segment_query[answered], relevant[answered])
+    np.minimum.at(least, index.segment_query[answered], relevant[answered])
+    marked = answered & (most > least)[index.segment_query]
+    return seen_of(index, "queries", marked, counts["evaluated"])
+
+
 @check("error", "pairs of systems")
 def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
