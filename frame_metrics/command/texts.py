@@ -32,8 +32,9 @@ IN_CODE = (
     (r"\bjudge\(\)", "--qrels"),
     (r"; use similarity\('([^']+)'\)", "; the command is similarity"),
     (
-        r"as with \.str\.zfill\((\d+)\)",
-        r"""as awk -F, -v OFS=, 'NR > 1 {$1 = sprintf("%0\1d", $1)} 1' does in the first column of a CSV file""",
+        r"as with str\.zfill\((\d+)\)",
+        r"""as awk -F, -v OFS=, '$1 ~ /^[0-9]+$/ {while (length($1) < \1) $1 = "0" $1} 1' does in the first """
+        "column of a CSV file",
     ),
     (r"\b(leaderboard|compare|change|evaluate|summary|audit|similarity|propensities)\(\)", r"\1"),
     (r"\b(sample|ab|per|best|to)_(size|test|query|class|threshold|judge)\(\)", r"\1-\2"),

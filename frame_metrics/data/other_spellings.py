@@ -6,7 +6,13 @@ import polars as pl
 
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.keys.leading_zeros import Pairs, check_zeros_of_parts, other_zeros, queries_of_index
+from frame_metrics.keys.leading_zeros import (
+    Pairs,
+    check_zeros_of_parts,
+    ids_of_parts,
+    other_zeros,
+    queries_of_index,
+)
 from frame_metrics.keys.spelling import (
     Form,
     are_texts,
@@ -31,7 +37,8 @@ def check_zeros(log: Log) -> None:
     log : a whole log. Pieces are checked when all are known, as rows of a query may still come.
     """
     if pairs := queries_of(log):
-        raise other_zeros(", ".join(log.columns.query), QUERIES, pairs)
+        there = ids_of_parts(log.index, judged_rankings(log))
+        raise other_zeros(", ".join(log.columns.query), QUERIES, pairs, there=there)
     check_zeros_of_parts(log.index, judged_rankings(log))
     if pairs := documents_of(log):
         raise other_zeros(str(log.columns.doc), DOCUMENTS, pairs)

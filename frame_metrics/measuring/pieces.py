@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.backends.pieces import CATEGORIES
-from frame_metrics.backends.protocol import Gathering
+from frame_metrics.backends.protocol import Gathering, Pieces
 from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.facts import Facts, FactsOfPieces
 from frame_metrics.data.judgments import read_judgments
@@ -21,7 +21,7 @@ from frame_metrics.data.other_spellings import DOCUMENTS, QUERIES, documents_of
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
-from frame_metrics.fast.codes import numbers
+from frame_metrics.fast.codes import codes, numbers
 from frame_metrics.hidden import (
     ABSENT,
     ANSWERED,
@@ -58,7 +58,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.ids import check_id_overlap
 from frame_metrics.keys.index import Index
-from frame_metrics.keys.leading_zeros import other_zeros
+from frame_metrics.keys.leading_zeros import IdsOfParts, other_zeros
 from frame_metrics.measuring.indexed import conventions_of, with_systems_numbered
 from frame_metrics.measuring.lists import from_lists
 from frame_metrics.measuring.queries import check_grades, check_ideal, lacks_scale, measure_rankings
@@ -192,7 +192,7 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     if matched:
         if not both[MATCHED].any():
             refuse_unmatched(work, source)
-        check_zeros_of_pieces(table, np.flatnonzero(unused), work)
+        check_zeros_of_pieces(table, np.flatnonzero(unused), work, source.pieces)
     return with_systems_numbered(both, work)
 
 
@@ -355,7 +355,9 @@ def refuse_unmatched(work: PieceWork, source: InPieces) -> None:
         check_id_overlap(*ids)
 
 
-def check_zeros_of_pieces(table: pl.DataFrame, without_rows: Array, work: PieceWork) -> None:
+def check_zeros_of_pieces(
+    table: pl.DataFrame, without_rows: Array, work: PieceWork, pieces: Pieces | None = None
+) -> None:
     """Raise for queries, and then for documents, that are judged with other leading zeros only, see ``check_zeros``.
 
     Parameters
@@ -363,13 +365,29 @@ def check_zeros_of_pieces(table: pl.DataFrame, without_rows: Array, work: PieceW
     table : the tables of the pieces, with the facts ``ZEROS`` and ``ZERO_DOCS``.
     without_rows : the rows of the judgments whose query has no row in any piece.
     work : the work.
+    pieces : those of the frame, which are read again for the error; None if that cannot be.
     """
     queries, documents = (table[name].drop_nulls().explode().drop_nulls().to_list() for name in (ZEROS, ZERO_DOCS))
     lost = {*without_rows.tolist()} if queries else set()
     if pairs := [(ours, theirs) for row, ours, theirs in queries if int(row) in lost]:
-        raise other_zeros(", ".join(work.call.columns.query), QUERIES, pairs)
+        raise other_zeros(", ".join(work.call.columns.query), QUERIES, pairs, there=_queries_of_parts(work, pieces))
     if documents:
         raise other_zeros(str(work.call.columns.doc), DOCUMENTS, [(ours, theirs) for ours, theirs in documents])
+
+
+def _queries_of_parts(work: PieceWork, pieces: Pieces | None) -> IdsOfParts | None:
+    """Return the queries of each system in each segment, and the judged ones; None if they are too many to read."""
+    columns, judged = work.columns, work.call.judgment_columns
+    if work.judgments is None or judged is None or pieces is None:
+        return None
+    parts = [name for name in columns.cell_keys if name in work.empty.columns]
+    try:
+        rows = pieces.counted([*parts, *work.keys])
+    except NotComputableError:
+        return None
+    theirs = pl.DataFrame(dict(zip(work.keys, map(work.judgments.get_column, judged.query), strict=True)))
+    ids = pl.concat([table.select(pl.col(work.keys).cast(pl.String)) for table in (rows, theirs)])
+    return IdsOfParts(ids, np.append(codes(rows, parts)[0], np.full(len(theirs), NONE)))
 
 
 def ids_of(

@@ -102,7 +102,7 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
             used = work.judged_rows(work.queries_in(pieces.counted(work.keys)))
             without_rows = np.setdiff1d(np.arange(len(work.judgments)), used.to_numpy())
             facts = {ZEROS: pl.Series([zeros], dtype=TEXT_LISTS), ZERO_DOCS: pl.Series([[]], dtype=TEXT_LISTS)}
-            check_zeros_of_pieces(pl.DataFrame(facts), without_rows, work)
+            check_zeros_of_pieces(pl.DataFrame(facts), without_rows, work, pieces)
     return table
 
 

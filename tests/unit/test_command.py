@@ -7,7 +7,9 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +124,19 @@ def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     write(both.with_columns(doc=pl.lit("x")), "log.csv")
     judged = ["--by", "group", "--qrels", "judged.csv", "--duplicates", "first"]
     assert "\n1,num_rel,,sum,1.0,1,0" in out(capsys, "evaluate", "log.csv", "num_rel", *judged)
+
+
+@pytest.mark.skipif(shutil.which("awk") is None, reason="needs awk")
+def test_the_way_to_write_ids_of_digits_alike_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """Only ids of digits change, and those of more digits than are needed do not."""
+    others = [("12345678901234567890", who, 1) for who in "AB"] + [("x", who, 1) for who in "AB"]
+    rows = pl.DataFrame([("001", "A", 1), ("1", "B", 1), *others], schema=["query", "system", "rank"], orient="row")
+    write(rows.with_columns(label=1), "log.csv")
+    asked = "evaluate", "log.csv", "rr", "--system", "system"
+    (way,) = re.findall(r"as (awk .* 1') does", " ".join(re.split(r"[\s|]+", error(capsys, *asked))))
+    made = subprocess.run(f"{way} log.csv", shell=True, check=True, capture_output=True, text=True).stdout
+    Path("log.csv").write_text(made)
+    assert [row["n"] for row in json.loads(out(capsys, *asked, "--to", "json"))] == [3, 3]
 
 
 @pytest.mark.parametrize("judged", ["judged.csv", "judged.parquet"])

@@ -401,6 +401,23 @@ def test_means_of_pieces_refuse_lost_zeros_as_memory_does(
                 assert as_polars(irm.evaluate("rr"))["n"].to_list() == [n, n]
 
 
+def test_ids_are_not_to_be_made_of_one_length_where_zeros_tell_some_apart() -> None:
+    """A system, or the judgments, have 2 and 02, which would be one; a letter before all, or a corrected id, works."""
+    log = lost_in("who").filter(pl.col("query").is_in(["1", "001"])).with_columns(label=1)
+    two = [log.with_columns(query=pl.lit(query), doc=pl.lit(query)) for query in ("2", "02")]
+    log, qrels = pl.concat([log, *two]), log.filter(who="A").select("query", "doc", "label")
+    text = "'2' and '02' are both there, so zeros tell some ids apart: correct the wrong ids alone, or put a letter"
+    for irm in irms(log, system="who"):
+        with pytest.raises(StrangeIdsError, match=text):
+            as_polars(irm.evaluate("rr"))
+    both = pl.concat([qrels, *(qrels.with_columns(query=pl.lit(query)) for query in ("2", "02"))])
+    for irm in irms(log.filter(pl.col("query").is_in(["1", "2"]), who="B").drop("who", "label")):
+        with pytest.raises(StrangeIdsError, match=text):
+            as_polars(irm.judge(both).evaluate("rr"))
+    for n, way in ((4, "q" + pl.col("query")), (3, pl.col("query").replace("1", "001"))):
+        assert log.with_columns(query=way).irm(system="who").evaluate("rr")["n"].to_list() == [n, n]
+
+
 def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:
     """Of queries, of documents, and of saved numbers; in memory and in pieces."""
     judged = QRELS.with_columns(label=1)
