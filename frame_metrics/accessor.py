@@ -762,7 +762,8 @@ class IRM(Generic[Frame]):
         or the log, has no row: they count as 0 in most metrics, or ``unanswered="drop"`` leaves them out.
         ``total_over`` names the columns that a total is over, with ", " between them, and is null in other rows. With
         ``weight`` there is ``n_effective`` after these: Kish's effective sample size (Σ w)² / Σ w², w being the
-        weights of queries, or of pooled rows; of an average without weights the number of queries. With ``propensity``
+        weights of queries, or of pooled rows; of an average without weights, and of "catalogue_coverage", which counts
+        no document twice, the number of queries. With ``propensity``
         w are the weights of the relevant results at ranks up to k; off policy those of all results, each a share of its
         list.
 
@@ -914,6 +915,9 @@ class IRM(Generic[Frame]):
     def thresholds(self, *metrics: Metrics) -> Frame:
         """Decide at every threshold: a row is predicted positive if its score is at least the threshold.
 
+        With a query the rows of all queries of a segment are counted together, as ``evaluate(average="micro")`` does: a
+        query with many rows counts more, and the mean over queries, the default of ``evaluate``, is another number.
+
         Parameters
         ----------
         metrics : measures of the 2x2 table.
@@ -940,6 +944,9 @@ class IRM(Generic[Frame]):
     @verb
     def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
         """Choose the threshold at which a metric is best; of equal ones, to 1e-12, the highest.
+
+        With a query the rows of all queries of a segment are counted together, as in ``thresholds``: the metrics are
+        those of ``evaluate(average="micro")``, and not means over queries.
 
         It is chosen on the rows that its metric is measured on, so that this value is too high: f1 by 0.04, 0.02 and
         0.01 with 100, 300 and 1,000 rows of which half are relevant, by three times as much if a tenth are. Measure it

@@ -13,7 +13,7 @@ from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.fast.codes import codes, n_different, numbers
 from frame_metrics.hidden import DOCS, RANKS
-from frame_metrics.inputs import Array, FullRanking, Lists
+from frame_metrics.inputs import Array, FullRanking, Lists, ratio
 from frame_metrics.inputs.lists import MOST_CELLS
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
@@ -68,18 +68,22 @@ class Results:
 
         Returns
         -------
-        The value, the number of lists that it rests on, and 1 where it is undefined, shape (metrics, n) each: the
-        columns "value", "n" and "n_undefined" of averages.
+        The value, the number of lists that it rests on, 1 where it is undefined, and the effective number of lists,
+        shape (metrics, n) each: the columns "value", "n", "n_undefined" and "n_effective" of averages. A metric of how
+        often documents are shown weighs the lists; one of the documents that are shown at all does not.
         """
-        there = np.bincount(self.ranking, minlength=len(group)) > 0
-        counted = np.bincount(group[there & (group >= 0)], minlength=n)
-        value, lacking = np.empty((2, len(metrics), n))
+        there = (np.bincount(self.ranking, minlength=len(group)) > 0) & (group >= 0)
+        counted = np.bincount(group[there], minlength=n)
+        weight = np.ones(len(group)) if values.weight is None else values.weight
+        sums, squares = (np.bincount(group[there], weight[there] ** power, n) for power in (1, 2))
+        value, lacking, effective = np.empty((3, len(metrics), n))
         for at, i in enumerate(metrics):
             name, metric = values.asked[i]
             found = metric.compute(self.lists(metric, group[self.ranking], n, values.weight))
             lacking[at] = np.isnan(found) & (counted > 0)
             value[at] = values.conventions.filled(name, metric, found, counted > 0)
-        return [value, counted * ~np.isnan(value), lacking]
+            effective[at] = ratio(sums**2, squares) if "often" in metric.reads else counted
+        return [value, counted * ~np.isnan(value), lacking, np.where(np.isnan(value), 0, effective)]
 
     def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:
         """Return the documents and ranks of each of ``n`` rankings as list columns; ``docs``: ids of the log's rows."""

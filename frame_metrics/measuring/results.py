@@ -214,8 +214,7 @@ def _within(
     if values.list_results is not None:
         place, lists = _order_of_metrics(values, metric_of_tally)
         found = values.list_results.within(values, lists, segments.group_of_cell[values.index.cell], count)
-        # Lists have no weights: their effective number is n.
-        counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
+        counted = np.concatenate([counted, found], axis=1)[:, place]
     value, n, undefined, effective = counted
     table = {"value": value, "n": n, "n_undefined": undefined}
     if counts_unanswered:

@@ -289,3 +289,8 @@ def test_kishs_number_stands_beside_weighted_means() -> None:
     assert rows.irm(weight="w").evaluate("accuracy")["n_effective"].to_list() == pytest.approx([16 / 6])
     lacking = log.with_columns(grade=pl.Series([1, 1, 0])).irm(weight="w", undefined="null")
     assert lacking.evaluate("recall")["n_effective"].to_list() == [2]
+    # Lists are weighed where it counts how often a document is shown, and only there; an empty one shows nothing.
+    names = {"query": [1, 2, 3], "doc": [["a", "b"], ["a"], []], "w": [3.0, 1.0, 5.0]}
+    lists = pl.DataFrame(names).irm(doc="doc", query="query", weight="w", relevant=None, catalogue=4)
+    found = lists.evaluate("catalogue_coverage", "catalogue_gini")
+    assert found.select("n", "n_effective").rows() == [(2, 2), (2, pytest.approx(16 / 10))]
