@@ -415,7 +415,7 @@ def test_ids_are_not_to_be_made_of_one_length_where_zeros_tell_some_apart() -> N
         with pytest.raises(StrangeIdsError, match=text):
             as_polars(irm.judge(both).evaluate("rr"))
     for n, way in ((4, "q" + pl.col("query")), (3, pl.col("query").replace("1", "001"))):
-        assert log.with_columns(query=way).irm(system="who").evaluate("rr")["n"].to_list() == [n, n]
+        assert log.with_columns(query=way).irm(query="query", system="who").evaluate("rr")["n"].to_list() == [n, n]
 
 
 def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:
