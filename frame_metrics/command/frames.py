@@ -61,6 +61,8 @@ class Frames:
             raise WouldRunError
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
+            several = self.inputs[0].files if len(self.call.arguments[0]) > 1 else []
+            mixed_systems.refuse_same_documents(several, self.irm._plan.columns)
         self.looked_at = True
 
     def _input(

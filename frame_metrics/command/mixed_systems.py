@@ -1,9 +1,12 @@
-"""A refusal of rows of several systems that would be read as one list, because no option names their column."""
+"""A refusal of rows of several systems that would be measured as those of one, because no option tells them apart."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from frame_metrics.command.files import File
 from frame_metrics.errors import ColumnError, quote
 from frame_metrics.roles.columns import Columns
 
@@ -32,3 +35,30 @@ def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
         f"queries; pass system={quote(name)} to measure each, or --no-system if the rows of a "
         "query are one list"
     )
+
+
+def refuse_same_documents(files: Sequence[File], columns: Columns) -> None:
+    """Raise if files, whose rows become one frame without a query, have the same documents.
+
+    Parts of one log have documents of their own. Documents of a ranking are checked where lists are read.
+    """
+    keys = [*columns.cell_keys, str(columns.doc)]
+    if len(files) < 2 or not columns.doc or columns.query:
+        return
+    if not all({*keys} <= {*file.plan.collect_schema()} for file in files):
+        return
+    each = [
+        file.plan.select(pl.col(keys).cast(pl.String)).drop_nulls(keys[-1]).unique().with_columns(at=pl.lit(at))
+        for at, file in enumerate(files)
+    ]
+    again = pl.concat(each).group_by(keys).agg(pl.col("at").sort())
+    several = pl.col("at").list.len() > 1
+    seen = again.select(of=pl.len(), n=several.sum(), doc=pl.col(keys[-1]).filter(several).min()).collect(
+        engine="streaming"
+    )
+    of, n, doc = seen.row(0)
+    if n:
+        raise ColumnError(
+            f"{columns.doc}: {n:,} of {of:,} documents are in several files, as {quote(doc)}, and one number would be "
+            "of the rows of all; pass --system file to measure each file, or --no-system if one number is meant"
+        )

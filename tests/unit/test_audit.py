@@ -1595,6 +1595,28 @@ def test_rows_of_several_systems_in_one_list_are_a_warning_unless_they_are_meant
         assert check not in as_polars(irm.judge(QRELS).audit())["check"].to_list()
 
 
+def test_documents_with_several_rows_are_a_warning_where_no_query_is_named() -> None:
+    """What it offers works; of a system, or a day, each has one; a count stands for several."""
+    rows = {"doc": [*"xyxyz"], "score": [0.9, 0.1, 0.1, 0.9, 0.5], "label": [1, 0, 1, 0, 1], "run": [*"aabba"]}
+    frame, check = pl.DataFrame(rows), "documents that have several rows"
+    for irm in (frame.irm(doc="doc"), in_pieces(frame.irm(doc="doc"))):
+        (row,) = as_polars(irm.audit()).filter(check=check).rows(named=True)
+        assert (row["severity"], row["n"], row["share"], row["example"]) == ("warning", 2, 2 / 3, "x")
+        assert row["message"] == (
+            "2 of 3 documents have several rows, as 'x', and all of them count: drop them, or pass system= if several "
+            "systems decided about each document"
+        )
+    twice = pl.concat([frame, frame]).irm(doc="doc", system="run")
+    for irm in (twice, in_pieces(twice)):
+        (row,) = as_polars(irm.audit()).filter(check=check).rows(named=True)
+        assert (row["n"], row["share"]) == (5, 1)
+        assert row["message"].endswith("several rows with the same run, as 'x', and all of them count: drop them")
+    once = frame.unique("doc").irm(doc="doc")
+    ways: Any = {"system": "run"}, {"system": None}, {"by": "run"}, {"doc": None}, {"count": "n"}
+    for irm in (once, *(frame.with_columns(n=2).irm(**{"doc": "doc"} | way) for way in ways)):
+        assert check not in as_polars(irm.audit())["check"].to_list()
+
+
 def test_rows_of_queries_without_a_query_are_a_warning_unless_they_are_meant() -> None:
     """Of a column that is plainly called as a query is and repeats; not if it is named, set aside, or each is alone."""
     frame, check = CLEAN.rename({"query": "query_id"}).drop_nulls(), "rows of queries measured as one list"

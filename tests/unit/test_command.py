@@ -1018,6 +1018,28 @@ def test_systems_in_one_list_are_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert read(out(capsys, "evaluate", write(one, "one.csv"), "rr", *ROLES))["value"].to_list() == [0.5]
 
 
+def test_files_with_the_same_documents_are_not_one_frame_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of rows without a query; parts of a log have documents of their own, or days; ids may be texts in one file."""
+    rows = pl.DataFrame({"doc": ["1", "2"], "score": [0.75, 0.25], "label": [1, 0], "day": "mo"})
+    later = rows.with_columns(doc=pl.Series(["1", "x"]), score=1 - pl.col("score"))
+    old, new = write(rows, "old.csv"), write(later, "new.csv")
+    call = ["evaluate", old, new, "roc_auc", "--doc", "doc"]
+    for told in (error(capsys, *call), error(capsys, "summary", *call[1:])):
+        assert told.startswith(
+            "frame-metrics: doc: 1 of 3 documents are in several files, as '1', and one number would be of the rows of "
+            "all; pass --system file to measure each file, or --no-system if one number is meant\n  | frame-metrics "
+        )
+        assert told.endswith("old.csv new.csv roc_auc --doc doc --system file\n")
+    assert read(out(capsys, *call, "--system", "file"))["value"].to_list() == [0, 1]
+    assert read(out(capsys, *call, "--arm", "file"))["value"].to_list() == [0, 1]
+    assert read(out(capsys, *call, "--no-system"))["value"].to_list() == [0.5]
+    assert "documents that have several rows,warning,1," in out(capsys, "audit", *call[1:3], "--doc", "doc")
+    write(later.with_columns(doc=pl.Series(["3", "4"])), "new.csv")
+    assert read(out(capsys, *call))["value"].to_list() == [0.5]
+    write(later.with_columns(day=pl.lit("tu")), "new.csv")
+    assert read(out(capsys, *call, "--by", "day"))["value"].to_list() == [1, 0]
+
+
 def test_columns_of_which_several_may_be_meant_are_one_error(capsys: pytest.CaptureFixture[str]) -> None:
     """The error has the flags that take all."""
     rows = {"query": ["1", "1"], "score": [2.0, 1], "rank": [1, 2], "label": [1, 0], "grade": [2, 0], "run": ["a", "b"]}

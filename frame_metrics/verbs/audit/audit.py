@@ -24,6 +24,7 @@ from frame_metrics.errors import (
     cut,
     quote,
 )
+from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
@@ -46,7 +47,7 @@ from frame_metrics.verbs.audit.listed import findings, run_checks
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
-from frame_metrics.verbs.audit.of_mixed_systems import RowsOfQueries, with_unnamed
+from frame_metrics.verbs.audit.of_mixed_systems import RowsOfDocuments, RowsOfQueries, with_unnamed
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, judgment_labels, of_pieces
 from frame_metrics.verbs.audit.split import RELEVANT, split_of_queries, split_of_rows
@@ -97,13 +98,27 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
 
     in_pieces = not plan.has_saved_numbers
     try:
-        table = answer_of(call, compute, lambda types: dict(SCHEMA), on_unreadable=unreadable, in_pieces=in_pieces)
+        table = answer_of(
+            call,
+            compute,
+            lambda types: dict(SCHEMA),
+            on_unreadable=unreadable,
+            in_pieces=in_pieces,
+            by_document=_documents_are_counted(call),
+        )
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise
         found = unreadable(error).of_rows(pl.DataFrame(), NO_JUDGMENTS)
         return plan.backend.collected(plan.backend.to_native(found))
     return table if fail_on is None else plan.backend.collected(table)
+
+
+def _documents_are_counted(call: Call) -> bool:
+    """Return True if rows without a query are each about a document, unless ``system=None`` says what they are."""
+    columns = call.columns
+    meant = columns.system is None and "system" in call.roles
+    return bool(columns.doc and columns.count in (None, TIMES) and not (columns.query or columns.value or meant))
 
 
 def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
@@ -145,6 +160,7 @@ class _Auditor:
         if not columns.query:
             reached = findings(*of_rows.about_grades(rows, columns, conventions))
             queries = [About(RowsOfQueries(rows, columns))] if columns.unnamed_query else []
+            queries += [About(RowsOfDocuments(rows, columns))] if _documents_are_counted(call) else []
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)

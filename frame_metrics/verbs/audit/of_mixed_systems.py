@@ -1,4 +1,4 @@
-"""Checks of rows of several systems, or queries, that are read as one list, because no role names their column."""
+"""Checks of rows of several systems, or queries, that are read as one, because no role names their column."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from frame_metrics.data.log import Log
 from frame_metrics.errors import quote
+from frame_metrics.hidden import TIMES
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.roles import Roles
@@ -69,3 +70,27 @@ def rows_of_queries_measured_as_one_list(read: RowsOfQueries) -> Seen:
     first = read.rows[name].filter(again).min()
     words = {"said": f"a value of {quote(name)}, as {quote(first)},", "column": quote(name)}
     return Seen(int(again.sum()), len(again), str(first), words)
+
+
+class RowsOfDocuments(NamedTuple):
+    """Rows without a query, of which a column has the documents that systems decide about."""
+
+    rows: pl.DataFrame
+    columns: Columns
+
+
+@check("warning", "documents")
+def documents_that_have_several_rows(read: RowsOfDocuments) -> Seen:
+    """{n} of {of} documents have several rows{each}, as {said}, and all of them count: {way}"""
+    doc, columns = str(read.columns.doc), read.columns
+    times = pl.col(TIMES) if TIMES in read.rows.columns else pl.lit(1)
+    rows = read.rows.filter(pl.col(doc).is_not_null())
+    each = rows.group_by([*columns.cell_keys, doc], maintain_order=True).agg(n=pl.len(), times=times.first())
+    again = each.filter(pl.col("n") > 1)
+    if not len(again):
+        return Seen(0, int(each["times"].sum()))
+    first = again[doc].min()
+    alone = "drop them, or pass system= if several systems decided about each document"
+    words = {"said": quote(first), "way": "drop them" if columns.system else alone}
+    words["each"] = f" with the same {', '.join(columns.cell_keys)}" if columns.cell_keys else ""
+    return Seen(int(again["times"].sum()), int(each["times"].sum()), str(first), words)
