@@ -62,7 +62,7 @@ def _texts(frames: Frames) -> dict[str, str]:
 def _reworded(frames: Frames, content: Any) -> Any:
     """Return the content of a report that names the files, with flags in place of options of Python."""
     files, options = frames.names, options_of(frames.call.name)
-    absent = [{**one, "reason": with_flags(one["reason"], options)} for one in content.absent]
+    absent = [{**one, "reason": with_flags(one["reason"], options)} for one in content.absent_sections]
     summary = content.summary
     sentences = [
         with_flags(text, options) if kind == "absent" else text
@@ -71,4 +71,6 @@ def _reworded(frames: Frames, content: Any) -> Any:
     summary = summary.with_columns(sentence=pl.Series(sentences, dtype=pl.String))
     more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
     kind, audit = f"log in {listed(files[:MOST_FILES])}{more}", column_with_flags(content.audit, options)
-    return replace(content, basis=replace(content.basis, kind=kind), audit=audit, absent=absent, summary=summary)
+    return replace(
+        content, basis=replace(content.basis, kind=kind), audit=audit, absent_sections=absent, summary=summary
+    )

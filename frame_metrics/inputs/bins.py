@@ -73,7 +73,7 @@ class CalibrationBins:
             return ratio((np.sqrt(n * variance * 2 / np.pi)).sum(axis=1), n.sum(axis=1))
         return np.sqrt(ratio((variance * (n > 0)).sum(axis=1), n.sum(axis=1)))
 
-    def lone(self, debiased: bool) -> Array:
+    def n_left_out(self, debiased: bool) -> Array:
         """Return the number of bins of one row, which a debiased distance leaves out, shape (queries,)."""
         return ((self.n > 0) & (self.n <= 1)).sum(axis=1) * float(debiased)
 

@@ -185,37 +185,38 @@ def paired_with(here: Values, call: Call) -> Pairing:
     if index.columns.system and not len(index.systems):
         raise NotComputableError(f"{index.columns.system} has no systems to compare with a baseline")
     match = match_saved(index, there.index)
-    n_only_in_baseline, at, first = match.by_segment(), match.at, index.first_of_segment_queries
+    n_only_in_baseline, at, first = match.n_only_in_baseline(), match.at, index.first_of_segment_queries
 
-    # The rankings of ``both`` are those of the log, then one of the saved system for each (segment, query) pair of
-    # the log: with its number, or NaN if there is none. Weights and clusters of the pair are those of the log.
-    def of_pairs(values: Array | None) -> Array | None:
+    # The rankings of ``both`` are those of the log, then one of the saved system for each (segment, query) of the log.
+    def with_same(values: Array | None) -> Array | None:
+        """Append what the log has for the query: the saved system has no weights and clusters of its own."""
         return None if values is None else np.append(values, values[first])
 
-    def on_pairs(ours: Array, theirs: Array, fill: Any) -> Array:
+    def with_saved(ours: Array, theirs: Array, fill: Any) -> Array:
+        """Append what the saved system has for the query, ``fill`` if it lacks the query."""
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
 
-    pairs = zip(here.value, there.value, strict=True)
-    absent = np.zeros(here.value.shape, bool) if here.without_value is None else here.without_value
-    lacking = zip(
-        absent, np.zeros(there.value.shape, bool) if there.without_value is None else there.without_value, strict=True
+    without_value, saved_without_value = (
+        np.zeros(side.value.shape, bool) if side.without_value is None else side.without_value for side in (here, there)
     )
     both = replace(
         here,
         index=index.with_one_more_system(),
-        value=np.array([on_pairs(ours, theirs, np.nan) for ours, theirs in pairs]),
+        value=np.array([with_saved(*sides, np.nan) for sides in zip(here.value, there.value, strict=True)]),
         evaluated=np.append(here.evaluated, np.ones(len(at), bool)),
-        weight=of_pairs(here.weight),
-        cluster=of_pairs(here.cluster),
+        weight=with_same(here.weight),
+        cluster=with_same(here.cluster),
         fills=None,  # ``filled`` below has them already
-        without_value=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
-        unanswered=on_pairs(here.unanswered, there.unanswered, True),
+        without_value=np.array(
+            [with_saved(*sides, True) for sides in zip(without_value, saved_without_value, strict=True)]
+        ),
+        unanswered=with_saved(here.unanswered, there.unanswered, True),
     )
     with prefix_errors("baseline"):
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
     return Pairing(
         both,
-        [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
+        [with_saved(*sides, np.nan) for sides in filled],
         index.segments.by_value,
         [(int(system), len(index.systems)) for system in index.systems.by_value],
         name_of_saved(there.index),
@@ -252,18 +253,18 @@ class Match:
     """Saved numbers matched to the queries of a frame."""
 
     here: Index
-    ours: pl.DataFrame  # segment and query of each (segment, query) pair of the frame
-    theirs: pl.DataFrame  # segment and query of each ranking with saved numbers
-    at: Array  # the saved ranking that matches each pair of the frame, -1 for none, shape (pairs,)
+    ours: pl.DataFrame  # the distinct (segment, query) pairs of the frame
+    theirs: pl.DataFrame  # the segment and the query of each ranking with saved numbers
+    at: Array  # the index of the saved ranking that matches each pair of the frame, -1 for none, shape (pairs,)
 
     @cached_property
-    def rest(self) -> pl.DataFrame:
+    def only_in_baseline(self) -> pl.DataFrame:
         """The saved rankings without a match in the frame, as segment and query."""
         keys = self.ours.columns
         return self.theirs.join(self.ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
 
-    def by_segment(self) -> Array:
-        """Count the unmatched saved rankings in each segment.
+    def n_only_in_baseline(self) -> Array:
+        """Count the saved rankings without a match in each segment, shape (segments,).
 
         Raises
         ------
@@ -276,42 +277,44 @@ class Match:
         self._check_zeros()
         by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
-            return np.full(max(n, 1), len(self.rest))
+            return np.full(max(n, 1), len(self.only_in_baseline))
         segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_segment_queries]).unique(by)
-        return np.bincount(_segments_of(self.rest.select(by), segments, columns.by), minlength=n)
+        return np.bincount(_segments_of(self.only_in_baseline.select(by), segments, columns.by), minlength=n)
 
     def _check_zeros(self) -> None:
         """Raise for queries that the saved numbers have with other leading zeros only."""
         query = self.here.columns.internal_by_role[2]
-        alone, rest = (
+        only_here, only_there = (
             table.select(query)
             .join(other, on=query, how="anti", nulls_equal=True, maintain_order="left")
             .unique(maintain_order=True)
-            for table, other in ((self.ours.filter(self.at < 0), self.theirs), (self.rest, self.ours))
+            for table, other in ((self.ours.filter(self.at < 0), self.theirs), (self.only_in_baseline, self.ours))
         )
-        if found := queries_with_other_zeros(alone, rest):
+        if found := queries_with_other_zeros(only_here, only_there):
             with prefix_errors("baseline"):
                 name = ", ".join(self.here.columns.query)
                 raise other_zeros(name, "some queries of the frame are in it", found[1], "unpaired")
 
-    def unpaired(self) -> Array:
-        """Count the unmatched queries of either side in each segment; raise as ``by_segment`` does."""
-        rest, index = self.by_segment(), self.here
-        return rest + np.bincount(index.segment[index.first_of_segment_queries][self.at < 0], minlength=len(rest))
+    def n_unpaired(self) -> Array:
+        """Count the unmatched queries of both sides in each segment; raise as ``n_only_in_baseline`` does."""
+        only_there, index = self.n_only_in_baseline(), self.here
+        only_here = index.segment[index.first_of_segment_queries][self.at < 0]
+        return only_there + np.bincount(only_here, minlength=len(only_there))
 
     def turnover(self) -> Turnover:
         """Count the distinct queries that match in some segment, and those of each side that do not in some segment."""
-        alone, query = self.ours.filter(self.at < 0), self.here.columns.internal_by_role[2]
-        tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
+        only_here, only_there = self.ours.filter(self.at < 0), self.only_in_baseline
+        query = self.here.columns.internal_by_role[2]
+        tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, only_here, only_there)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
-        ours, theirs = (table.select(query).unique(maintain_order=True) for table in (alone, self.rest))
+        ours, theirs = (table.select(query).unique(maintain_order=True) for table in (only_here, only_there))
         example = 0, ""
         if (near := nearly_equal(ours, theirs)) is not None:
-            once = near[1].is_unique()  # several that are like one are told apart by case
+            once = near[1].is_unique()  # a query that is like several others differs from them by case, on purpose
             pairs = [pair.filter(once) for pair in near]
             if len(pairs[0]):
                 example = len(pairs[0]), " and ".join(in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])))
-        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)), example)
+        return Turnover(common, here, there, (only[0], as_text(only_here)), (only[1], as_text(only_there)), example)
 
 
 def _segments_of(rows: pl.DataFrame, segments: pl.DataFrame, by: Sequence[str]) -> Array:
@@ -350,7 +353,7 @@ def same_segment(segments: CellGroups, there: Index) -> Array:
 
 
 def every_segment(segments: CellGroups, there: Index) -> tuple[Array, pl.DataFrame]:
-    """Return the number of each saved segment, and the values of all: those of the frame, then those it has not.
+    """Return the number of each saved segment, and all segments: those of the frame, then those only saved.
 
     Raises
     ------
@@ -414,12 +417,12 @@ def in_common_types(
 
 
 class Turnover(NamedTuple):
-    """Numbers of distinct queries in a frame and in its saved baseline.
+    """Counts of distinct queries in a frame and in its saved baseline.
 
     A query may match in one segment and not in another; then it counts as common and as unmatched.
     """
 
-    common: int
+    common: int  # in both
     here: int  # in the frame
     there: int  # in the baseline
     only_here: tuple[int, str]  # only in the frame: their number, and the first with its segment

@@ -44,11 +44,11 @@ CASE = ("actual", "predicted", "score")  # columns of a case; cases with equal v
 class Counting(PieceWork):
     """The distinct cases of a piece, with their counts.
 
-    There is also a row with the count 0 for each segment of a system (for each system, if queries are kept apart). It
-    keeps systems and segments without cases in the result.
+    There is also a row with the count 0 for each cell (for each system, if cases are counted by query). It keeps
+    systems and segments without cases in the result.
     """
 
-    queries: bool = False  # whether cases of different queries are counted apart, not only those of segments
+    queries: bool = False  # whether cases are counted by query, not only by segment
     ranks: bool = False  # whether the score is minus the rank
     unjudged: bool = False  # whether unjudged rows keep a null as their true class
 
@@ -59,11 +59,11 @@ class Counting(PieceWork):
         cell = ranking if self.queries else log.index.cell[ranking]
         rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
         rows = rows.group_by(pl.all(), maintain_order=True).len(TIMES).cast({TIMES: pl.Int64})
-        # Count 0 for each segment (or system), so that one without cases in any piece is still in the result.
+        # The rows with the count 0.
         segments = len(grid.segment_row)
-        least = np.unique(grid.system, return_index=True)[1] if self.queries else np.unique(log.index.cell)
-        every = pl.DataFrame({"cell": least, TIMES: 0}, schema_overrides={TIMES: pl.Int64})
-        rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
+        cells = np.unique(grid.system, return_index=True)[1] if self.queries else np.unique(log.index.cell)
+        without_cases = pl.DataFrame({"cell": cells, TIMES: 0}, schema_overrides={TIMES: pl.Int64})
+        rows = pl.concat([rows, without_cases.cast({"cell": rows.schema["cell"]})], how="diagonal")
         if self.queries:
             rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
         cell = rows["cell"].to_numpy()
@@ -97,10 +97,10 @@ def cases_read(
     ----------
     named : whether the result shows the values of the classes.
     queries : whether the result has rows of single queries.
-    totals : whether it has totals, if there are queries; see ``read_log``.
+    totals : whether the result has totals, if there are queries; see ``read_log``.
     ranks : whether the score of a document is minus its rank.
     unjudged : whether unjudged rows keep a null as their true class, where there are two classes.
-    only_correctness : see ``read_cases``.
+    only_correctness : called only if there are too many classes for a table, see ``read_cases``.
     """
     columns, conventions = source.call.columns, source.call.conventions
     if not columns.query:
@@ -151,8 +151,8 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     case = [name for name in CASE if name in table.columns]
     # Add up equal cases of all pieces, and number the systems in the order of the rows.
     table = table.group_by(SYSTEM_NUMBER, SEGMENT_KNOWN, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
-    place = [ORDER] if order else names[len(columns.by) :]
-    table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
+    by = [ORDER] if order else names[len(columns.by) :]
+    table = with_systems(table.sort(by, nulls_last=True, maintain_order=True) if by else table, work)
     # The cells, and the rows with their counts as weights.
     cell, first = codes(table, [SYSTEM_NUMBER, SEGMENT_KNOWN, *names])
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
@@ -168,11 +168,11 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
 
 def in_caller_type(answer: Answer, source: Source) -> Answer:
     """Return an answer that tells the backend which caller's columns its classes come from, to restore their type."""
-    columns, types, whose = source.call.columns, source.table.schema, {}
+    columns, types, caller_columns = source.call.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
         sides = [str(side) for side in (columns.label, columns.predicted) if side in types]
-        whose[name] = [side for side in sides if class_type(types[side]) == answer.columns[name].dtype]
-    return replace(answer, classes=whose)
+        caller_columns[name] = [side for side in sides if class_type(types[side]) == answer.columns[name].dtype]
+    return replace(answer, classes=caller_columns)
 
 
 def type_of_classes(types: dict[str, Any], call: Call) -> Any:
@@ -185,6 +185,6 @@ def type_of_classes(types: dict[str, Any], call: Call) -> Any:
     if columns.query:
         return kind if kind.is_numeric() else pl.Boolean
     named = call.conventions.classes or [value for value, _ in columns.class_scores]
-    if kind == pl.Null and not named and (not matched or columns.predicted is None):  # nothing is known: yes and no
+    if kind == pl.Null and not named and (not matched or columns.predicted is None):  # nothing says otherwise
         return pl.Boolean
     return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind

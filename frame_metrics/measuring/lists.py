@@ -33,11 +33,11 @@ class Results:
 
     ranking: Array  # the number of each result's list, shape (results,)
     rank: Array  # shape (results,)
-    # the row of each result in the log; after ``with_document_numbers``, the number of its document, shape (results,)
+    # The row of each result in the log; after ``with_document_numbers`` the number of its document, shape (results,).
     doc: Array
     size: int = 0  # the largest number of a document, plus 1
-    catalogue: float = np.nan  # number of documents that could be shown; NaN if unknown
-    different: int | None = None  # number of distinct documents, if only that is needed; None if they are numbered
+    catalogue: float = np.nan  # how many documents could be shown; NaN if unknown
+    n_distinct: int | None = None  # how many documents are different, if only that is needed; None if they are numbered
 
     def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
         """Return the input of a metric: the results down to its cutoff, by segment.
@@ -49,10 +49,10 @@ class Results:
         n : number of segments.
         weight : of each list's query, shape (rankings,); None: all are equal.
         """
-        if self.different is not None:
-            return Lists(segment, self.doc, None, (1, 0), self.catalogue, np.array([self.different]))
-        seen = (segment >= 0) & (self.rank <= (metric.k or EVERY))
-        some = slice(None) if seen.all() else np.flatnonzero(seen)
+        if self.n_distinct is not None:
+            return Lists(segment, self.doc, None, (1, 0), self.catalogue, np.array([self.n_distinct]))
+        counts = (segment >= 0) & (self.rank <= (metric.k or EVERY))
+        some = slice(None) if counts.all() else np.flatnonzero(counts)
         each = None if weight is None else weight[self.ranking[some]]
         return Lists(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
@@ -72,18 +72,18 @@ class Results:
         shape (metrics, n) each: the columns "value", "n", "n_undefined" and "n_effective" of averages. A metric of how
         often documents are shown weighs the lists; one of the documents that are shown at all does not.
         """
-        there = (np.bincount(self.ranking, minlength=len(group)) > 0) & (group >= 0)
-        counted = np.bincount(group[there], minlength=n)
+        counts = (np.bincount(self.ranking, minlength=len(group)) > 0) & (group >= 0)
+        n_lists = np.bincount(group[counts], minlength=n)
         weight = np.ones(len(group)) if values.weight is None else values.weight
-        sums, squares = (np.bincount(group[there], weight[there] ** power, n) for power in (1, 2))
-        value, lacking, effective = np.empty((3, len(metrics), n))
+        sums, squares = (np.bincount(group[counts], weight[counts] ** power, n) for power in (1, 2))
+        value, undefined, effective = np.empty((3, len(metrics), n))
         for at, i in enumerate(metrics):
             name, metric = values.asked[i]
             found = metric.compute(self.lists(metric, group[self.ranking], n, values.weight))
-            lacking[at] = np.isnan(found) & (counted > 0)
-            value[at] = values.conventions.filled(name, metric, found, counted > 0)
-            effective[at] = ratio(sums**2, squares) if "often" in metric.reads else counted
-        return [value, counted * ~np.isnan(value), lacking, np.where(np.isnan(value), 0, effective)]
+            undefined[at] = np.isnan(found) & (n_lists > 0)
+            value[at] = values.conventions.filled(name, metric, found, n_lists > 0)
+            effective[at] = ratio(sums**2, squares) if "often" in metric.reads else n_lists
+        return [value, n_lists * ~np.isnan(value), undefined, np.where(np.isnan(value), 0, effective)]
 
     def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:
         """Return the documents and ranks of each of ``n`` rankings as list columns; ``docs``: ids of the log's rows."""
@@ -123,14 +123,14 @@ def join_results(blocks: Sequence[Results]) -> Results:
 
 
 def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
-    """Return the results of all pieces from their list columns, see ``Results.in_lists``."""
+    """Return the results of all pieces from their list columns, which ``Results.in_lists`` made."""
     rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
     at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
     return with_document_numbers(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
 
 
 def with_document_numbers(
-    results: Results, docs: pl.Series, catalogue: Any, *, only_results: bool = True, by: pl.Series | None = None
+    results: Results, docs: pl.Series, catalogue: Any, *, only_results: bool = True, hashes: pl.Series | None = None
 ) -> Results:
     """Return results with documents numbered, and with the size of the catalogue.
 
@@ -139,9 +139,9 @@ def with_document_numbers(
     results : results whose ``doc`` is a row of the log.
     docs : the document ids of the log's rows.
     catalogue : the documents that could be shown, as a column or a number; None if unknown.
-    only_results : whether only the documents of the results are numbered, in their order; otherwise those of all rows
-        are, which is faster for most of the rows.
-    by : hashes of ``docs``, if only the number of distinct documents is needed; None to number them.
+    only_results : whether only the documents of the results are numbered, in their order. Otherwise those of all rows
+        are, which is faster if most rows are results.
+    hashes : of ``docs``, if only the number of distinct documents is needed; None to number them.
 
     Raises
     ------
@@ -149,11 +149,11 @@ def with_document_numbers(
         A document of the results is not in the catalogue, or there are more than it has.
     """
     numbered = docs.gather(results.doc) if only_results or isinstance(catalogue, pl.Series) else docs
-    if by is not None:
-        found = replace(results, different=n_different(docs, by))
+    if hashes is not None:
+        found = replace(results, n_distinct=n_different(docs, hashes))
     else:
         doc = numbers(numbered).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
-        # Numbers of a small part of the log's documents: number them anew, so that counts by number take little room.
+        # If results show few of the log's documents, number these anew, so that counts by number take little room.
         if doc.max(initial=0) > 4 * len(doc) + MOST_CELLS:
             doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
         found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
@@ -168,7 +168,7 @@ def with_document_numbers(
                 f"catalogue=: {len(strange)} of {len(in_lists)} documents that the lists show are not in it, as "
                 f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
             )
-    elif (n := found.different or np.count_nonzero(np.bincount(found.doc))) > catalogue:
+    elif (n := found.n_distinct or np.count_nonzero(np.bincount(found.doc))) > catalogue:
         raise BadValueError(
             f"catalogue={catalogue:g} documents, and the lists show {n} different ones; pass how many there are"
         )

@@ -29,8 +29,7 @@ ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
 class ByPeople:
     """The values of metrics by people's judgments of some queries, in addition to those by a machine (``proxy=``).
 
-    Every array has a number for each ranking, shape (..., rankings); after ``by_query`` for each query and system of a
-    segment, shape (..., queries, systems).
+    Every array has shape (..., rankings); what ``by_query`` returns has shape (..., queries, systems), of one segment.
     """
 
     values: Array  # NaN if people did not judge all that a metric reads, shape (metrics, ...)
@@ -40,7 +39,7 @@ class ByPeople:
 
     def by_query(self, lay: Callable[[Array], Array]) -> ByPeople:
         """Return these values by query and system; ``lay`` does so with the values of rankings."""
-        values, undefined = (np.array([lay(own) for own in several]) for several in (self.values, self.undefined))
+        values, undefined = (np.array([*map(lay, of_metrics)]) for of_metrics in (self.values, self.undefined))
         return ByPeople(values, undefined, lay(self.judged), None if self.chance is None else lay(self.chance))
 
 
@@ -50,14 +49,15 @@ class QueryValues:
 
     segment_query: Array  # the number of each query's (segment, query) pair, shape (queries,)
     query: Array  # the number of each query, shape (queries,)
-    values: Array  # NaN where undefined, shape (metrics, queries, systems)
-    undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
-    answered_with_value: Array  # whether the system has a row and a value of a query, (metrics, queries, systems)
-    unanswered: Array  # whether a judged query has no row of the system, shape (queries, systems)
-    without_value: Array  # whether it has no saved value of a query, which is then not compared, of the same shape
+    values: Array  # undefined ones are replaced, or NaN if they stay undefined, shape (metrics, queries, systems)
+    undefined: Array  # whether the metric was undefined, shape (metrics, queries, systems)
+    answered_with_value: Array  # whether the system has a row and a value of the query, (metrics, queries, systems)
+    unanswered: Array  # whether the system has no row of the query, shape (queries, systems)
+    # Whether the system has no saved value of the query, which is then not compared, shape (metrics, queries, systems).
+    without_value: Array
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
-    n_only_in_baseline: int  # number of queries that only the saved baseline has
+    n_only_in_baseline: int  # how many queries of the segment only the saved baseline has, or has answered
     people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 
     @property
@@ -79,21 +79,24 @@ class QueryValues:
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
     def answered_by_one(self, metric: int, pair: tuple[int, int]) -> Array:
-        """Mark the queries that only one of two systems answered."""
+        """Mark the queries that one of two systems answered and the other did not, shape (queries,)."""
         return self.answered_with_value[metric, :, pair[0]] != self.answered_with_value[metric, :, pair[1]]
 
     def not_compared(self, metric: int, pair: tuple[int, int]) -> Array:
-        """Mark the queries that are not compared because a system has no number.
+        """Mark the queries that are not compared because a system of the pair has no value, shape (queries,).
 
-        That is a saved number, or any number if ``unanswered="drop"``; else a metric has its value without results.
+        It has none if no number was saved, or if it has no row and ``unanswered="drop"``.
         """
         return self.without_value[metric][:, pair].any(axis=1)
 
     def compared(self, metric: int, pairs: Sequence[tuple[int, int]]) -> list[Array]:
-        """Mark the queries on which each pair of systems is compared; ``metric``: the position of the metric."""
+        """Mark the queries on which each pair of systems is compared, shape (queries,) each.
+
+        ``metric``: its position in ``asked``.
+        """
         values = self.values[metric]
-        known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
-        return [some & ~self.not_compared(metric, pair) for some, pair in zip(known, pairs, strict=True)]
+        both_known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
+        return [some & ~self.not_compared(metric, pair) for some, pair in zip(both_known, pairs, strict=True)]
 
 
 @record
@@ -103,9 +106,9 @@ class Pairing:
     all_values: Values  # the values of metrics for every ranking
     filled_values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
     segments: Array  # the numbers of the segments, in the order of the result
-    pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
+    pairs: list[tuple[int, int]]  # the number of a system and that of its baseline, in the order of the result
     saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
-    n_only_in_baseline: Array | None = None  # of each segment: the number of queries that only the saved one has
+    n_only_in_baseline: Array | None = None  # how many queries only the saved baseline has, shape (segments,)
     people: ByPeople | None = None  # with proxy=: the values by people; ``all_values`` are those by the machine
 
     @property
@@ -123,68 +126,76 @@ class Pairing:
     def segment_queries_in_drawing_order(self) -> Array:
         """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
         index = self.all_values.index
-        first = np.zeros(len(index), bool)
-        first[index.first_of_segment_queries] = True
-        return index.segment_query[first][index.drawing_order(first)]
+        is_first = np.zeros(len(index), bool)  # one ranking of each pair
+        is_first[index.first_of_segment_queries] = True
+        return index.segment_query[is_first][index.drawing_order(is_first)]
 
     @cached_property
     def _position_of_segment_query(self) -> Array:
-        """The position of each (segment, query) pair in that order."""
-        turn = np.empty(len(self.segment_queries_in_drawing_order), np.int64)
-        turn[self.segment_queries_in_drawing_order] = np.arange(len(turn))
-        return turn
+        """The position of each (segment, query) pair in ``segment_queries_in_drawing_order``."""
+        position = np.empty(len(self.segment_queries_in_drawing_order), np.int64)
+        position[self.segment_queries_in_drawing_order] = np.arange(len(position))
+        return position
 
     def values_by_query(self, segment: int) -> QueryValues:
         """Lay out the values of a segment by query and system, for the queries that are evaluated for all systems."""
         all_values, index = self.all_values, self.all_values.index
-        here = np.flatnonzero(index.segment == segment)
-        turn, place = np.unique(self._position_of_segment_query[index.segment_query[here]], return_inverse=True)
-        pair = self.segment_queries_in_drawing_order[turn]
+        here = np.flatnonzero(index.segment == segment)  # the rankings of the segment
+        # The queries of the segment in drawing order, and the place of each ranking's query among them.
+        positions, place = np.unique(self._position_of_segment_query[index.segment_query[here]], return_inverse=True)
+        segment_query = self.segment_queries_in_drawing_order[positions]
 
         def by_query_and_system(values: Array, fill: Any) -> Array:
-            out = np.full((len(pair), len(index.systems)), fill)
+            out = np.full((len(segment_query), len(index.systems)), fill)
             out[place, index.system[here]] = values[here]
             return out
+
+        evaluated_for_all = by_query_and_system(all_values.evaluated, False).all(axis=1)
 
         def of_queries(values: Array | None) -> Array | None:
             if values is None:
                 return None
-            out = np.zeros(len(pair))
+            out = np.zeros(len(segment_query))
             out[place] = values[here]
-            return out[some]
+            return out[evaluated_for_all]
 
-        some, unanswered = (
-            by_query_and_system(all_values.evaluated, False).all(axis=1),
-            by_query_and_system(all_values.unanswered > 0, True),
-        )
-        unmatched = 0
+        def of_metrics(values: Sequence[Array] | Array, fill: Any) -> Array:
+            return np.array([by_query_and_system(one, fill)[evaluated_for_all] for one in values])
+
+        unanswered = by_query_and_system(all_values.unanswered > 0, True)
+        n_only_in_baseline = 0
         if self.n_only_in_baseline is not None:
-            # Also those that only the saved system, the last, answered here.
-            unmatched = int(self.n_only_in_baseline[segment] + (~unanswered)[~some, -1].sum())
-        cluster, weight = of_queries(all_values.cluster), of_queries(all_values.weight)
-        values = np.array([by_query_and_system(of_metric, np.nan)[some] for of_metric in self.filled_values])
-        without = (
-            np.zeros(all_values.value.shape, bool) if all_values.without_value is None else all_values.without_value
-        )
-        absent = np.array([by_query_and_system(of_metric, True)[some] for of_metric in without])
-        undefined = np.array(
-            [by_query_and_system(of_metric, False)[some] for of_metric in np.isnan(all_values.value) & ~without]
-        )
-        unanswered = unanswered[some]
-        query = np.zeros(len(pair), np.int64)
+            # A query of both frames counts too if it is not evaluated here, but the saved system (the last) answered.
+            answered_by_saved = ~unanswered[~evaluated_for_all, -1]
+            n_only_in_baseline = int(self.n_only_in_baseline[segment] + answered_by_saved.sum())
+        unanswered = unanswered[evaluated_for_all]
+        query = np.zeros(len(segment_query), np.int64)
         query[place] = index.query[here]
-        marks = (undefined, ~(absent | unanswered), unanswered, absent)
-        people = self.people and self.people.by_query(
-            lambda values: by_query_and_system(values, values.dtype.type(0))[some]
+        without_value = np.zeros(all_values.value.shape, bool)
+        if all_values.without_value is not None:
+            without_value = all_values.without_value
+        undefined = np.isnan(all_values.value) & ~without_value
+        without_value = of_metrics(without_value, True)
+        return QueryValues(
+            segment_query[evaluated_for_all],
+            query[evaluated_for_all],
+            of_metrics(self.filled_values, np.nan),
+            undefined=of_metrics(undefined, False),
+            answered_with_value=~(without_value | unanswered),
+            unanswered=unanswered,
+            without_value=without_value,
+            cluster=of_queries(all_values.cluster),
+            weight=of_queries(all_values.weight),
+            n_only_in_baseline=n_only_in_baseline,
+            people=self.people and self.people.by_query(lambda values: of_metrics([values], values.dtype.type(0))[0]),
         )
-        return QueryValues(pair[some], query[some], values, *marks, cluster, weight, unmatched, people)
 
     def each(self) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
-        """Yield every comparison.
+        """Yield the comparison of each segment, metric and pair of systems.
 
         Yields
         ------
-        The values of the segment; the numbers of segment, metric and pair; and the marks of the compared queries.
+        The values of the segment; the segment, the metric and the pair, by number; the marks of the compared queries.
         """
         for segment in self.segments:
             here = self.values_by_query(segment)
@@ -195,9 +206,9 @@ class Pairing:
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
     ) -> Answer:
-        """Return an answer: ``columns``, and the keys and labels of each row.
+        """Return an answer: ``columns``, and before them the keys, the metric and the baseline of each row.
 
-        ``segment``, ``metric``, ``pair`` and ``query`` are numbers, one for each row.
+        ``segment``, ``metric``, ``pair``, ``query``: the number of each in every row, shape (rows,).
         """
         index, columns = self.all_values.index, metric_columns(self.all_values.asked, metric) | columns
         system, base = (index.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
@@ -216,9 +227,10 @@ def pairing_of_systems(values: Values, baseline: Any, one: str = "system") -> Pa
     """
     index = values.index
     order, names, columns = index.systems.by_value, index.system_names, index.columns
-    some = [at for at, name in enumerate(names) if name is not None or not columns.team]  # a null is no team
-    places, column = [some.index(at) for at in order if at in some], str(columns.system)
-    pairs = [(some[at], some[base]) for at, base in pair_systems(places, names[some], baseline, column, one)]
+    # Rows with a null team are of no team: it is left out of the numbers that ``pair_systems`` takes and returns.
+    some = [system for system, name in enumerate(names) if name is not None or not columns.team]
+    places, column = [some.index(system) for system in order if system in some], str(columns.system)
+    pairs = [(some[system], some[base]) for system, base in pair_systems(places, names[some], baseline, column, one)]
     return Pairing(values, all_filled(values), index.segments.by_value, pairs)
 
 

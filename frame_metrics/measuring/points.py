@@ -19,7 +19,7 @@ EQUAL = 1e-12  # values that differ by less are equal
 
 @record
 class Points:
-    """The counts at every threshold, segment after segment, with falling thresholds: a point for each."""
+    """The counts of rows at every threshold: a point for each, segment after segment, with falling thresholds."""
 
     segment: Array  # number of each point's segment, ascending, shape (points,)
     threshold: Array  # infinite at the first point of a segment, where nothing is predicted, shape (points,)
@@ -30,7 +30,7 @@ class Points:
 
     @cached_property
     def first(self) -> Array:
-        """The first point of each segment that has any."""
+        """The index of the first point of each segment that has points."""
         if len(self.positives) == 1:
             return np.zeros(min(len(self.segment), 1), int)
         return np.concatenate([np.zeros(min(len(self.segment), 1), int), np.flatnonzero(np.diff(self.segment)) + 1])
@@ -44,7 +44,7 @@ class Points:
         """Return the 2x2 table at some points."""
         tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
         positives, negatives, size = (self.each(total)[span] for total in self._totals)
-        # Sums of whole numbers are exact, so that these need not be added up again.
+        # Sums of whole numbers are exact: the table need not add them up again.
         known = (positives, negatives, size) if self.tp.dtype.kind == "i" else None
         return FullConfusion(tp, fp, positives - tp, np.zeros(len(tp)), size, rest=negatives - fp, totals=known)
 
@@ -54,12 +54,12 @@ class Points:
         both = self.positives + self.negatives
         return self.positives.astype(np.float64), self.negatives.astype(np.float64), both.astype(np.float64)
 
-    def kept(self, at: Array) -> Points:
-        """Return some of the points."""
+    def select(self, at: Array) -> Points:
+        """Return the points at the indices ``at``."""
         return Points(self.segment[at], self.threshold[at], self.tp[at], self.fp[at], self.positives, self.negatives)
 
     def spans(self) -> list[slice]:
-        """Return the points of each segment that has any."""
+        """Return the indices of the points of each segment that has points."""
         return [slice(a, b) for a, b in pairwise([*self.first.tolist(), len(self.segment)])]
 
 
@@ -77,18 +77,19 @@ def points_of(cases: Cases, segments: CellGroups, *, scored_only: bool) -> Point
         columns: tuple[Array, ...] = scores.query, scores.score, scores.tp, scores.fp
         if scored_only and len(scores.score) and scores.score.min() == -np.inf:
             columns = tuple(values[scores.score > -np.inf] for values in columns)
+        # The first point of each segment is where nothing is predicted. (In ``scores`` segments are queries.)
         begin = np.searchsorted(columns[0], np.arange(scores.n_queries)) if scores.n_queries > 1 else 0
-        query = np.insert(columns[0], begin, np.arange(scores.n_queries))
-        starts = (np.inf, 0, 0)
-        pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
+        segment = np.insert(columns[0], begin, np.arange(scores.n_queries))
+        first = (np.inf, 0, 0)
+        pieces.append((at[segment], *(np.insert(v, begin, one) for v, one in zip(columns[1:], first, strict=True))))
 
     if not segments.keys and not cases.summed and len(cases.rows):
         return _one_segment(cases, scored_only)
     each_scored_block(cases, segments, work)
-    # Segments without rows get the point at which nothing is predicted; then sort by segment.
-    lacking = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
-    none = np.zeros(len(lacking), totals.dtype)
-    pieces.append((lacking, np.full(len(lacking), np.inf), none, none))  # segments without rows that count
+    # Segments without rows that count have this point only; then sort by segment.
+    without = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
+    none = np.zeros(len(without), totals.dtype)
+    pieces.append((without, np.full(len(without), np.inf), none, none))
     columns = tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
     if len(segments) > 1 and (np.diff(columns[0]) < 0).any():
         order = np.argsort(columns[0], kind="stable")
@@ -97,7 +98,7 @@ def points_of(cases: Cases, segments: CellGroups, *, scored_only: bool) -> Point
 
 
 def _one_segment(cases: Cases, scored_only: bool) -> Points:
-    """Return the points of all rows, where there is one segment and no weight: a faster way."""
+    """Return the points of all rows, faster than block by block; for one segment without weights."""
     kind = np.int32 if len(cases.rows) < 1 << 31 else np.int64
     score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy(), kind)
     totals = tp[-1:].astype(np.int64), fp[-1:].astype(np.int64)

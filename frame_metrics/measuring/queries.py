@@ -53,12 +53,12 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
 
     ``some``: whether the log has only some of the grades, so that counts in errors say "at least".
     """
-    grade, lost = log.judgment_name, set[float]()
+    grade, out_of_reach_rels = log.judgment_name, set[float]()
     if judgment_columns_in(log.judgments) == ["grade"]:
-        # the values of ``rel`` that no grade reaches, although one is positive
+        # The values of ``rel`` that no grade reaches, although some grade is positive.
         rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
-        lost = {rel for rel in rels if out_of_reach(log.judgments["grade"], rel)}
-    shares = undecided_shares(log) if any(_takes_level(metric) for _, metric in asked) else 0
+        out_of_reach_rels = {rel for rel in rels if out_of_reach(log.judgments["grade"], rel)}
+    n_shares = undecided_shares(log) if any(_reads_rel_of_call(metric) for _, metric in asked) else 0
     for name, metric in asked:
         if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
@@ -71,18 +71,18 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
-        if lost and "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in lost:
+        if "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in out_of_reach_rels:
             raise NotComputableError(f"{name}: {log.conventions.unreached_text(grade, rel, log.top_grade)}")
-        if shares and _takes_level(metric):
-            check_level(shares, grade, name, some=some)
+        if n_shares and _reads_rel_of_call(metric):
+            check_level(n_shares, grade, name, some=some)
         if "group=" in metric.columns and code_of(metric.params["of"]) not in log.document_groups:
             raise BadValueError(f"{name}: no document belongs to {quote(metric.params['of'])} in {log.columns.group}")
     if log.columns.n_relevant:
         check_ideal(asked, log)
 
 
-def _takes_level(metric: Metric) -> bool:
-    """Return True for a metric that reads relevance and has no ``rel`` option of its own set."""
+def _reads_rel_of_call(metric: Metric) -> bool:
+    """Return True for a metric that reads relevance by the call's ``rel=``: it has no ``rel`` of its own."""
     return "relevant" in metric.reads and "rel" not in metric.params
 
 
@@ -99,7 +99,7 @@ def lacks_scale(metric: Metric) -> bool:
 def check_ideal(asked: Asked, log: Facts) -> None:
     """Raise for a metric of the ideal ranking if ``n_relevant=`` only counts relevant documents.
 
-    No error if their grades are known to be 1: no grade of the log is another positive one, and ``rel`` is at most 1.
+    No error if all relevant documents must have grade 1: the log has no other positive grade, and ``rel`` is at most 1.
     """
     for name, metric in asked:
         counted = log.columns.n_relevant and "ideal" in metric.reads
@@ -110,10 +110,10 @@ def check_ideal(asked: Asked, log: Facts) -> None:
             )
 
 
-def check_known(run: FullRanking, rel: float, log: Log) -> None:
+def check_n_relevant(run: FullRanking, rel: float, log: Log) -> None:
     """Raise for a ranking that lists more relevant documents than ``n_relevant=`` counts."""
-    counted = run.known_relevant is not None and rel == log.conventions.rel
-    if counted and (run.listed_relevant > run.n_relevant).any():
+    is_counted = run.known_relevant is not None and rel == log.conventions.rel  # the column counts by this ``rel``
+    if is_counted and (run.listed_relevant > run.n_relevant).any():
         column = log.columns.n_relevant
         raise BadValueError(f"{column}: a query lists more relevant documents than it is said to have")
 
@@ -130,17 +130,17 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool 
     # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
     # floats: they are added in the order of the lists, so that the order of the rows does not change the last digit.
     number_results_only = found.weight is not None or 2 * len(found.list_results.doc) < len(log.table)
+    # If all rows are results of one cell, and metrics read only how many documents are different, hashes suffice.
     needs_numbers = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
-    counted = len(found.list_results.doc) == len(log.table) < 2**32 and not (
+    hashes_suffice = len(found.list_results.doc) == len(log.table) < 2**32 and not (
         needs_numbers or number_results_only or log.columns.cell_keys
     )
-    by = log.table.get_column("hash", default=None) if counted else None
-    return replace(
-        found,
-        list_results=with_document_numbers(
-            found.list_results, log.table["doc"], log.conventions.catalogue, only_results=number_results_only, by=by
-        ),
+    hashes = log.table.get_column("hash", default=None) if hashes_suffice else None
+    docs, catalogue = log.table["doc"], log.conventions.catalogue
+    results = with_document_numbers(
+        found.list_results, docs, catalogue, only_results=number_results_only, hashes=hashes
     )
+    return replace(found, list_results=results)
 
 
 def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, sums: bool = False) -> Values:
@@ -160,8 +160,9 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
     if "probability" in reads and (name := of_probabilities(asked)):
         check_probability(name, log.table["score"], str(columns.score))
     cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
-    unsettled_by_ties = [(name, metric) for name, metric in asked if not _orders(metric, log)]
+    unsettled_by_ties = [(name, metric) for name, metric in asked if not _is_settled_by_ties(metric, log)]
 
+    # If only sums are kept, each block has arrays of its own, and those of all rankings stay empty.
     conventions, n_allocated = log.conventions, 0 if sums else len(grid.segment_query)
     arrays = _arrays_of(asked, averages, conventions, n_allocated) | role_values(log)
     values = Values(log.index, asked, evaluated=evaluated, unanswered=unanswered, **arrays)
@@ -175,17 +176,17 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
             listed[int(block.ranking_numbers[0])] = results_of(block, whole, deep)
-        # A judgment that condensed rankings leave out counts here too.
+        # Whether a query is judged is read from the whole ranking: a condensed one leaves some judgments out.
         evaluated[block.rankings] = block.evaluated(whole)
         unanswered[block.rankings] &= whole.evaluated
         into, at = values, block.rankings
         if sums:
-            own = _arrays_of(asked, averages, conventions, len(block.ranking_numbers))
-            into, at = values.for_rankings(at, own), slice(None)
+            of_block = _arrays_of(asked, averages, conventions, len(block.ranking_numbers))
+            into, at = values.for_rankings(at, of_block), slice(None)
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             if columns.n_relevant:
-                check_known(run, rel, log)
+                check_n_relevant(run, rel, log)
             _fill(into, wanted, run, block, at)
         if sums:
             summed[int(block.ranking_numbers[0])] = summed_in_cells(into, averages, block.ranking_numbers)
@@ -200,10 +201,10 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
 
 
 def _order_of(log: Log, asked: Asked, deep: int | None) -> RankOrder:
-    """Return the order of results that metrics need; ``deep``: that of their lists, None if there are no lists.
+    """Return the order of results that metrics need; ``deep``: see ``depth_of_lists``.
 
-    Metrics of sets of whole lists do not need it. But it is needed if some results are not retrieved, or ranks have
-    gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
+    Metrics of sets of whole lists need no order. But the order of ranks is needed if some results are not retrieved, or
+    ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
     """
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.has_nulls
     if not (ordered or log.columns.rank or log.columns.weight or isinstance(log.conventions.catalogue, pl.Series)):
@@ -212,7 +213,7 @@ def _order_of(log: Log, asked: Asked, deep: int | None) -> RankOrder:
 
 
 def role_values(log: Log) -> dict[str, Any]:
-    """Return the values of roles of queries, and what else only some roles ask for, as fields of ``Values``."""
+    """Return the fields of ``Values`` that depend on roles: weights, clusters ... of the queries, and some facts."""
     columns, fields = log.columns, dict[str, Any]()
     for role in ROLES_OF_QUERIES:
         if role in columns.by_role:
@@ -227,19 +228,21 @@ def role_values(log: Log) -> dict[str, Any]:
 
 
 def _arrays_of(asked: Asked, averages: Averages, conventions: Conventions, n: int) -> dict[str, Any]:
-    """Allocate the arrays for values of metrics of ``n`` rankings, and for what their averages need besides the values.
-
-    Their names are those of the fields of ``Values``.
-    """
+    """Allocate the arrays for ``n`` rankings, by field of ``Values``: values, and what averages need besides these."""
     arrays: dict[str, Any] = {"value": np.full((len(asked), n), np.nan)}
     if conventions.propensity is not None:
         arrays["weights"] = {i: np.empty((2, n)) for i in range(len(asked))}
-    of = [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
-    if any("micro" in how or "rows" in how for *_, how in of):
+    averages_of_each = [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
+    if any("micro" in names or "rows" in names for *_, names in averages_of_each):
         first = first_of_same_counts(asked, conventions)
-        sums = {first[i]: one.pooled_sums for i, one, how in of if "micro" in how and one.pooled_sums}
-        arrays["counts"] = {i: np.empty((many, n)) for i, many in sums.items()}
-        arrays["n_rows"] = {i: np.empty(n) for i in dict.fromkeys(first[i] for i, _, how in of if "rows" in how)}
+        n_counts = {
+            first[i]: metric.pooled_sums
+            for i, metric, names in averages_of_each
+            if "micro" in names and metric.pooled_sums
+        }
+        arrays["counts"] = {i: np.empty((many, n)) for i, many in n_counts.items()}
+        by_rows = dict.fromkeys(first[i] for i, _, names in averages_of_each if "rows" in names)
+        arrays["n_rows"] = {i: np.empty(n) for i in by_rows}
     return arrays
 
 
@@ -253,15 +256,16 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     return of
 
 
-def _fill(values: Values, wanted: Sequence[int], whole: FullRanking, block: Block, at: slice | Array) -> None:
-    """Compute some metrics for a block's rankings ``whole``, and store the values in ``values``, at ``at``."""
-    run, expected = whole, whole if whole.tie is None else Expected(whole, whole.tie)
+def _fill(values: Values, wanted: Sequence[int], variant: FullRanking, block: Block, at: slice | Array) -> None:
+    """Compute the metrics ``wanted`` for a block's rankings, in the variant that they read; store them at ``at``."""
+    run, expected = variant, variant if variant.tie is None else Expected(variant, variant.tie)
     for i in wanted:
         metric = values.asked[i][1]
         if i in values.weights:
-            expected = run = metric.weighted(whole)
+            expected = run = metric.weighted(variant)
             values.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
-        # Tied rows with equal judgments may differ in columns that a metric reads; pools count judgments only.
+        # Without ties that matter the ranking itself is faster. Tied rows with equal judgments may still differ in
+        # columns that a metric reads; what is pooled counts judgments only.
         values.value[i, at] = metric.compute(expected if block.view.judgments_differ or metric.columns else run)
         if i in values.counts:
             values.counts[i][:, at] = metric.pools(expected if block.view.judgments_differ else run)
@@ -269,22 +273,20 @@ def _fill(values: Values, wanted: Sequence[int], whole: FullRanking, block: Bloc
             values.n_rows[i][at] = run.n_rows
 
 
-def _orders(metric: Metric, log: Log) -> bool:
-    """Return True if the metric is known to be right under the tie rule, see ``Metric.orders``.
+def _is_settled_by_ties(metric: Metric, log: Log) -> bool:
+    """Return True if the tie rule gives the metric one right value for equal scores, see ``Metric.orders``.
 
-    With weighted results (propensity=) it is so for ``ties="doc"`` and "order" only.
+    With weighted results (propensity=) only ``ties="doc"`` and "order" do.
     """
-    weighed = log.conventions.propensity is not None and log.conventions.ties in ("worst", "best", "expected")
-    return metric.orders(log.conventions.ties) and not weighed
+    unsettled = log.conventions.propensity is not None and log.conventions.ties in ("worst", "best", "expected")
+    return metric.orders(log.conventions.ties) and not unsettled
 
 
 def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     """Raise for a metric that the tie rule does not settle, if tied rows differ in something that it reads."""
     ties, rows = log.conventions.ties, block.view
-    weighed = log.conventions.propensity is not None
-    if _orders(metric, log) or not (
-        rows.judgments_differ or (rows.extras_differ and (metric.columns or weighed or metric.of_subtopics))
-    ):
+    reads_extras = metric.columns or log.conventions.propensity is not None or metric.of_subtopics
+    if _is_settled_by_ties(metric, log) or not (rows.judgments_differ or (rows.extras_differ and reads_extras)):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
     reads = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"

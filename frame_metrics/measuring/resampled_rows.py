@@ -29,20 +29,21 @@ from frame_metrics.stats.resampling import (
 )
 from frame_metrics.stats.shares import effective, kish_within, wilson_on_range
 
-MIN_ROWS_TO_EXPAND = 2  # rows for which an interval is expanded: with one it would have no ends
+MIN_ROWS_TO_EXPAND = 2  # the fewest rows that an interval is expanded for: for one row it would have no ends
 FLIPS_PER_ROW = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
 Drawn = Classes | DrawnRows | ClassScores  # the input of metrics, in which each resample is one group
 MetricAndAverage = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
-# From the number of times that each unit is in each resample, shape (resamples, units), to the input of metrics.
-Made = Callable[[Array], Drawn]
+# A function from how often each unit is in each resample, shape (resamples, units), to the input of metrics.
+ToInput = Callable[[Array], Drawn]
 
 
 @record
-class DrawnGroup:
+class RowGroup:
     """Rows that are resampled together, of one segment or of several."""
 
     units: Units
-    by_segment: dict[int, tuple[slice, list[Array]]]  # for each segment its units, and their columns, the weight last
+    # For each segment: which of the units it has, and the columns of these, the weight last.
+    by_segment: dict[int, tuple[slice, list[Array]]]
 
 
 @record
@@ -55,8 +56,8 @@ class RowDraws:
     inputs: Inputs
     resamples: int
     seed: int
-    group: Array | None = None  # number of each segment's group; a group is resampled together, shape (segments,)
-    for_ends: bool = False  # whether few rows, or clusters, have the more resamples that ends of intervals take
+    group: Array | None = None  # the group of each segment; a group is resampled together, shape (segments,)
+    for_ends: bool = False  # whether few rows, or clusters, are drawn more often, as ends of intervals need
     paired: bool = False  # whether all segments have the same rows in the same order, and each draw is for all of them
 
     def values(self, wanted: Mapping[int, MetricAndAverage]) -> dict[tuple[int, int], Array]:
@@ -68,13 +69,13 @@ class RowDraws:
 
         Returns
         -------
-        The values in the resamples, NaN where undefined, by the metric's number and the segment. For segments that are
-        resampled together, values at one position are of one resample. Resamples without rows of one of them are left
-        out.
+        The values in the resamples, NaN where undefined, by the metric's number and the segment. If segments are
+        resampled together, values at one position are of one resample, and a resample that lacks rows of one of these
+        segments is left out.
         """
         blocks: dict[tuple[int, int], list[Array]] = {}
         for kind in INPUT_OF_RESAMPLES:
-            some = {i: of for i, of in wanted.items() if input_of(self.inputs.cases, of[1]) is kind}
+            some = {i: one for i, one in wanted.items() if input_of(self.inputs.cases, one[1]) is kind}
             for segment, drawn in self._drawn(kind) if some else ():
                 inputs = self._inputs(segment, drawn, [metric for _, metric, _ in some.values()])
                 for i, (name, metric, average) in some.items():
@@ -82,11 +83,11 @@ class RowDraws:
         return {at: np.concatenate(values) for at, values in blocks.items()}
 
     def ends(self, wanted: Mapping[int, MetricAndAverage], value: Array, level: float) -> dict[tuple[int, int], Array]:
-        """Return the ends of percentile intervals at the expanded level of so many rows, or clusters.
+        """Return the ends of percentile intervals, at the level that is expanded for so many rows, or clusters.
 
-        Measures of the order of two classes' scores depend on the rows of the rarer class most, so these are their
-        number. Of several classes some are missing from a resample, and measures that are not linear are then too low
-        on average: resampled values are shifted, so that their mean is the value. Few rows are drawn more often.
+        Measures of the order of two classes' scores depend most on the rarer class: its rows are those that count. If
+        there are several classes, a resample may lack some, and measures that are not linear are then too low on
+        average: resampled values are shifted, so that their mean is the value. Few rows are drawn more often.
 
         Parameters
         ----------
@@ -96,27 +97,28 @@ class RowDraws:
 
         Returns
         -------
-        The ends by the metric's number and the segment, shape (2,) each; NaN if no draw is defined, or all are alike.
+        The ends by the metric's number and the segment, shape (2,) each; NaN if no draw is defined, or all are equal.
         """
-        found: dict[tuple[int, int], Array] = {}
-        for at, drawn in replace(self, for_ends=True).values(wanted).items():
-            metric, estimate = wanted[at[0]][1], value[at]
-            known = drawn[~np.isnan(drawn)]
-            if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(estimate) and len(known):
-                known = np.clip(known + (estimate - known.mean()), *metric.range)
-            found[at] = percentile_interval(
-                known, expanded_level(level, max(float(self.units(metric)[at[1]]), MIN_ROWS_TO_EXPAND))
-            )
+        ends: dict[tuple[int, int], Array] = {}
+        for (i, segment), drawn in replace(self, for_ends=True).values(wanted).items():
+            metric, estimate = wanted[i][1], value[i, segment]
+            drawn = drawn[~np.isnan(drawn)]
+            if not self.inputs.cases.binary and np.isfinite(drawn).all() and np.isfinite(estimate) and len(drawn):
+                drawn = np.clip(drawn + (estimate - drawn.mean()), *metric.range)
+            expanded = expanded_level(level, max(float(self.n_units(metric)[segment]), MIN_ROWS_TO_EXPAND))
+            found = percentile_interval(drawn, expanded)
             if metric.top is not None:
-                found[at] = self._widened(found[at], metric, at[1], estimate, known, level)
-        return found
+                found = self._widened(found, metric, segment, estimate, drawn, level)
+            ends[i, segment] = found
+        return ends
 
     def _widened(self, ends: Array, metric: Metric, segment: int, value: float, drawn: Array, level: float) -> Array:
-        """Return the ends of a measure of the rows with the highest scores, made wide enough.
+        """Return the ends of a measure of the rows with the highest scores, wide enough in two cases.
 
-        Few rows may all be relevant in most draws: so the interval is at least Wilson's of the share that the measure
-        is, of as many rows as would have the variance of the draws. And where the share of relevant rows jumps at the
-        border, draws lie on one side of the value: so it is as wide on the other.
+        If few rows have the highest scores, all of them may be relevant in most draws. So the interval is at least
+        Wilson's, of the share that the measure is, for as many rows as would have the variance of the draws. If the
+        share of relevant rows jumps at the least of the highest scores, draws lie on one side of the value. So the
+        interval is as wide on the other side.
 
         Parameters
         ----------
@@ -124,20 +126,21 @@ class RowDraws:
         metric, segment, value, level : the metric, and its value in a segment; the level of the interval.
         drawn : its values in the draws, shape (draws,).
         """
-        rows, factor = (numbers[segment] for numbers in self._shared(metric))
+        rows, factor = (numbers[segment] for numbers in self._rows_of_share(metric))
         share, variance = value / factor, drawn.var() / factor**2 if len(drawn) else np.nan
-        alike = wilson_on_range(share, effective(share, variance, rows, rows, level, clustered=False), level)
-        each = np.array([ends, np.clip(2 * value - ends[::-1], 0, factor), factor * alike])
+        wilson = wilson_on_range(share, effective(share, variance, rows, rows, level, clustered=False), level)
+        mirrored = np.clip(2 * value - ends[::-1], 0, factor)
+        each = np.array([ends, mirrored, factor * wilson])
         return np.array([np.fmin.reduce(each[:, 0]), np.fmax.reduce(each[:, 1])])
 
-    def units(self, metric: Metric) -> Array:
+    def n_units(self, metric: Metric) -> Array:
         """Return how many rows, or clusters, of each segment a metric rests on, shape (segments,)."""
         if metric.top is not None:
-            return np.nan_to_num(self._shared(metric)[0])
+            return np.nan_to_num(self._rows_of_share(metric)[0])
         return self._rarest if metric.of_order and self.inputs.cases.binary else self._sizes
 
-    def _shared(self, metric: Metric) -> tuple[Array, Array]:
-        """Return how many rows of each segment a measure of the highest scores is a share of, and its factor."""
+    def _rows_of_share(self, metric: Metric) -> tuple[Array, Array]:
+        """Return how many rows of each segment a metric with ``top=`` is a share of, and its factor in each segment."""
         sizes = class_sizes(self.inputs.cases, self.inputs.segments)
         return share_of_top(metric, sizes.sum(axis=1), sizes[:, 1])
 
@@ -161,7 +164,7 @@ class RowDraws:
 
     @cached_property
     def _sizes(self) -> Array:
-        """Number of rows, or clusters, of each segment, shape (segments,); Kish's where they have weights."""
+        """Number of rows, or clusters, of each segment, shape (segments,); Kish's number if they have weights."""
         return effective_counts(
             self.inputs.cases, self.inputs.segments.of(self.inputs.cases.rows), len(self.inputs.segments)
         )
@@ -173,35 +176,35 @@ class RowDraws:
         return effective_counts(cases, class_cells(cases, self.inputs.segments), n * k).reshape(n, k).min(axis=1)
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
-        """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
+        """Yield a segment and the input of metrics for a block of its resamples; ``kind``: the class of the input."""
         step = max(NUMBERS_AT_ONCE // max(self.inputs.cases.k, 1), 1)
         for rows in self._merged_rows(kind):
-            made = {
+            to_input = {
                 segment: INPUT_OF_RESAMPLES[kind](self.inputs, segment, *columns)
                 for segment, (_, columns) in rows.by_segment.items()
             }
-            resamples = enough_resamples(self.resamples, rows.units.number) if self.for_ends else self.resamples
+            resamples = enough_resamples(self.resamples, rows.units.n_drawn) if self.for_ends else self.resamples
             with progress(resamples, "resample", work=FLIPS_PER_ROW * resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, resamples, self.seed):
                     tick(len(often))
                     if self.group is not None:
-                        each = [often[:, own].any(axis=1) for own, _ in rows.by_segment.values()]
-                        often = often[np.all(each, axis=0)]
+                        has_rows = [often[:, units].any(axis=1) for units, _ in rows.by_segment.values()]
+                        often = often[np.all(has_rows, axis=0)]
                     for part in np.split(often, range(step, len(often), step)):
-                        for segment, (own, _) in rows.by_segment.items():
-                            yield segment, made[segment](part[:, own])
+                        for segment, (units, _) in rows.by_segment.items():
+                            yield segment, to_input[segment](part[:, units])
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
         """Return the inputs of metrics for the resamples of a segment, in which each resample is a segment."""
         segments = self.inputs.segments
         segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
-        source = self.inputs, segment
+        drawn_from = self.inputs, segment
         if isinstance(drawn, Classes):
-            return Inputs(self._cases, segments, drawn, None, drawn_from=source)
+            return Inputs(self._cases, segments, drawn, None, drawn_from=drawn_from)
         if isinstance(drawn, ClassScores):
-            return Inputs(self._cases, segments, None, drawn, drawn_from=source)
-        of = {metric: metric.compute(drawn.order_scores if metric.of_order else drawn.scores) for metric in metrics}
-        return Inputs(self._cases, segments, None, None, drawn_from=source, drawn=of)
+            return Inputs(self._cases, segments, None, drawn, drawn_from=drawn_from)
+        values = {metric: metric.compute(drawn.order_scores if metric.of_order else drawn.scores) for metric in metrics}
+        return Inputs(self._cases, segments, None, None, drawn_from=drawn_from, values_drawn=values)
 
     @cached_property
     def _cases(self) -> Cases:
@@ -211,8 +214,8 @@ class RowDraws:
             return cases
         return replace(cases, conventions=replace(cases.conventions, undefined="null"))
 
-    def _merged_rows(self, kind: type) -> Iterator[DrawnGroup]:
-        """Yield rows that are resampled together; equal rows are one unit, with their number."""
+    def _merged_rows(self, kind: type) -> Iterator[RowGroup]:
+        """Yield rows that are resampled together, equal ones merged; ``kind``: the class of the input of metrics."""
         cases, n = self.inputs.cases, len(self.inputs.segments)
         if self.paired:
             return self._same_rows(kind, n)
@@ -220,49 +223,51 @@ class RowDraws:
             return self._cells()
         return self._rows(kind, n)
 
-    def _same_rows(self, kind: type, n: int) -> Iterator[DrawnGroup]:
-        """Yield the rows that all segments share, each with the columns of every segment."""
+    def _same_rows(self, kind: type, n: int) -> Iterator[RowGroup]:
+        """Yield the rows that all ``n`` segments have: one group of units, with the columns of every segment."""
         cases = self.inputs.cases
         actual, *columns = columns_read(cases, kind)
-        each = [[column[at] for column in columns] for at in np.split(np.arange(len(actual)), n)]
+        by_segment = [[column[at] for column in columns] for at in np.split(np.arange(len(actual)), n)]
         first, k = slice(len(actual) // n), len(columns)
-        units = self._units(first, [actual[first], *chain(*each), cases.row_weight[first]])
+        units = self._units(first, [actual[first], *chain(*by_segment), cases.row_weight[first]])
         if units is not None:
-            actual, *held, weight = units.columns
-            of = [[actual, *held[i * k : (i + 1) * k], weight] for i in range(n)]
-            yield DrawnGroup(units, {i: (slice(None), own) for i, own in enumerate(of)})
+            actual, *values, weight = units.columns
+            columns_of = [[actual, *values[i * k : (i + 1) * k], weight] for i in range(n)]
+            yield RowGroup(units, {i: (slice(None), columns) for i, columns in enumerate(columns_of)})
 
-    def _cells(self) -> Iterator[DrawnGroup]:
-        """Yield the cells of each segment's table as units: rows of one cell are equal to the metrics."""
+    def _cells(self) -> Iterator[RowGroup]:
+        """Yield the cells of each segment's table as units: the metrics read the same of all rows of a cell."""
         table, n = self.inputs.tables, self.inputs.segments.n
-        for g in np.flatnonzero(n > 1):
-            *at, amount = table.cells_of(int(g))
-            columns = [*at, np.ones(len(amount))]
-            yield DrawnGroup(Units(columns, amount), {int(g): (slice(None), columns)})
+        for segment in np.flatnonzero(n > 1).tolist():
+            *classes, n_rows = table.cells_of(segment)
+            columns = [*classes, np.ones(len(n_rows))]
+            yield RowGroup(Units(columns, n_rows), {segment: (slice(None), columns)})
 
-    def _rows(self, kind: type, n: int) -> Iterator[DrawnGroup]:
-        """Yield the rows of each segment, or of each group of segments."""
+    def _rows(self, kind: type, n: int) -> Iterator[RowGroup]:
+        """Yield the rows of each of ``n`` segments, or of each group of segments."""
         cases = self.inputs.cases
-        place = self.inputs.segments.of(cases.rows)
-        group = place if self.group is None else np.append(self.group, -1)[place]
+        segment = self.inputs.segments.of(cases.rows)
+        group = segment if self.group is None else np.append(self.group, -1)[segment]
         order = np.argsort(group, kind="stable")
-        columns = [place, *columns_read(cases, kind), cases.row_weight]
+        columns = [segment, *columns_read(cases, kind), cases.row_weight]
         for rows in np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]:
             units = self._units(rows, [column[rows] for column in columns])
             if units is not None:
-                of, *held = units.columns
-                own = {int(g): slice(*np.searchsorted(of, [g, g + 1])) for g in np.unique(of)}
-                yield DrawnGroup(units, {g: (at, [column[at] for column in held]) for g, at in own.items()})
+                # The units are sorted by their first column, the segment.
+                of_units, *values = units.columns
+                spans = {int(g): slice(*np.searchsorted(of_units, [g, g + 1])) for g in np.unique(of_units)}
+                by_segment = {g: (span, [column[span] for column in values]) for g, span in spans.items()}
+                yield RowGroup(units, by_segment)
 
     def _units(self, rows: Array | slice, columns: Sequence[Array]) -> Units | None:
-        """Return the units of some rows: equal rows together, or clusters; None if there are fewer than two."""
+        """Return the units of some rows; None for fewer than two rows, or clusters."""
         cases = self.inputs.cases
         cluster = cases.rows["cluster"].to_numpy()[rows] if cases.columns.cluster else None
         return units_of(columns, cases.times[rows], cluster)
 
 
 def effective_counts(cases: Cases, group: Array, n: int) -> Array:
-    """Return the number of rows, or of clusters, in each group, shape (n,); Kish's number where they have weights.
+    """Return the number of rows, or of clusters, in each group, shape (n,); Kish's number if they have weights.
 
     ``group``: of each row, -1 for none, shape (rows,). A cluster counts in each group in which it has rows.
     """
@@ -289,28 +294,29 @@ def columns_read(cases: Cases, kind: type) -> list[Array]:
     return [column.to_numpy() for column in (rows["actual"], *read)]
 
 
-def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weight: Array) -> Made:
+def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weight: Array) -> ToInput:
     """Return a function from resamples to their tables of true and predicted classes."""
     table = inputs.tables
     cell = actual.astype(np.int64) * (table.f + 1) + predicted
     order: Any = np.argsort(cell, kind="stable") if (cell[1:] < cell[:-1]).any() else slice(None)
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
-    true, found = actual[order][starts], predicted[order][starts]
+    actual_of_cell, predicted_of_cell = actual[order][starts], predicted[order][starts]
 
-    def made(often: Array) -> Classes:
-        return table.drawn(segment, true, found, np.add.reduceat((often * weight)[:, order], starts, axis=1))
+    def to_tables(often: Array) -> Classes:
+        amount = np.add.reduceat((often * weight)[:, order], starts, axis=1)
+        return table.drawn(segment, actual_of_cell, predicted_of_cell, amount)
 
-    return made
+    return to_tables
 
 
-def _scores(_: Inputs, __: int, actual: Array, score: Array, weight: Array) -> Made:
+def _scores(_: Inputs, __: int, actual: Array, score: Array, weight: Array) -> ToInput:
     """Return a function from resamples to their sorted scores, for two classes."""
-    rows, one = FallingRows(score, actual == 1), bool((weight == 1).all())
+    rows, all_one = FallingRows(score, actual == 1), bool((weight == 1).all())
     merged = FallingRows(score, actual == 1, rows.order, merged=True)
-    return lambda often: DrawnRows(rows, merged, often if one else often * weight)
+    return lambda often: DrawnRows(rows, merged, often if all_one else often * weight)
 
 
-def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weight: Array) -> Made:
+def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weight: Array) -> ToInput:
     """Return a function from resamples to their sorted scores, for several classes."""
     *scores, weight = scores_and_weight
     seen = inputs.class_scores.seen[[segment]]
@@ -319,7 +325,7 @@ def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weigh
 
 
 # For each kind of input: the function that makes this input of each resample.
-INPUT_OF_RESAMPLES: dict[type, Callable[..., Made]] = {
+INPUT_OF_RESAMPLES: dict[type, Callable[..., ToInput]] = {
     Classes: _tables,
     FullScores: _scores,
     ClassScores: _class_scores,

@@ -33,7 +33,7 @@ PPI_COLUMNS = {
     "lambda": pl.Float64,
     "proxy_value": pl.Float64,
 }  # columns of prediction-powered means
-UNPAIRED_COLUMN = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
+UNPAIRED_COLUMN = {"n_unpaired": pl.Int64}  # of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
 CALIBRATED = "if_calibrated"  # the column of the value that calibrated scores would have
 COUNT_COLUMNS = ("n", "n_undefined", "n_unanswered", "n_proxy", "n_unpaired")
@@ -101,15 +101,15 @@ class Wide:
 
     average: bool  # whether there is a column "average": only if it is the same for all metrics
     weighted: bool  # whether each metric has a column of its effective sample size
-    counted: Sequence[bool]  # whether a metric has its own column of n, because it may leave queries out
+    has_n: Sequence[bool]  # whether each metric has its own column of n, because it may leave queries out
     counts_unanswered: bool  # whether there is a column "n_unanswered"
     calibrated: bool = False  # whether metrics that chance makes greater have a column ``CALIBRATED``
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""
         columns: list[tuple[str, Any]] = []
-        for (name, metric), counted in zip(asked, self.counted, strict=True):
-            columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if counted else [])]
+        for (name, metric), has_n in zip(asked, self.has_n, strict=True):
+            columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if has_n else [])]
             columns += [(f"{name}_undefined", pl.Int64)]
             columns += [(f"{name}_n_effective", pl.Float64)] if self.weighted else []
             columns += [(f"{name}_{CALIBRATED}", pl.Float64)] if self.calibrated and metric.biased else []
@@ -125,14 +125,17 @@ class Wide:
 
 @record
 class Averaged:
-    """The values of metrics in groups."""
+    """The values of metrics in groups: the cells, and with ``margins=True`` the totals over each set of keys.
+
+    A value is one metric with one average.
+    """
 
     asked: Asked
     metric_of_value: list[int]  # the position in ``asked`` of each value's metric
     averages: list[str | None]  # the average of each value; None for a metric of sets of lists
-    # For the segments and for each total: the columns of numbers by name, shape (values, groups) each.
+    # For the cells, then for the totals over each set of keys: columns of numbers by name, shape (values, groups) each.
     tables: list[dict[str, Array]]
-    evaluated: list[Array]  # for the same: the number of evaluated queries or rows, shape (groups,)
+    n_evaluated: list[Array]  # for the same: how many queries or rows are evaluated, shape (groups,)
 
 
 def averaged(
@@ -149,32 +152,32 @@ def averaged(
     cluster = None if values.cluster is None else values.cluster[some]
     order = None if options.ci is None else index.drawing_order(some)
     tables: list[dict[str, Array]] = []
-    evaluated: list[Array] = []
+    n_evaluated: list[Array] = []
     for segments in groups.each:
         count = len(segments)
-        # None where all rankings are in the one group: then nothing is counted by group, which a small call would
-        # notice.
-        several = count > 1 or index.segment_known is not None or values.n_rankings is not None
-        member = segments.group_of_cell[index.cell[some]] if several else None
-        tables.append(_within(values, metric_of_tally, tallies, segments, member, counts_unanswered=counts_unanswered))
+        # The group of each evaluated ranking. None if all are in one group: counting by group slows small calls.
+        by_group = count > 1 or index.segment_known is not None or values.n_rankings is not None
+        group = segments.group_of_cell[index.cell[some]] if by_group else None
+        tables.append(_within(values, metric_of_tally, tallies, segments, group, counts_unanswered=counts_unanswered))
         if options.ci is not None:
             given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
-            ends = intervals(tallies, member, count, *given, cluster, order, formulas=formulas)
+            ends = intervals(tallies, group, count, *given, cluster, order, formulas=formulas)
             tables[-1] |= ends_around_value(ends, tables[-1]["value"])
         n = np.array([np.count_nonzero(some)])
-        if member is not None:
-            n = np.bincount(member + 1, values.n_rankings, count + 1)[1:]
-        evaluated.append(n)
+        if group is not None:
+            n = np.bincount(group + 1, values.n_rankings, count + 1)[1:]
+        n_evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in tallies]
+    metric_of_value = metric_of_tally
     if values.list_results is not None:
-        place, lists = _order_of_metrics(values, metric_of_tally)
-        metric_of_tally = [[*metric_of_tally, *lists][i] for i in place]
-        averages = [[*averages, *[None] * len(lists)][i] for i in place]
-    return tidied(Averaged(values.asked, metric_of_tally, averages, tables, evaluated), options, groups, wide)
+        order_asked, lists = _order_of_metrics(values, metric_of_tally)
+        metric_of_value = [[*metric_of_tally, *lists][i] for i in order_asked]
+        averages = [[*averages, *[None] * len(lists)][i] for i in order_asked]
+    return tidied(Averaged(values.asked, metric_of_value, averages, tables, n_evaluated), options, groups, wide)
 
 
 def ends_around_value(ends: Array, value: Array) -> dict[str, Array]:
-    """Return intervals as columns, by name; they hold their values, which the middle of skewed draws may not.
+    """Return intervals as columns, by name, widened to hold their values: those of skewed draws may not.
 
     ``ends``: shape (2, values, groups).
     """
@@ -183,13 +186,15 @@ def ends_around_value(ends: Array, value: Array) -> dict[str, Array]:
     return dict(zip(ENDS, both, strict=True))
 
 
-def _order_of_metrics(values: Values, of: Sequence[int]) -> tuple[Array, list[int]]:
-    """Return the order that sorts averages, then metrics of sets of lists, as they were asked for; and the latter.
+def _order_of_metrics(values: Values, metric_of_tally: Sequence[int]) -> tuple[Array, list[int]]:
+    """Return the metrics of sets of lists, and the order that sorts all values as they were asked for.
 
-    ``metric_of_value``: the metric of each average.
+    Returns
+    -------
+    The indices of values that sort tallies, followed by the metrics of sets of lists, by metric; and these metrics.
     """
     lists = [i for i, (_, metric) in enumerate(values.asked) if metric.input is Lists]
-    return np.argsort([*of, *lists], kind="stable"), lists
+    return np.argsort([*metric_of_tally, *lists], kind="stable"), lists
 
 
 def _within(
@@ -197,7 +202,7 @@ def _within(
     metric_of_tally: Sequence[int],
     tallies: list[Tally],
     segments: CellGroups,
-    member: Array | None,
+    group: Array | None,
     *,
     counts_unanswered: bool,
 ) -> dict[str, Array]:
@@ -206,50 +211,51 @@ def _within(
     Parameters
     ----------
     metric_of_tally, tallies : as ``tallies_of`` returns them.
-    member : the group of each evaluated ranking; None for one group of all.
+    group : the group of each evaluated ranking; None for one group of all.
     counts_unanswered : as for ``averaged``.
     """
     count = len(segments)
-    counted = averages_within(tallies, member, count) if tallies else np.zeros((4, 0, count))
+    numbers = averages_within(tallies, group, count) if tallies else np.zeros((4, 0, count))
     if values.list_results is not None:
-        place, lists = _order_of_metrics(values, metric_of_tally)
+        order_asked, lists = _order_of_metrics(values, metric_of_tally)
         found = values.list_results.within(values, lists, segments.group_of_cell[values.index.cell], count)
-        counted = np.concatenate([counted, found], axis=1)[:, place]
-    value, n, undefined, effective = counted
+        numbers = np.concatenate([numbers, found], axis=1)[:, order_asked]
+    value, n, undefined, effective = numbers
     table = {"value": value, "n": n, "n_undefined": undefined}
     if counts_unanswered:
         table["n_unanswered"] = np.tile(n_unanswered(values, segments), (len(effective), 1))
     if values.weights:
-        table["n_effective"] = effective_sizes(values, metric_of_tally, tallies, member, count)
+        table["n_effective"] = effective_sizes(values, metric_of_tally, tallies, group, count)
     elif values.index.columns.weight:
         table["n_effective"] = effective
-    if values.unpaired is not None:
-        unpaired = np.bincount(segments.group_of_cell, values.unpaired, minlength=count)
-        table["n_unpaired"] = np.tile(unpaired, (len(metric_of_tally), 1))
+    if values.n_unpaired is not None:
+        n_unpaired = np.bincount(segments.group_of_cell, values.n_unpaired, minlength=count)
+        table["n_unpaired"] = np.tile(n_unpaired, (len(metric_of_tally), 1))
     return table
 
 
 def n_unanswered(values: Values, segments: CellGroups) -> Array:
     """Count the rankings of judged queries that have no row, in each group, shape (groups,)."""
-    place = segments.group_of_cell[values.index.cell]
-    return np.bincount(place + 1, values.unanswered, len(segments) + 1)[1:]
+    group = segments.group_of_cell[values.index.cell]
+    return np.bincount(group + 1, values.unanswered, len(segments) + 1)[1:]
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: ResultGroups, wide: Wide | None) -> Answer:
     """Return averages as an answer: a row for each group, metric and average; with ``wide`` a row for each group."""
     table = {name: groups.in_result_order([one[name] for one in each.tables]) for name in each.tables[0]}
-    m, count = table["value"].shape
-    # Wide: a row for each group, and for each average if several were asked. Else a row for each group and metric.
+    n_values, count = table["value"].shape
+    # The group of each row. Wide: a row for each group, and for each average if several were asked. Else a row for each
+    # group and value.
     if wide is not None:
-        lines = list(dict.fromkeys(each.averages)) if options.averages_given_as_list else each.averages[:1]
-        group = np.repeat(np.arange(count), len(lines))
-        columns = _side_by_side(each, table, lines, several=options.averages_given_as_list)
-        columns["n"] = integer_column(groups.in_result_order(each.evaluated)[group])
+        averages = list(dict.fromkeys(each.averages)) if options.averages_given_as_list else each.averages[:1]
+        group = np.repeat(np.arange(count), len(averages))
+        columns = _side_by_side(each, table, averages, by_average=options.averages_given_as_list)
+        columns["n"] = integer_column(groups.in_result_order(each.n_evaluated)[group])
         if wide.counts_unanswered:
             columns["n_unanswered"] = integer_column(table["n_unanswered"][0][group])
         columns = {name: columns[name] for name in wide.columns(each.asked, options.ci)}
     else:
-        group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
+        group, at = np.arange(count).repeat(n_values), None if count == 1 else np.tile(np.arange(n_values), count)
         columns = metric_columns([each.asked[i] for i in each.metric_of_value], at, average=each.averages)
         for name, values in table.items():
             columns[name] = (integer_column if name in COUNT_COLUMNS else float_column)(values.T.ravel(), name)
@@ -259,7 +265,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: ResultGroups, wide:
 
 
 def _side_by_side(
-    each: Averaged, table: dict[str, Array], lines: Sequence[str | None], *, several: bool
+    each: Averaged, table: dict[str, Array], averages: Sequence[str | None], *, by_average: bool
 ) -> dict[str, pl.Series]:
     """Return the columns of a wide result, each metric with its own.
 
@@ -267,17 +273,17 @@ def _side_by_side(
     ----------
     each : the values.
     table : "value", "n" ... by name, shape (values, groups) each.
-    lines : the averages, each of which is a row of a group; a metric without that average is null there.
-    several : whether a list of averages was asked for; otherwise all metrics are in one row.
+    averages : those with a row of their own in each group; a metric without that average is null in this row.
+    by_average : whether a list of averages was asked for; otherwise each group has one row for all metrics.
     """
-    at = [lines.index(average) if several else 0 for average in each.averages]
+    at = [averages.index(average) if by_average else 0 for average in each.averages]
     count = table["value"].shape[1]
-    columns = {"average": pl.Series([*lines] * count, dtype=pl.String)}
+    columns = {"average": pl.Series([*averages] * count, dtype=pl.String)}
     for name in (name for name in table if name in WIDE_SUFFIXES):
-        laid = np.full((len(each.asked), count, len(lines)), np.nan)
-        laid[each.metric_of_value, :, at] = table[name]
-        for (metric, _), columns_of_metric in zip(each.asked, laid, strict=True):
-            columns[metric + WIDE_SUFFIXES[name]] = float_column(columns_of_metric.ravel()).cast(
+        by_metric = np.full((len(each.asked), count, len(averages)), np.nan)
+        by_metric[each.metric_of_value, :, at] = table[name]
+        for (metric, _), numbers in zip(each.asked, by_metric, strict=True):
+            columns[metric + WIDE_SUFFIXES[name]] = float_column(numbers.ravel()).cast(
                 pl.Int64 if name in COUNT_COLUMNS else pl.Float64
             )
     return columns
@@ -286,10 +292,10 @@ def _side_by_side(
 def metric_columns(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
     """Return the columns "metric" and "k", and ``more`` columns of text.
 
-    ``at``: the number of each row's metric; None: a row for each metric.
+    ``at``: the position of each row's metric in ``asked``; None: a row for each metric.
     """
-    held: dict[str, Any] = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
-    columns = {name: _column(name, *values) for name, values in held.items()}
+    by_name: dict[str, Any] = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
+    columns = {name: _column(name, *values) for name, values in by_name.items()}
     if at is None:
         return columns
     rows = row_numbers(at)
@@ -298,12 +304,12 @@ def metric_columns(asked: Asked, at: Array | None, **more: Sequence[str | None])
 
 @lru_cache(maxsize=64)
 def _column(name: str, *values: Any) -> pl.Series:
-    """Return names, cutoffs or counts as a column; cached, because calls in a loop ask for the same."""
+    """Return names, cutoffs or counts as a column; cached, because calls in a loop need the same ones."""
     return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
 def float_column(values: Array, name: str = "") -> pl.Series:
-    """Return numbers as a column, NaN as null. A single one is no array for polars, which slows small calls."""
+    """Return numbers as a column, NaN as null. A single number is not given as an array, which slows small calls."""
     if len(values) == 1:
         value = float(values[0])
         return pl.Series(name, [None if math.isnan(value) else value], dtype=pl.Float64)
@@ -311,7 +317,7 @@ def float_column(values: Array, name: str = "") -> pl.Series:
 
 
 def integer_column(values: Array, name: str = "") -> pl.Series:
-    """Return counts as a column of integers. A single one is cached, as small calls in a loop have the same."""
+    """Return counts as a column of integers. That of a single count is cached: small calls in a loop have the same."""
     if len(values) == 1:
         return _column(name, int(values[0]))
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
@@ -320,7 +326,7 @@ def integer_column(values: Array, name: str = "") -> pl.Series:
 def query_rows(all_values: Values, layout: str = "long", *, answers: bool = False) -> Answer:
     """Return a row for each evaluated ranking and metric; with ``layout="wide"`` a row for each ranking.
 
-    ``answers``: whether there is a column, the last, of the rankings that were answered.
+    ``answers``: whether there is a last column "answered".
     """
     index, at = all_values.index, np.flatnonzero(all_values.evaluated)
     if index.columns.cell_keys:
@@ -336,9 +342,9 @@ def query_rows(all_values: Values, layout: str = "long", *, answers: bool = Fals
     undefined = np.isnan(all_values.value[:, at])
     long = metric_columns(all_values.asked, metric) | {"value": float_column(np.stack(values).T.ravel())}
     long["undefined"] = pl.Series(undefined.T.ravel())
-    each = np.repeat(np.arange(len(at)), len(values))
-    long |= {name: pl.Series(marks[each]) for name, marks in answered.items()}
-    return Answer({name: rows[each] for name, rows in keys.items()}, long, table=index.key_table)
+    ranking = np.repeat(np.arange(len(at)), len(values))  # of each row of the result
+    long |= {name: pl.Series(marks[ranking]) for name, marks in answered.items()}
+    return Answer({name: rows[ranking] for name, rows in keys.items()}, long, table=index.key_table)
 
 
 def schema(
@@ -355,7 +361,7 @@ def schema(
     Parameters
     ----------
     paired : whether two frames are compared, so that there is a column of unpaired queries.
-    weighted : whether queries have weights, where no call says so.
+    weighted : whether queries have weights, if there is no ``call`` that says so.
     """
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
@@ -372,7 +378,7 @@ def schema(
 
 
 def weighs(call: Call) -> bool:
-    """Return True if averages have an effective sample size: results are weighted, or queries, or rows."""
+    """Return True if averages have an effective sample size, because results, queries or rows have weights."""
     return call.conventions.propensity is not None or (call.columns.weight is not None and call.proxy is None)
 
 

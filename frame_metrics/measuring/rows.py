@@ -45,9 +45,10 @@ class Inputs(CachesByKey):
     by_class: ClassScores | None  # the scores of several classes; None without such scores
     metrics: Sequence[Metric] = ()  # those of the scores of two classes that are asked for
     with_intervals: bool = False  # whether intervals of areas under ROC curves are asked for
-    # Of resamples: the inputs that they are drawn from, and the segment; and the values of metrics of scores.
+    # If these are resamples of a segment, each in place of a segment: the inputs that they are drawn from, with the
+    # segment; and the values of metrics of scores in each resample.
     drawn_from: tuple[Inputs, int] | None = None
-    drawn: Mapping[Metric, Array] = field(default_factory=dict)
+    values_drawn: Mapping[Metric, Array] = field(default_factory=dict)
 
     @property
     def tables(self) -> Classes:
@@ -60,16 +61,16 @@ class Inputs(CachesByKey):
     def against_rest(self) -> FullConfusion:
         """The 2x2 tables of each class against the rest, those of the first class first, shape (K * segments,).
 
-        They are of the whole collection with ``collection_size=``.
+        With ``collection_size=`` they are of the whole collection.
         """
-        rest, documents = self.tables.against_rest, self.cases.conventions.collection_size_number
-        if documents is None:
-            return rest
-        return FullConfusion(rest.tp, rest.fp, rest.fn, rest.empty, np.full(len(rest.tp), documents), rest.undecided)
+        found, size = self.tables.against_rest, self.cases.conventions.collection_size_number
+        if size is None:
+            return found
+        return FullConfusion(found.tp, found.fp, found.fn, found.empty, np.full(len(found.tp), size), found.undecided)
 
     def of_scores(self, metric: Metric) -> Array:
         """Return a metric of the scores of two classes, NaN where undefined, shape (segments,)."""
-        return self.drawn[metric] if self.drawn_from is not None else self._scored[0][metric]
+        return self.values_drawn[metric] if self.drawn_from is not None else self._scored[0][metric]
 
     @property
     def areas(self) -> Areas:
@@ -104,7 +105,9 @@ class SegmentValues:
     """The values of a metric in segments."""
 
     value: Array  # NaN for null, shape (segments,)
-    undefined: Array  # how often the metric was undefined (over classes: for how many of them), shape (segments,)
+    # 1 where the metric was undefined, else 0. Of an average over classes: how many of them it was undefined for. Of a
+    # debiased calibration error: also how many bins it leaves out. Shape (segments,).
+    n_undefined: Array
 
 
 def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
@@ -124,26 +127,33 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
 
 
 def averages_of_rows(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
-    """Return a triple for each metric and each of its averages, and the position of its metric in ``asked``."""
-    of, wanted = [], []
+    """Return the values that are wanted, a triple for each metric and average; before them, the metric of each.
+
+    A metric is given by its position in ``asked``.
+    """
+    metric_of_value, wanted = [], []
     for i, (name, metric) in enumerate(asked):
         for average in dict.fromkeys(average_of(metric, given, binary=binary) for given in averages):
-            of.append(i)
+            metric_of_value.append(i)
             wanted.append((name, metric, average))
-    return of, wanted
+    return metric_of_value, wanted
 
 
 def one_average(asked: Asked, average: str | None, call: Call) -> bool:
     """Return True if all metrics have the same average, whether the data turn out to have two classes or several."""
     columns, conventions = call.columns, call.conventions
-    several = conventions.classes is not None or columns.class_scores or conventions.match is not None
-    two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
-    two = (
-        two or conventions.collection_size_number is not None or any(metric.input is FullScores for _, metric in asked)
+    must_be_several = (
+        conventions.classes is not None or columns.class_scores or conventions.match is not None or average is not None
     )
-    several = several or average is not None
-    kinds = [False] if several else [True] if two else [True, False]
-    return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in kinds)
+    must_be_two = (
+        conventions.positive is not None
+        or conventions.threshold is not None
+        or columns.label is None
+        or conventions.collection_size_number is not None
+        or any(metric.input is FullScores for _, metric in asked)
+    )
+    possible = [False] if must_be_several else [True] if must_be_two else [True, False]  # whether there are two classes
+    return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in possible)
 
 
 def check_pooled(asked: Asked, averages: Averages = (None,)) -> None:
@@ -210,7 +220,7 @@ def check_cases(
 
 
 def check_top_of_pairs(asked: Asked) -> None:
-    """Raise for a difference of measures of the rows with the highest scores."""
+    """Raise for a metric with ``top=``: differences of rows have none of the rows with the highest scores."""
     if name := next((name for name, metric in asked if metric.top is not None), None):
         raise NotComputableError(
             f"{name} is compared over queries only: of rows, systems have different rows with the highest scores; ask "
@@ -315,13 +325,16 @@ def class_sizes(cases: Cases, segments: CellGroups) -> Array:
 
 
 def class_cells(cases: Cases, segments: CellGroups) -> Array:
-    """Return the number of each row's segment and true class, those of one segment together; -1 outside, (rows,)."""
+    """Return the cell of each row in a table of segments and true classes, -1 for a row of no segment, (rows,).
+
+    Cells are numbered segment by segment.
+    """
     place = segments.of(cases.rows)
     return np.where(place < 0, place, place * max(cases.k, 1) + cases.rows["actual"].to_numpy())
 
 
 def effective_rows(inputs: Inputs) -> Array:
-    """Return Kish's effective number of weighted rows in each segment, shape (segments,); NaN of no weight."""
+    """Return Kish's effective number of weighted rows in each segment, shape (segments,); NaN if weights are 0."""
     cases, n = inputs.cases, len(inputs.segments)
     place = inputs.segments.of(cases.rows)
     some = place >= 0
@@ -330,7 +343,7 @@ def effective_rows(inputs: Inputs) -> Array:
 
 
 def two_by_two(inputs: Inputs, c: int) -> FullConfusion:
-    """Return the 2x2 table of class ``c`` against the rest in each segment."""
+    """Return the 2x2 tables of class ``c`` against the rest, one for each segment."""
     n = len(inputs.segments)
     return inputs.against_rest.part(slice(c * n, (c + 1) * n))
 
@@ -348,19 +361,19 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> SegmentValues:
     """Return the value of a metric in every segment, averaged over classes if it is a metric of two classes."""
-    there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.form_for_classes
+    has_rows, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.form_for_classes
     if form is None:
         return _over_classes(inputs, name, metric, average_of(metric, average, binary=False))
-    raw = np.where(there, _whole(inputs, form), np.nan)
-    value = _filled(inputs, name, metric, raw, there, lambda source: _whole(source, form))
-    undefined = (np.isnan(raw) & there).astype(np.int64)
-    if inputs.drawn_from is None and "lone" in form.companions:
-        undefined += np.nan_to_num(_whole(inputs, form.companions["lone"])).astype(np.int64)
-    return SegmentValues(value, undefined)
+    raw = np.where(has_rows, _whole(inputs, form), np.nan)
+    value = _filled(inputs, name, metric, raw, has_rows, lambda drawn_from: _whole(drawn_from, form))
+    n_undefined = (np.isnan(raw) & has_rows).astype(np.int64)
+    if inputs.drawn_from is None and "bins_left_out" in form.companions:
+        n_undefined += np.nan_to_num(_whole(inputs, form.companions["bins_left_out"])).astype(np.int64)
+    return SegmentValues(value, n_undefined)
 
 
 def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
-    """Return what a metric would be if the scores were calibrated, NaN where that is not known, shape (segments,)."""
+    """Return the value of a metric if the scores were calibrated, NaN where it is not known, shape (segments,)."""
     form = metric if inputs.cases.binary else metric.form_for_classes or metric
     if "calibrated" not in form.companions or inputs.cases.weighted:
         return np.full(len(inputs.segments), np.nan)
@@ -368,26 +381,26 @@ def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
 
 
 def _filled(
-    inputs: Inputs, name: str, metric: Metric, raw: Array, measured: Array, whole: Callable[[Inputs], Array]
+    inputs: Inputs, name: str, metric: Metric, raw: Array, measured: Array, compute: Callable[[Inputs], Array]
 ) -> Array:
     """Return values with undefined ones replaced as the conventions say.
 
-    What is undefined in a resample and defined in the rows that it is drawn from stays NaN, and so is left out: it does
-    not count as 0 because a class was not drawn.
+    A value that is undefined in a resample, though defined in the rows that it is drawn from, stays NaN and is left
+    out: it does not count as 0 because a class was not drawn.
 
     Parameters
     ----------
     inputs, name, metric : the inputs, and the metric and its name.
     raw : its values, NaN where undefined, shape (..., segments).
     measured : marks of the values that were measured, of the same shape.
-    whole : the function that gives ``raw``, for the inputs that resamples are drawn from.
+    compute : the function that computed ``raw``, to compute it from the inputs that resamples are drawn from.
     """
     value = inputs.cases.conventions.filled(name, metric, raw, measured)
     if inputs.drawn_from is None or not np.isnan(raw).any():
         return value
-    source, segment = inputs.drawn_from
-    known = ~np.isnan(whole(source)[..., segment, None])
-    return np.where(np.isnan(raw) & known, np.nan, value)
+    drawn_from, segment = inputs.drawn_from
+    is_defined = ~np.isnan(compute(drawn_from)[..., segment, None])
+    return np.where(np.isnan(raw) & is_defined, np.nan, value)
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
@@ -403,32 +416,32 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> SegmentValues:
     """Return the average over classes of a metric of each class against the rest."""
-    source = inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
-    seen, raw = source.seen.T, each_class(inputs, metric)
-    filled = _filled(inputs, name, metric, raw, seen, lambda source: each_class(source, metric))
-    values = np.where(seen, filled, np.nan)
-    undefined = (np.isnan(raw) & seen).sum(axis=0)
-    filled_values, known = values, ~np.isnan(values)
-    values = np.where(known, values, 0)
+    of_classes = inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
+    seen, raw = of_classes.seen.T, each_class(inputs, metric)
+    filled = _filled(inputs, name, metric, raw, seen, lambda drawn_from: each_class(drawn_from, metric))
+    filled = np.where(seen, filled, np.nan)
+    n_undefined = (np.isnan(raw) & seen).sum(axis=0)
+    counts = ~np.isnan(filled)
+    values = np.where(counts, filled, 0)
     if average == "sum":
-        return SegmentValues(values.sum(axis=0), undefined)
+        return SegmentValues(values.sum(axis=0), n_undefined)
     if average == "micro":
-        return SegmentValues(_micro(inputs, name, metric), undefined)
+        return SegmentValues(_micro(inputs, name, metric), n_undefined)
     # The weights of classes: equal, by their rows, or by how often they are predicted.
     weight = seen.astype(np.float64)
     if average == "weighted":
-        weight = (source.support if isinstance(source, ClassScores) else source.actual).T
+        weight = (of_classes.support if isinstance(of_classes, ClassScores) else of_classes.actual).T
     elif average == "predicted":
         weight = inputs.tables.predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
-    return SegmentValues(within_values(mean, filled_values), undefined)
+        mean = (values * weight * counts).sum(axis=0) / (weight * counts).sum(axis=0)
+    return SegmentValues(within_values(mean, filled), n_undefined)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     """Return the micro average: the metric of the 2x2 tables summed over the classes that are seen in a segment."""
     raw = _pooled(inputs, metric)
-    return _filled(inputs, name, metric, raw, inputs.segments.n > 0, lambda source: _pooled(source, metric))
+    return _filled(inputs, name, metric, raw, inputs.segments.n > 0, lambda drawn_from: _pooled(drawn_from, metric))
 
 
 def _pooled(inputs: Inputs, metric: Metric) -> Array:

@@ -164,7 +164,7 @@ def _choose_metrics(found: Values, available: Asked, asked: Asked | None) -> Val
     found = replace(found, asked=wanted, value=found.value[at], **saved)
     if found.conventions.unanswered == "drop":
         answered = found.index.answered
-        return replace(without_values_at(found, ~answered), evaluated=answered)
+        return without_values_at(found, ~answered, evaluated=answered)
     return found
 
 

@@ -83,40 +83,43 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
 
     Without ``names``, each pair of systems is compared once.
     """
-    index, here, compared, unpaired = log.index, log.index.system_names, np.ones(len(log.index), bool), None
+    index, systems, compared, n_unpaired = log.index, log.index.system_names, np.ones(len(log.index), bool), None
     if there is not None:
         match = match_saved(index, there.index)
-        unpaired, compared = match.unpaired(), match.at[index.segment_query] >= 0
+        n_unpaired, compared = match.n_unpaired(), match.at[index.segment_query] >= 0
         docs = in_common_types(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
         if lists.are_disjoint(len(compared)):
             raise no_common_id(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
-        turn = None if names is not None else np.argsort(index.systems.by_value)  # of each system by its name
-        for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
+        turn = None if names is not None else np.argsort(index.systems.by_value)  # place of each system among names
+        # ``partners``: for each baseline the marks of the rankings to compare with it, and its ranking of each
+        # (segment, query) pair, by number, -1 for none.
+        for base in range(len(systems)) if names is None else (number_if_any(name, systems) for name in names):
             some = index.system != base if base is None or turn is None else turn[index.system] > turn[base]
-            of_pair, mine = np.full(index.n_segment_queries, -1), np.flatnonzero(index.system == base)
-            of_pair[index.segment_query[mine]] = mine
-            partners.append((some, of_pair))
+            of_base = np.flatnonzero(index.system == base)
+            by_segment_query = np.full(index.n_segment_queries, -1)
+            by_segment_query[index.segment_query[of_base]] = of_base
+            partners.append((some, by_segment_query))
     values = [_values(lists, asked, some, of[index.segment_query], log.conventions.ties) for some, of in partners]
     stacked = np.concatenate([np.zeros((0, len(compared))), *values])
     none = np.zeros(len(compared), bool)
-    return Values(index, [*asked] * len(values), stacked, compared, none, unpaired=unpaired, **role_values(log))
+    return Values(index, [*asked] * len(values), stacked, compared, none, n_unpaired=n_unpaired, **role_values(log))
 
 
 def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
-    """Compute measures of two rankings, shape (measures, rankings).
+    """Compute measures of each ranking and its partner, shape (measures, rankings).
 
     Parameters
     ----------
     lists : the documents of all rankings.
     asked : the measures.
-    some : marks of the rankings to compare; the others have NaN.
-    partner : the number of the ranking that each is compared with.
+    some : marks of the rankings to compare; the others get NaN.
+    partner : the number of the ranking that each ranking is compared with, shape (rankings,).
     ties : the tie rule.
     """
-    values, wanted = np.full((len(asked), len(partner)), np.nan), np.flatnonzero(some)
+    values, compared = np.full((len(asked), len(partner)), np.nan), np.flatnonzero(some)
     measures = [metric.form_for_two or metric for _, metric in asked]
     for name, metric in asked if lists.first is not None else ():
         if not metric.orders(ties):
@@ -126,12 +129,12 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
             )
 
     def work(block: slice | Array) -> None:
-        at = wanted[block]
+        at = compared[block]
         two = lists.pairs(at, partner[at])
         for i, metric in enumerate(measures):
             values[i, at] = metric.compute(two)
 
-    each_block(lists.lengths[wanted] + lists.lengths[partner[wanted]], work)
+    each_block(lists.lengths[compared] + lists.lengths[partner[compared]], work)
     return values
 
 

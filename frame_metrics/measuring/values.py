@@ -47,22 +47,23 @@ class Values:
     # ``first_of_same_counts``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
     n_rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
-    # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings), by metric.
+    # With propensity=, by metric: the sum of the weights of each ranking's results, and that of their squares, shape
+    # (2, rankings).
     weights: dict[int, Array] = field(default_factory=dict)
     # Of each ranking's query, shape (rankings,); None if the role is not named.
     weight: Array | None = None
-    cluster: Array | None = None  # its number, NaN for a query that has none, and is not evaluated
+    cluster: Array | None = None  # the number of the cluster; NaN for a query without one, which is not evaluated
     covariate: Array | None = None
-    sampling: Array | None = None  # the chance with which it was drawn for judging, NaN without one
-    # With value=, shape (metrics, rankings) each: whether a ranking has no saved value, and the substitute of an
-    # undefined value, else NaN. None without value=.
+    sampling: Array | None = None  # the chance with which the query was drawn for judging, NaN if it has none
+    # With value=, shape (metrics, rankings) each: whether a ranking has no saved value; and what was saved in place of
+    # an undefined value, NaN where the value is defined. None without value=.
     without_value: Array | None = None
     fills: Array | None = None
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
-    unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
-    # Where a row stands for the summed rankings of a piece: what ``tallies_of`` returns, and the number of evaluated
-    # rankings that each evaluated row stands for.
+    n_unpaired: Array | None = None  # with a baseline in another frame: the queries of only one frame, (segments,)
+    # If a ranking stands for the sum of several (of a block, or of a piece): what ``tallies_of`` returns, and the
+    # number of evaluated rankings that each evaluated one stands for.
     tallies_of_groups: tuple[list[int], list[Tally]] | None = None
     n_rankings: Array | None = None
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
@@ -97,8 +98,8 @@ def first_of_same_counts(asked: Asked, conventions: Conventions) -> list[int]:
     known: dict[Any, int] = {}
 
     def key_of(i: int, metric: Metric) -> Any:
-        alike = metric.input is FullConfusion and metric.micro is None and conventions.propensity is None
-        return (*conventions.variant(metric), metric.k) if alike else i
+        is_of_table = metric.input is FullConfusion and metric.micro is None and conventions.propensity is None
+        return (*conventions.variant(metric), metric.k) if is_of_table else i
 
     return [known.setdefault(key_of(i, metric), i) for i, (_, metric) in enumerate(asked)]
 
@@ -106,30 +107,36 @@ def first_of_same_counts(asked: Asked, conventions: Conventions) -> list[int]:
 def filled(values: Values, i: int) -> Array:
     """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
     name, metric = values.asked[i]
-    there = values.evaluated if values.without_value is None else values.evaluated & ~values.without_value[i]
-    found = values.conventions.filled(name, metric, values.value[i], there, "queries")
+    measured = values.evaluated if values.without_value is None else values.evaluated & ~values.without_value[i]
+    found = values.conventions.filled(name, metric, values.value[i], measured, "queries")
     if values.fills is None or values.conventions.undefined is not None:
         return found
-    return np.where(np.isnan(found) & there, values.fills[i], found)
+    return np.where(np.isnan(found) & measured, values.fills[i], found)
 
 
 def as_saved(values: Values) -> Values:
-    """Return saved numbers as they were written: one that stands for an undefined value is like any other."""
+    """Return saved numbers as they were written, also those that were written for undefined values."""
     if values.fills is None:
         return values
     return replace(values, value=np.where(np.isnan(values.value), values.fills, values.value))
 
 
-def without_values_at(all_values: Values, without_value: Array) -> Values:
-    """Take away the values of rankings, as if they had none; ``without_value``: marks of these, (rankings,)."""
-    values = np.where(without_value, np.nan, all_values.value)
-    every = np.ones(len(without_value), bool)  # ``without_value`` says which ones have no value
-    none = (
-        np.broadcast_to(without_value, values.shape)
+def without_values_at(all_values: Values, removed: Array, evaluated: Array) -> Values:
+    """Return values without those of some rankings.
+
+    Parameters
+    ----------
+    removed : marks of the rankings that lose their value, shape (rankings,).
+    evaluated : the marks of evaluated rankings from now on. One that lost its value may still be evaluated, so that
+        it is counted.
+    """
+    values = np.where(removed, np.nan, all_values.value)
+    without_value = (
+        np.broadcast_to(removed, values.shape)
         if all_values.without_value is None
-        else all_values.without_value | without_value
+        else all_values.without_value | removed
     )
-    return replace(all_values, value=values, evaluated=every, without_value=none)
+    return replace(all_values, value=values, evaluated=evaluated, without_value=without_value)
 
 
 def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
@@ -145,12 +152,12 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
     weight = None if all_values.weight is None else all_values.weight[some]
     metric_of_tally: list[int] = []
     tallies: list[Tally] = []
-    # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
+    # Tallies of metrics that are defined for all queries share these two arrays: marks of defined and of undefined.
     defined = np.ones(n, bool)
-    shared, squared = (defined, ~defined), None
+    shared, squared_weight = (defined, ~defined), None
     if weight is not None:
-        with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
-            squared = weight * weight
+        with np.errstate(over="ignore", under="ignore"):  # Kish's effective number is then unknown
+            squared_weight = weight * weight
     first = (
         first_of_same_counts(all_values.asked, all_values.conventions) if all_values.counts or all_values.n_rows else ()
     )
@@ -158,8 +165,8 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
         if metric.input is Lists:
             continue
         raw = values = all_values.value[i][some]
-        lacking = np.isnan(raw)
-        undefined = lacking if np.count_nonzero(lacking) else None
+        is_undefined = np.isnan(raw)
+        undefined = is_undefined if np.count_nonzero(is_undefined) else None
         if undefined is not None:
             values = filled(all_values, i)[some]
         ends = (-np.inf, np.inf) if all_values.weights else metric.range  # weighted results may exceed the range
@@ -170,9 +177,9 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
                     pooled(metric, all_values.counts[first[i]][:, some], all_values.conventions.fill(metric), raw)
                 )
             else:
-                each = all_values.n_rows[first[i]][some] if average == "rows" else weight
-                square = squared if each is weight else None
-                tallies.append(tally(undefined, values, average, each, shared, ends, square))
+                weight_in_mean = all_values.n_rows[first[i]][some] if average == "rows" else weight
+                square = squared_weight if weight_in_mean is weight else None
+                tallies.append(tally(undefined, values, average, weight_in_mean, shared, ends, square))
     return metric_of_tally, tallies
 
 
@@ -180,23 +187,24 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
 class Summed:
     """Sums over rankings, from which averages can be computed as from the rankings, to the last bit."""
 
-    representative: Array  # a ranking that stands for each group, shape (groups,)
+    representative: Array  # the index of the ranking that stands for each group, shape (groups,)
     sums: Array  # the number of evaluated rankings, then what ``partial_sums_within`` returns, shape (sums, groups)
     metric_of_tally: list[int]  # see ``tallies_of``
     tallies: list[Tally]  # of the sums
 
 
 def summed_within(values: Values, averages: Averages, group: Array, n: int, representative: Array) -> Summed:
-    """Sum rankings within groups; ``group``: of each ranking, -1 for none; ``representative``: see ``Summed``."""
-    metric_of_tally, each = tallies_of(values, averages)
+    """Sum rankings within ``n`` groups; ``group``: of each ranking, -1 for none; ``representative``: see ``Summed``."""
+    metric_of_tally, tallies = tallies_of(values, averages)
     group = group[values.evaluated]
-    many = np.bincount(group + 1, minlength=n + 1)[1:]
-    sums = partial_sums_within(each, group, n)
-    return Summed(representative, np.concatenate([many[None], sums]), metric_of_tally, tallies_of_sums(each, sums))
+    n_rankings = np.bincount(group + 1, minlength=n + 1)[1:]
+    sums = partial_sums_within(tallies, group, n)
+    both = np.concatenate([n_rankings[None], sums])
+    return Summed(representative, both, metric_of_tally, tallies_of_sums(tallies, sums))
 
 
 def summed_in_cells(values: Values, averages: Averages, ranking: Array) -> Summed:
-    """Sum the evaluated rankings of each system and segment; ``ranking``: the number of each in all blocks."""
+    """Sum the evaluated rankings of each cell; ``ranking``: the index of each of the rankings in the whole log."""
     group = np.full(len(values.evaluated), NONE)
     _, first, group[values.evaluated] = np.unique(
         values.index.cell[values.evaluated], return_index=True, return_inverse=True
@@ -206,21 +214,22 @@ def summed_in_cells(values: Values, averages: Averages, ranking: Array) -> Summe
 
 def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     """Return values in which one ranking of each group stays evaluated, and stands for the sums of its group."""
-    at, of_parts = np.concatenate([part.representative for part in parts]), np.hstack([part.sums for part in parts])
-    order, stands = np.argsort(at), np.zeros(len(values.evaluated), bool)
-    stands[at] = True
-    many, *rest = of_parts[:, order]
-    sums = parts[0].metric_of_tally, tallies_of_sums(parts[0].tallies, np.array(rest))
-    return replace(values, evaluated=stands, tallies_of_groups=sums, n_rankings=many)
+    representative = np.concatenate([part.representative for part in parts])
+    is_representative = np.zeros(len(values.evaluated), bool)
+    is_representative[representative] = True
+    # Sums come in the order of rankings, as what ``evaluated`` selects does.
+    n_rankings, *sums = np.hstack([part.sums for part in parts])[:, np.argsort(representative)]
+    tallies = parts[0].metric_of_tally, tallies_of_sums(parts[0].tallies, np.array(sums))
+    return replace(values, evaluated=is_representative, tallies_of_groups=tallies, n_rankings=n_rankings)
 
 
 def effective_sizes(
     values: Values, metric_of_tally: Sequence[int], tallies: Sequence[Tally], group: Array | None, n: int
 ) -> Array:
-    """Return the effective sample size of each average in each group, shape (averages, groups); NaN if no weight.
+    """Return the effective sample size of each average in each group, shape (averages, groups); NaN if weights are 0.
 
-    It is (sum of weights)² / (sum of squared weights), after Kish; the weights are those of the results (propensity=),
-    times the query's weight in a weighted mean.
+    It is (sum of weights)² / (sum of squared weights), after Kish. The weights are those of results (propensity=), in
+    a weighted mean times the weight of the query.
 
     Parameters
     ----------
@@ -231,8 +240,8 @@ def effective_sizes(
     some = slice(None) if values.evaluated.all() else values.evaluated
     weights, squares = [], []
     for i, one_tally in zip(metric_of_tally, tallies, strict=True):
-        each = values.weight if one_tally.average == "weighted" and values.weight is not None else np.ones(1)
+        of_query = values.weight if one_tally.average == "weighted" and values.weight is not None else np.ones(1)
         sum_of_weights, sum_of_squares = values.weights[i]
-        weights.append((sum_of_weights * each)[some])
-        squares.append((sum_of_squares * each**2)[some])
+        weights.append((sum_of_weights * of_query)[some])
+        squares.append((sum_of_squares * of_query**2)[some])
     return ratio(sums_within(group, n, weights) ** 2, sums_within(group, n, squares))

@@ -231,7 +231,7 @@ def _calibrated(scores: ClassScores, bins: Bins = 10, norm: Norm = 1, debiased: 
     return scores.bins(bins).by_chance(norm, debiased)
 
 
-@companion_of("ece", "lone", ClassScores)
-def _lone(scores: ClassScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
-    """Bins that are left out."""
-    return scores.bins(bins).lone(debiased)
+@companion_of("ece", "bins_left_out", ClassScores)
+def _bins_left_out(scores: ClassScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
+    """The number of bins that are left out."""
+    return scores.bins(bins).n_left_out(debiased)

@@ -57,7 +57,7 @@ N_COUNTS = 8  # counts of the 2x2 table of a query, which the micro average sums
 REGISTRY: dict[str, Metric] = {}
 CLASS_KERNELS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 # Kernels that accompany a measure, by its name, the kind, and the input: "calibrated", the value if nothing is off,
-# which is above 0; "lone", how many bins are left out.
+# which is above 0; "bins_left_out", how many bins of one row a debiased value leaves out.
 COMPANIONS: dict[tuple[str, str, type], Callable[..., Array]] = {}
 PAIR_KERNELS: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of the metric for one
 # Measures of the 2x2 table that take top=, by name, and the documents of which they count those that are both retrieved

@@ -213,7 +213,7 @@ def _calibrated(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: b
     return scores.bins(bins).by_chance(norm, debiased)
 
 
-@companion_of("ece", "lone", FullScores)
-def _lone(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
-    """Bins that are left out."""
-    return scores.bins(bins).lone(debiased)
+@companion_of("ece", "bins_left_out", FullScores)
+def _bins_left_out(scores: FullScores, bins: Bins = 10, norm: Norm = 1, debiased: bool = False) -> Array:
+    """The number of bins that are left out."""
+    return scores.bins(bins).n_left_out(debiased)

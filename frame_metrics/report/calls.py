@@ -23,9 +23,10 @@ class Calls:
     columns: Columns  # of the irm
     verb: str = "compare"  # the verb of comparisons
     has_metrics: bool = True  # False if the caller named no metrics
-    absent: list[dict[str, str]] = field(default_factory=list)
-    # What the caller named and could not be made: the metric, or None for the first, and a sentence without its end.
-    missing: list[tuple[str | None, str]] = field(default_factory=list)
+    # What could not be computed: sections of the report; and what the caller asked for, as a metric (None for the
+    # first) and a sentence without its end.
+    absent_sections: list[dict[str, str]] = field(default_factory=list)
+    absent_metrics: list[tuple[str | None, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
     plan: Any = None  # the plan of the irm
 
@@ -79,9 +80,9 @@ class Calls:
 
     def note(self, section: str, reason: str, *, sentence: str = "", metric: str | None = None) -> None:
         """Note that a part is not in the report; the parameters are those of ``tried``."""
-        self.absent.append({"section": section, "reason": reason})
+        self.absent_sections.append({"section": section, "reason": reason})
         if sentence:
-            self.missing.append((metric, f"{sentence}: {reason.removeprefix('baseline: ').rstrip('.')}"))
+            self.absent_metrics.append((metric, f"{sentence}: {reason.removeprefix('baseline: ').rstrip('.')}"))
 
     def whole(self, content: Content) -> Any:
         """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""
@@ -90,7 +91,7 @@ class Calls:
             return self.irm
         if several:
             reason = "some queries are in several segments, each with a ranking of its own"
-            self.absent.append({"section": "comparison over all segments", "reason": reason})
+            self.absent_sections.append({"section": "comparison over all segments", "reason": reason})
             return self.irm
         return self.irm(by=None)
 

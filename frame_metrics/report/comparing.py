@@ -86,7 +86,7 @@ def against_the_best(content: Content, work: Calls, compare_options: Mapping[str
         f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
         "p-values are corrected for all pairs; pass baseline= to compare with another"
     )
-    work.absent.append({"section": "comparison of all pairs", "reason": reason})
+    work.absent_sections.append({"section": "comparison of all pairs", "reason": reason})
     best = next(iter(content.places))
     return {**compare_options, "baseline": work.as_baseline(best)}
 
@@ -109,7 +109,7 @@ def with_comparison(content: Content, work: Calls, plan: Any, compare_options: M
     irm = work.whole(content)
     if content.by and irm is work.irm:
         sentence = "Systems are compared in each segment, and not over all: some queries are in several segments"
-        work.missing.append((None, sentence))
+        work.absent_metrics.append((None, sentence))
     compare_options = compare_options if irm.roles.get("by") is None else in_segments(compare_options, content.by)
     names = [name for name, _ in content.asked]
     options = {**compare_options, "baseline": _without_segments(irm, compare_options)}

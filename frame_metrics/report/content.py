@@ -176,7 +176,7 @@ class Content(Question):
     curves: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     agreement: pl.DataFrame | None = None  # of people and a machine that judge the same documents
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
-    absent: Sequence[Mapping[str, str]] = ()  # parts that could not be computed, and the reasons
+    absent_sections: Sequence[Mapping[str, str]] = ()  # those that could not be computed, and the reasons
 
     @property
     def n_proxy(self) -> int:

@@ -148,5 +148,5 @@ def _definition(content: Content, metric: Metric) -> str:
 
 def folded_absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield what the report leaves out, and why."""
-    if content.absent:
-        yield table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why")
+    if content.absent_sections:
+        yield table_of(pl.DataFrame(content.absent_sections), caption="What could not be computed, and why")

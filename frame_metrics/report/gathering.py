@@ -115,7 +115,7 @@ def gathered(
     # What only a report has, and no summary: single queries, decisions and curves.
     content = queries_added(content, work, queries, call)
     content = _of_decisions(content, work, call)
-    return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)
+    return replace(content, curves=_curves(content, work, call, depth), absent_sections=work.absent_sections)
 
 
 def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, options: Mapping[str, Any]) -> Content:
@@ -148,7 +148,7 @@ def _audited(work: Calls, columns: Columns, baseline: Any, split: Any) -> pl.Dat
     audit = with_units(work.here(work.irm.audit(**saved, split=split)), columns)
     if not work.paired and split is None:
         reason = f"whether each {columns.arm} has the share of the units that it should have is not known; pass split="
-        work.absent.append({"section": "sample ratio", "reason": reason})
+        work.absent_sections.append({"section": "sample ratio", "reason": reason})
     return audit
 
 
@@ -217,7 +217,7 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
         every = every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
     for reason, some in why.items():
         if some:
-            work.absent.append({"section": f"intervals of {', '.join(some)}", "reason": reason})
+            work.absent_sections.append({"section": f"intervals of {', '.join(some)}", "reason": reason})
     return every
 
 
@@ -246,7 +246,7 @@ def _curves(content: Content, work: Calls, call: Any, depth: int | None) -> dict
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.class_scores:
         reason = "these require the scores of one class; name their column with score=, and the class with positive="
-        work.absent.append({"section": "curves and the best threshold", "reason": reason})
+        work.absent_sections.append({"section": "curves and the best threshold", "reason": reason})
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None)
@@ -290,7 +290,7 @@ def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
         several = several or n > 2
         if n > CLASSES:
             reason = f"there are {n:,} classes, and at most {CLASSES} can be told apart; confusion() returns all"
-            work.absent.append({"section": "confusion matrix", "reason": reason})
+            work.absent_sections.append({"section": "confusion matrix", "reason": reason})
             confusion = None
     names = [name for name, _ in content.asked]
     classes = work.tried("classes", lambda: irm.per_class(*names, layout="wide")) if several else None

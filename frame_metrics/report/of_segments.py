@@ -55,7 +55,7 @@ class SegmentSentences(SentenceWriter):
         options = in_segments(self.compare_options, self.content.by) | {"baseline": baseline, "over": "all"}
         found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
         if found is None:
-            return [], calls.absent[0]["reason"].removeprefix("baseline: ")
+            return [], calls.absent_sections[0]["reason"].removeprefix("baseline: ")
         return found.to_dicts(), ""
 
     def _opposite(self, pairs: Sequence[Figures], nothing: list[str]) -> Iterator[Figures]:
@@ -217,7 +217,7 @@ class SegmentSentences(SentenceWriter):
             "segments", partial(farthest, self.work.plan, asked, name, system, self.content.ci, options)
         )
         if found is None:
-            yield self._not_looked_for(calls.absent[0]["reason"])
+            yield self._not_looked_for(calls.absent_sections[0]["reason"])
             return
         row = found.to_dicts()[0]
         if not row["n_segments"]:
@@ -256,7 +256,7 @@ class SegmentSentences(SentenceWriter):
         rows = [row for row in rows if row["ci_low"] is not None and row["ci_high"] is not None]
         if not rows:
             why = (
-                calls.absent[0]["reason"]
+                calls.absent_sections[0]["reason"]
                 if found is None
                 else f"no segment has {MIN_ROWS_OF_SEGMENT} {self.content.unit}"
             )

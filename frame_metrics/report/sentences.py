@@ -44,9 +44,11 @@ class Figures:
     are_periods: bool = False  # whether the system and the baseline are periods
     warned: bool = False  # whether the audit warns of it
     clicks: str | None = None  # what undefined queries have not, "relevant row" or "click"; None where it is not known
-    # Depends on ``kind``: a segment, the first and the last time of a trend or an outage, the first time after a break,
-    # the findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label
-    # that scores are probabilities of, what is missing, what is absent and why, or the parts of a change.
+    # The following fields depend on ``kind``. Of "best" ``n_units`` of ``baseline_n_units`` systems may be the best. Of
+    # "unanswered" ``n`` of ``baseline_n`` queries have no row, and ``value`` is that of the ``n_units`` others. ``of``:
+    # a segment, the first and the last time of a trend or an outage, the first time after a break, the findings of the
+    # audit, what happens to undefined values or unanswered queries, how units are split, the label that scores are
+    # probabilities of, what is missing, what is absent and why, or the parts of a change.
     of: str | None = None
     system: Any = None
     baseline: Any = None

@@ -86,10 +86,10 @@ def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | Non
 
 
 def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
-    """Return sentences with a significant difference before the systems that may be the best."""
+    """Put significant differences first, unless several systems may be the best."""
     significant = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
-    alone = all(one.n_units == 1 for one in sentences if one.kind == "best")
-    return [*(significant if alone else []), *sentences]
+    one_may_be_best = all(one.n_units == 1 for one in sentences if one.kind == "best")
+    return [*(significant if one_may_be_best else []), *sentences]
 
 
 class SummarySentences(SentenceWriter):
@@ -100,7 +100,7 @@ class SummarySentences(SentenceWriter):
         about = self.content, self.work, self.compare_options
         audit, best = AuditSentences(*about), BestSystemSentences(*about)
         if self.content.results.is_empty():  # a frame without rows has no system
-            yield from self._missing()
+            yield from self._absent()
             yield from [*audit.errors(), *audit.warnings()]
             return
         pairs = [*self._pairs()]
@@ -116,7 +116,7 @@ class SummarySentences(SentenceWriter):
             yield self._sentence("value", self.best_row)
         # What the figures rest on.
         yield from self._weighted()
-        yield from self._missing()
+        yield from self._absent()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
         yield from self._undefined()
@@ -191,9 +191,9 @@ class SummarySentences(SentenceWriter):
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
 
-    def _missing(self) -> Iterator[Figures]:
+    def _absent(self) -> Iterator[Figures]:
         """Yield what the caller asked for and could not be computed."""
-        for metric, reason in self.work.missing:
+        for metric, reason in self.work.absent_metrics:
             yield self._sentence("absent", {}, by=metric, of=reason)
 
     def _pairs(self) -> Iterator[Figures]:
@@ -279,14 +279,14 @@ class SummarySentences(SentenceWriter):
             n, system = row["n_unanswered"], self._system(row)
             every = row["n"] + (row["n_undefined"] if self._fill is None else 0) + n * drops
             if n > SOME_QUERIES * every:
-                value, has = over_answered.get(system, (None, 0))
-                zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
+                value, n_answered = over_answered.get(system, (None, 0))
+                zero = value is None or abs(row["value"] * row["n"] - value * n_answered) <= EQUAL * row["n"]
                 of = None if drops else "count as 0" if zero else "count as queries without results"
                 figures = {
                     "n": n,
                     "baseline_n": every,
                     "value": value,
-                    "n_units": has,
+                    "n_units": n_answered,
                     "of": of,
                     "word_for_unasked": word_for_unasked,
                 }

@@ -257,7 +257,7 @@ def _data(content: Content) -> dict[str, Any]:
             }
             for one in content.queries.extremes
         ],
-        "absent": content.absent,
+        "absent": content.absent_sections,
     }
 
 

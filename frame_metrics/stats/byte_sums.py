@@ -6,8 +6,8 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array
 
-TABLES = 64  # tables of eight rows that are made together
-BITS = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)  # of each byte, shape (256, 8)
+TABLES = 64  # tables, of eight rows each, that are made together
+BITS = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)  # the bits of each byte, shape (256, 8)
 
 
 def chosen_sums(eights: Array, chosen: Array, factors: Array) -> Array:
@@ -15,9 +15,9 @@ def chosen_sums(eights: Array, chosen: Array, factors: Array) -> Array:
 
     Parameters
     ----------
-    eights : rows by eight, shape (eights, 8, columns).
-    chosen : the byte of each eight in each draw, shape (eights, draws).
-    factors : of the eight rows for each byte, shape (256, 8).
+    eights : the rows, eight by eight, shape (eights, 8, columns).
+    chosen : the byte for each eight in each draw, shape (eights, draws).
+    factors : the factors of eight rows by the byte for them, shape (256, 8).
     """
     shape = chosen.shape[1], eights.shape[2]
     total, each = np.zeros(shape), np.empty(shape)

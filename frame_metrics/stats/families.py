@@ -11,79 +11,87 @@ import numpy as np
 
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.flips import enough, every_flip, flipped, numbers_at_once, p_value_of_count
+from frame_metrics.stats.flips import every_flip, extreme_from, flipped, numbers_at_once, p_value_of_count
 from frame_metrics.stats.significance import CLOSE, Tick, variance_left
 
 BYTES_AT_ONCE = 100_000_000  # bytes of flipped sums that are kept at a time
-ROUNDED = 1e-14  # share of the mean size of differences from which they are made otherwise
-SLACK = 1e-9  # relative tolerance of rounded numbers; t is infinite if u**2 is the number of units but for this
+# A column is not the difference of two sides if it is off by more than this share of its mean size.
+SIDES_TOL = 1e-14
+SLACK = 1e-9  # relative tolerance of rounded numbers; t is infinite if u**2 equals the number of units up to this
 
 
 @record
 class OfSides:
-    """The systems whose differences the columns are.
+    """The values of single systems (sides), of which the columns are differences.
 
-    With few systems in many pairs it takes less time to flip the sums of the systems, and to subtract these.
+    If few systems make many pairs, it takes less time to flip the sums of each side, and then to subtract these.
     """
 
-    rows: Array  # sums of a unit's weighted values, less those of one side, shape (units, sides)
-    pair: Array  # the side of each column, and the side that is taken from it, shape (2, columns)
+    rows: Array  # the sums of each unit's weighted values, less those of one of the sides, shape (units, sides)
+    pair: Array  # the two sides of each column, of which the second is subtracted, shape (2, columns)
 
     def reproduces(self, sums: Array) -> bool:
-        """Return True if columns are the differences of two sides, and flipped sums of both are equal but for rounding.
+        """Return True if each column is the difference of its sides, so that flips of both are equal but for rounding.
 
         ``sums``: the columns, shape (units, columns).
         """
         first, second = self.pair
         return all(
-            bool((np.abs(self.rows[:, first[i]] - self.rows[:, second[i]] - one) <= ROUNDED * np.abs(one).mean()).all())
+            bool(
+                (np.abs(self.rows[:, first[i]] - self.rows[:, second[i]] - one) <= SIDES_TOL * np.abs(one).mean()).all()
+            )
             for i, one in enumerate(sums.T)
         )
 
 
 @record
 class FlipBlock:
-    """Columns of paired differences whose units are flipped together, as those of a segment."""
+    """Columns of paired differences whose units are flipped together, such as those of a segment.
 
-    place: Array  # the numbers of the units, ascending, shape (units,)
-    sums: Array  # sums of a unit's weighted differences less the offset, shape (units, columns); 0 where it has none
-    sizes: Array  # the weight of each unit, for each pattern of missing queries, shape (units, patterns)
+    A column is a pair of systems on one metric. Columns that use the same queries have the same pattern.
+    """
+
+    unit: Array  # the numbers of the units, ascending, shape (units,)
+    # The sum of the weighted differences of each unit, less the offset; 0 for a unit that is not in the column. Shape
+    # (units, columns).
+    sums: Array
+    sizes: Array  # the weight of each unit in each pattern, shape (units, patterns)
     pattern: Array  # the pattern of each column, shape (columns,)
-    offset: Array  # what was taken from the differences of each column, shape (columns,)
+    offset: Array  # what was subtracted from the differences of each column, shape (columns,)
     family: Array  # the number of each column's family, shape (columns,)
     weighted: Array  # whether the queries of a pattern have unlike weights, shape (patterns,)
-    sides: OfSides | None = None  # what the columns are differences of, where flips of these take less time
+    sides: OfSides | None = None  # if flips of these take less time
 
     @cached_property
-    def row_place(self) -> Array | None:
-        """The numbers of the units; None if they are all units."""
-        return None if self.place[-1] + 1 == len(self.place) else self.place
+    def unit_unless_all(self) -> Array | None:
+        """The numbers of the units; None if the block has all units."""
+        return None if self.unit[-1] + 1 == len(self.unit) else self.unit
 
     @cached_property
-    def whole(self) -> Array:
-        """The sums with their offset, shape (units, columns)."""
+    def with_offset(self) -> Array:
+        """The sums of the weighted differences, offset included, shape (units, columns)."""
         return self.sums + self.sizes[:, self.pattern] * self.offset if self.offset.any() else self.sums
 
     @cached_property
     def centre(self) -> Array:
-        """The means of the differences less their offset, shape (columns,)."""
+        """The means of the differences, less the offset, shape (columns,)."""
         return self.sums.sum(axis=0) / self.sizes.sum(axis=0)[self.pattern]
 
     @cached_property
     def deviations(self) -> Array:
-        """The sums of weighted distances from the mean, shape (units, columns)."""
+        """The sum of the weighted distances from the mean in each unit, shape (units, columns)."""
         return self.sums - self.sizes[:, self.pattern] * self.centre
 
     @cached_property
     def spread(self) -> Array:
-        """The root of the sum of squared distances from the mean, 0 where that is only rounding, shape (columns,)."""
+        """The root of the sum of squared ``deviations``, 0 if it is only rounding, shape (columns,)."""
         least = CLOSE * np.abs(self.sums).max(axis=0, initial=0) * np.sqrt(self.units)
         found = _norm(self.deviations)
         return np.where((found <= least) | (self.units < 2), 0, found)
 
     @cached_property
-    def left(self) -> Array:
-        """The part that is left of the variance of each unit, as ``variance_left`` has it, shape (units, patterns)."""
+    def share_left(self) -> Array:
+        """The share that is left of the variance of each unit, see ``variance_left``, shape (units, patterns)."""
         return np.column_stack([variance_left(size) for size in self.sizes.T])
 
     @cached_property
@@ -92,12 +100,13 @@ class FlipBlock:
         return np.count_nonzero(self.sizes, axis=0)[self.pattern]
 
     @cached_property
-    def seen(self) -> Array:
-        """The observed statistic of each column, 0 where all its differences are, shape (columns,)."""
-        return np.nan_to_num(ratio(np.abs(self.whole.sum(axis=0)), _norm(self.whole)))
+    def observed(self) -> Array:
+        """The statistic u of the data in each column, 0 if all differences are 0, shape (columns,)."""
+        return np.nan_to_num(ratio(np.abs(self.with_offset.sum(axis=0)), _norm(self.with_offset)))
 
 
 def _norm(sums: Array) -> Array:
+    """Return the root of the sum of squares of each column."""
     return np.sqrt((sums**2).sum(axis=0))
 
 
@@ -105,36 +114,39 @@ def _norm(sums: Array) -> Array:
 class Maxima:
     """The greatest statistics of the columns of each family, in each flip of the signs of all units."""
 
-    u: Array  # of the differences, shape (families, flips)
-    t: Array  # of their distances from the mean, as Student's t, shape (families, flips)
-    reached: list[Array]  # for each block, in how many flips the sum of a column is as extreme as what was seen
+    u: Array  # the greatest u of the differences, shape (families, flips)
+    t: Array  # the greatest t of their distances from the mean, shape (families, flips)
+    n_as_extreme: list[Array]  # for each block: in how many flips a column is as extreme as the data, shape (columns,)
     every: bool  # whether the flips are all that there are
-    # Of one side, of the columns with the same system, shape (their families, flips).
-    against: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    # For comparisons with the best: the greatest t of one side, shape (families of one side, flips).
+    one_sided_t: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def p_values(self, far: Array) -> Array:
-        """Return the p-values from the number of flips at least as extreme as the data."""
-        return p_value_of_count(far, self.u.shape[1], every=self.every)
+    def p_values(self, n_as_extreme: Array) -> Array:
+        """Return p-values from the number of flips that are at least as extreme as the data."""
+        return p_value_of_count(n_as_extreme, self.u.shape[1], every=self.every)
 
     def adjusted(self, block: FlipBlock) -> Array:
-        """Return the share of flips whose greatest statistic is at least that of each column, shape (columns,)."""
-        least = block.seen - CLOSE * np.sqrt(block.units)
-        far = np.zeros(len(least))
+        """Return the corrected p-value of each column, shape (columns,).
+
+        It is the share of flips whose greatest statistic is at least that of the column in the data.
+        """
+        least = block.observed - CLOSE * np.sqrt(block.units)
+        n_as_extreme = np.zeros(len(least))
         for family in np.unique(block.family):
-            rising, own = np.sort(self.u[family]), block.family == family
-            far[own] = len(rising) - np.searchsorted(rising, least[own])
-        return np.where(block.seen > 0, self.p_values(far), 1.0)
+            rising, in_family = np.sort(self.u[family]), block.family == family
+            n_as_extreme[in_family] = len(rising) - np.searchsorted(rising, least[in_family])
+        return np.where(block.observed > 0, self.p_values(n_as_extreme), 1.0)
 
     def n_errors(self, level: float) -> Array:
-        """Return how many standard errors the ends of intervals that hold together are away, shape (families,)."""
+        """Return how many standard errors the ends of joint intervals are from the means, shape (families,)."""
         return quantile_of_flips(self.t, level, every=self.every)
 
 
 def quantile_of_flips(t: Array, level: float, *, every: bool) -> Array:
     """Return the quantile of the greatest statistics of flips, shape (families,).
 
-    Infinite where the flips are too few for the level: no p-value of random ones can be as small as 1 - level, and no
-    p-value of all of them (2 of so many flips, for both sides) is below twice that.
+    It is infinite if the flips are too few for the level: if no p-value of random flips can be as small as 1 - level,
+    or the least p-value of all flips (2 of so many, one for each side) is above twice 1 - level.
 
     Parameters
     ----------
@@ -158,97 +170,101 @@ def maxima(
     permutations: int,
     seed: int,
     tick: Tick,
-    against: Sequence[Array] = (),
+    one_sided_families: Sequence[Array] = (),
 ) -> Maxima:
     """Flip the signs of units, and keep the greatest statistic of the columns of each family (Westfall, Young).
 
-    The statistic of a column is u = |sum_c S_c| / sqrt(sum_c S_c**2), where S_c is the weighted sum of the differences
-    of unit c. It grows with Student's t, and no flip changes its denominator. For intervals it is made of S_c - W_c
-    mean, where W_c is the weight of a unit, and turned into t = u sqrt((G - 1) / (G - u**2)), for G units. Of queries
-    with weights t has the standard error of the flipped distances themselves. A column without differences is in no
-    maximum.
+    For p-values the statistic of a column is u = |sum_c S_c| / sqrt(sum_c S_c**2), where S_c is the weighted sum of the
+    differences of unit c. It grows with Student's t, and no flip changes its denominator. For intervals the same is
+    computed from the distances from the mean, S_c - W_c mean, where W_c is the weight of a unit, and turned into
+    t = u sqrt((G - 1) / (G - u**2)), for G units. If weights are unlike, t has the standard error of the flipped
+    distances instead. A column without differences is in no maximum.
 
     Parameters
     ----------
     blocks : the columns.
     units : the number of all units.
     families : the number of families.
-    permutations : random flips that are drawn, unless there are no more than so many: then each is counted.
+    permutations : how many random flips are drawn; if there are no more flips in all, each is counted instead.
+    seed : of random flips.
     tick : called with how many units are done.
-    against : for each block, the families of one side that a column is against where it is above 0, and where it is
-        below, shape (2, columns): of each the greatest one-sided t is kept, the distribution of the greatest of several
-        comparisons with the same system (Hsu); () for none.
+    one_sided_families : for each block, two families of one side for each column, shape (2, columns): the column is in
+        the first with its own sign, in the second with the opposite sign. The greatest t of one side of each family is
+        kept: of all comparisons of a system with others, above 0 where it is the worse one (Hsu). () for none.
 
     Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). J. C. Hsu,
     Multiple comparisons: theory and methods, 1996, chapter 4 (comparisons with the best).
     """
     every = every_flip(units, permutations)
     flips = 1 << units if every else permutations
-    u, t, reached = np.zeros((families, flips)), np.zeros((families, flips)), []
-    one_sided = np.zeros((max((int(families_of_side.max()) + 1 for families_of_side in against), default=0), flips))
+    n_one_sided = max((int(of_block.max()) + 1 for of_block in one_sided_families), default=0)
+    u, t, one_sided_t = (np.zeros((n, flips)) for n in (families, families, n_one_sided))
+    n_as_extreme = []
     for i, block in enumerate(blocks):
-        far, move = np.zeros(len(block.family), np.int64), _moving(block, Flips(flips, seed, every), tick)
-        for columns in _some(block, flips):
-            sums, sizes = move(columns)
-            here = block.family[columns]
-            moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
-            far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
-            # For p-values: the flipped sums as they are. For intervals: their distance from the mean, as t.
-            _keep(u, here, moved, _norm(block.whole[:, columns]))
+        counts, flip_columns = np.zeros(len(block.family), np.int64), _flipping(block, Flips(flips, seed, every), tick)
+        for columns in _columns_that_fit(block, flips):
+            sums, sizes = flip_columns(columns)
+            family = block.family[columns]
+            # For p-values: the flipped sums, with their offset.
+            sums_for_p = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
+            counts[columns] = (sums_for_p >= extreme_from(block.with_offset[:, columns])).sum(axis=0)
+            _update_greatest(u, family, sums_for_p, _norm(block.with_offset[:, columns]))
+            # For intervals: the flipped distances from the mean, as t.
             distance = sums - block.centre[columns] * sizes
-            _keep_t(t, block, columns, distance, here, Flips(flips, seed, every))
-            if against:
-                _keep_sides(one_sided, block, columns, distance, against[i], Flips(flips, seed, every))
-        reached.append(far)
-    return Maxima(u, t, reached, every, one_sided)
+            _update_greatest_t(t, block, columns, distance, family, Flips(flips, seed, every))
+            if one_sided_families:
+                of_columns = one_sided_families[i]
+                _update_one_sided(one_sided_t, block, columns, distance, of_columns, Flips(flips, seed, every))
+        n_as_extreme.append(counts)
+    return Maxima(u, t, n_as_extreme, every, one_sided_t)
 
 
 def _silent(done: int) -> None:
-    """Show no progress: columns that follow flip the same units."""
+    """Show no progress."""
 
 
-def _some(block: FlipBlock, flips: int) -> Iterator[slice]:
-    """Yield parts of the columns of which the flipped sums fit into memory."""
+def _columns_that_fit(block: FlipBlock, flips: int) -> Iterator[slice]:
+    """Yield the columns, as many at a time as have flipped sums that fit into memory."""
     n = len(block.family)
-    each = 8 * flips * (numbers_at_once(int(block.place[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
+    each = 8 * flips * (numbers_at_once(int(block.unit[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
     step = max(BYTES_AT_ONCE // (each * (1 + (block.sizes.shape[1] > 1))), 1)
     for begin in range(0, n, step):
         yield slice(begin, min(begin + step, n))
 
 
 class Flips(NamedTuple):
-    """Flips of signs: their number, the seed of random ones, and whether they are all."""
+    """Flips of signs."""
 
-    n: int
-    seed: int
-    every: bool
+    n: int  # how many there are
+    seed: int  # of random flips
+    every: bool  # whether they are all combinations of signs
 
 
-def _moving(block: FlipBlock, flips: Flips, tick: Tick) -> Callable[[slice], tuple[Array, Array]]:
-    """Return a function from columns to their flipped sums, and to those of the sizes of their units.
+def _flipping(block: FlipBlock, flips: Flips, tick: Tick) -> Callable[[slice], tuple[Array, Array]]:
+    """Return a function from columns to their flipped sums, and to the flipped weights of their units.
 
-    Shapes: (flips, columns), and (flips, columns) or (flips, 1).
+    It returns arrays of shapes (flips, columns), and (flips, columns) or (flips, 1).
     """
-    seen, given = [tick], (flips.n, flips.seed)
+    tick_once = [tick]  # the first flip shows progress; others flip the same units again, for other columns
 
     def flip(rows: Array) -> Array:
-        known = seen.pop() if seen else _silent  # columns that follow flip the same units
-        return flipped(rows, *given, known, block.row_place, every=flips.every)
+        show = tick_once.pop() if tick_once else _silent
+        return flipped(rows, flips.n, flips.seed, show, block.unit_unless_all, every=flips.every)
 
     if block.sides is not None:
-        (first, second), whole = block.sides.pair, flip(np.column_stack([block.sides.rows, block.sizes[:, 0]]))
-        return lambda columns: (whole[:, first[columns]] - whole[:, second[columns]], whole[:, -1:])
+        (first, second), of_sides = block.sides.pair, flip(np.column_stack([block.sides.rows, block.sizes[:, 0]]))
+        return lambda columns: (of_sides[:, first[columns]] - of_sides[:, second[columns]], of_sides[:, -1:])
 
-    def move(columns: slice) -> tuple[Array, Array]:
+    def flip_columns(columns: slice) -> tuple[Array, Array]:
         patterns, at = np.unique(block.pattern[columns], return_inverse=True)
         found = flip(np.column_stack([block.sums[:, columns], block.sizes[:, patterns]]))
         sums, sizes = np.split(found, [len(at)], axis=1)
         return sums, sizes if len(patterns) == 1 else sizes[:, at]
 
-    return move
+    return flip_columns
 
 
-def _keep_t(
+def _update_greatest_t(
     t: Array, block: FlipBlock, columns: slice, distance: Array, family: Array, flips: Flips, side: int = 0
 ) -> None:
     """Update the greatest t of families from flipped distances from the mean.
@@ -257,60 +273,66 @@ def _keep_t(
     ----------
     t : shape (families, flips); changed.
     columns, distance : some columns, and their sums of flipped distances, shape (flips, columns).
-    family : of each of them, shape (columns,).
-    side : 1 or -1 for one side, 0 for both.
+    family : the family of each of these columns, shape (columns,).
+    side : 1 for the sign of the column, -1 for the opposite sign, 0 for both.
     """
-    heavy = block.weighted[block.pattern[columns]]
-    if heavy.any():
-        columns_of_size = np.flatnonzero(heavy) + columns.start
-        found, some = _weighted(block, columns_of_size, distance[:, heavy], flips)
-        _keep(t, family[heavy], _of_side(found, side), some)
+    weighted = block.weighted[block.pattern[columns]]
+    if weighted.any():
+        found, vary = _t_of_weighted(block, np.flatnonzero(weighted) + columns.start, distance[:, weighted], flips)
+        _update_greatest(t, family[weighted], _of_side(found, side), vary.astype(np.float64))
     distance = _of_side(distance, side)
-    for n in np.unique(block.units[columns][~heavy]):
-        columns_of_size = (block.units[columns] == n) & ~heavy
-        _keep(t, family[columns_of_size], distance[:, columns_of_size], block.spread[columns][columns_of_size], int(n))
+    # Columns with equally many units are turned into t together.
+    for n in np.unique(block.units[columns][~weighted]):
+        some = (block.units[columns] == n) & ~weighted
+        _update_greatest(t, family[some], distance[:, some], block.spread[columns][some], int(n))
 
 
-def _keep_sides(t: Array, block: FlipBlock, columns: slice, distance: Array, against: Array, flips: Flips) -> None:
-    """Update the greatest t of one side; the parameters are those of ``_keep_t`` and ``maxima``."""
-    for side, family in zip((1, -1), against, strict=True):
-        _keep_t(t, block, columns, distance, family[columns], flips, side)
+def _update_one_sided(
+    t: Array, block: FlipBlock, columns: slice, distance: Array, families: Array, flips: Flips
+) -> None:
+    """Update the greatest t of one side; ``families``: the ``one_sided_families`` of the block, see ``maxima``."""
+    for side, family in zip((1, -1), families, strict=True):
+        _update_greatest_t(t, block, columns, distance, family[columns], flips, side)
 
 
 def _of_side(values: Array, side: int) -> Array:
+    """Return values with the sign of a side, or without signs; ``side``: see ``_update_greatest_t``."""
     return side * values if side else np.abs(values)
 
 
-def _weighted(block: FlipBlock, columns: Array, distance: Array, flips: Flips) -> tuple[Array, Array]:
-    """Return flipped distances in standard errors of the flipped values, (flips, columns), and which there are.
+def _t_of_weighted(block: FlipBlock, columns: Array, distance: Array, flips: Flips) -> tuple[Array, Array]:
+    """Return t of columns of queries with unlike weights, shape (flips, columns), and which of these columns vary.
 
-    With signs s, distances S_c, weights W_c and the f_c of ``variance_left``, the flipped mean is m = sum_c s_c S_c /
-    W, and the squared error of W m is sum_c (s_c S_c - W_c m)^2 / f_c.
+    t is the flipped distance divided by the standard error of the flipped values. With signs s, distances S_c, weights
+    W_c and the f_c of ``variance_left``, the flipped mean is m = sum_c s_c S_c / W, and the squared error of W m is
+    sum_c (s_c S_c - W_c m)^2 / f_c.
 
     Parameters
     ----------
-    columns : the numbers of the columns, of queries with weights.
-    distance : the sums of flipped distances.
+    columns : the numbers of the columns.
+    distance : their sums of flipped distances, shape (flips, columns).
     """
     deviations, pattern = block.deviations[:, columns], block.pattern[columns]
-    size, left = block.sizes[:, pattern], block.left[:, pattern]
-    pulled = flipped(deviations * size / left, flips.n, flips.seed, _silent, block.row_place, every=flips.every)
-    mean, whole = distance / size.sum(axis=0), (deviations**2 / left).sum(axis=0)
-    square = whole - 2 * mean * pulled + mean**2 * (size**2 / left).sum(axis=0)
-    some = block.spread[columns] > 0
-    sure = square <= SLACK * whole
-    found = np.where(sure, np.copysign(np.inf, distance), distance / np.sqrt(np.where(sure, 1, square)))
-    return found, some.astype(np.float64)
+    size, left = block.sizes[:, pattern], block.share_left[:, pattern]
+    # The squared error, multiplied out: only the middle term depends on the signs of units.
+    products = flipped(deviations * size / left, flips.n, flips.seed, _silent, block.unit_unless_all, every=flips.every)
+    mean, squares = distance / size.sum(axis=0), (deviations**2 / left).sum(axis=0)
+    squared_error = squares - 2 * mean * products + mean**2 * (size**2 / left).sum(axis=0)
+    infinite = squared_error <= SLACK * squares
+    t = np.where(infinite, np.copysign(np.inf, distance), distance / np.sqrt(np.where(infinite, 1, squared_error)))
+    return t, block.spread[columns] > 0
 
 
-def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int | None = None) -> None:
-    """Update the greatest statistics of families; with the number of units they are turned into Student's t.
+def _update_greatest(greatest: Array, family: Array, sums: Array, norm: Array, units: int | None = None) -> None:
+    """Update the greatest statistics of families.
 
     Parameters
     ----------
     greatest : shape (families, flips); changed.
-    family : of each column, shape (columns,).
-    sums, norm : numerator, shape (flips, columns), and denominator; columns whose denominator is 0 are left out.
+    family : the family of each column, shape (columns,).
+    sums, norm : the numerator of the statistic, shape (flips, columns), and its denominator, shape (columns,); columns
+        whose denominator is 0 are left out.
+    units : the number of units, to turn u into Student's t; None: the statistic is taken as it is.
     """
     for number in np.unique(family):
         members = (family == number) & (norm > 0)
@@ -319,6 +341,6 @@ def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int |
         u = (sums[:, members] / norm[members]).max(axis=1)
         if units is not None:
             rest = units - u**2
-            sure = rest <= SLACK * units
-            u = np.where(sure, np.inf, u * np.sqrt((units - 1) / np.where(sure, 1, rest)))
+            infinite = rest <= SLACK * units
+            u = np.where(infinite, np.inf, u * np.sqrt((units - 1) / np.where(infinite, 1, rest)))
         np.maximum(greatest[number], u, out=greatest[number])

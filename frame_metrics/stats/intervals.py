@@ -36,7 +36,7 @@ from frame_metrics.stats.resampling import (
 )
 from frame_metrics.stats.shares import effective, kish, wilson_on_range
 
-# The fewest units, and the fewest that differ from the commonest value, for an interval by draws.
+# For an interval by draws: the fewest units, and the fewest units that differ from the commonest value.
 MIN_VARIED = 5
 
 
@@ -70,74 +70,80 @@ def intervals(
     n : number of groups.
     level : of the interval, as 0.95.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
-    drawing_order : the order of the queries in which random draws go to them, shape (queries,), which depends on their
-        keys alone (``Index.drawing_order``); None for their own.
+    drawing_order : the queries in the order in which random draws go to them, shape (queries,); it depends on the keys
+        alone (``Index.drawing_order``). None: the order of the queries as they are.
     formulas : whether there are intervals by formulas; else all are percentiles of draws.
     """
     out = np.full((2, len(tallies), n), np.nan)
     group = np.zeros(len(tallies[0].counted), np.int64) if group is None else group
-    # the queries group by group, and within each in the order of draws
-    first = np.arange(len(group)) if drawing_order is None else drawing_order
-    order = first[np.argsort(group[first], kind="stable")]
+    # The queries group by group, and within each group in the order of draws.
+    in_drawing_order = np.arange(len(group)) if drawing_order is None else drawing_order
+    order = in_drawing_order[np.argsort(group[in_drawing_order], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
-    shares: dict[int, bool] = {}
+    zero_one: dict[int, bool] = {}  # by the id of an array of values, as several tallies may share it
     for tally in tallies:
-        if id(tally.each) not in shares:
-            shares[id(tally.each)] = _are_shares(tally.each)
+        if id(tally.each) not in zero_one:
+            zero_one[id(tally.each)] = _are_zero_one(tally.each)
     for g in range(n):
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
         cluster_of = None if cluster is None else cluster_numbers(cluster[members])
-        drawn: list[tuple[int, SeenUnits]] = []
+        by_draws: list[tuple[int, UnitsAndEnds]] = []
         for i, tally in enumerate(tallies):
-            seen = _seen(tally, members, cluster_of, level, zero_one=shares[id(tally.each)])
-            if seen.ends is None or not (formulas or seen is TOO_FEW_UNITS):
-                drawn.append((i, seen))
+            found = _units_and_ends(tally, members, cluster_of, level, zero_one=zero_one[id(tally.each)])
+            if found.ends is None or not (formulas or found is TOO_FEW_UNITS):
+                by_draws.append((i, found))
             else:
-                out[:, i, g] = seen.ends
-        for n_resamples in {enough_resamples(resamples, seen.units) for _, seen in drawn}:
-            some = [(i, seen) for i, seen in drawn if enough_resamples(resamples, seen.units) == n_resamples]
+                out[:, i, g] = found.ends
+        # Averages with the same number of resamples are drawn together.
+        for n_resamples in {enough_resamples(resamples, found.n_units) for _, found in by_draws}:
+            some = [(i, found) for i, found in by_draws if enough_resamples(resamples, found.n_units) == n_resamples]
             shifted = [_without_offset(tallies[i], members) for i, _ in some]
             sums = _draws([tally for tally, _ in shifted], members, cluster_of, n_resamples, seed)
-            for (i, seen), (tally, offset), each in zip(some, shifted, sums, strict=True):
+            for (i, found), (tally, offset), sums_of_tally in zip(some, shifted, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    # many values may be the median
+                    drawn = _averages_drawn(tally, members, sums_of_tally)
+                    # Quantiles have an interval even if no draw differs: that of many values may always be the same.
                     find = percentile_interval if tally.quantile is None else percentiles
-                    out[:, i, g] = find(_of_draws(tally, members, each), expanded_level(level, seen.n)) + offset
+                    out[:, i, g] = find(drawn, expanded_level(level, found.n_effective)) + offset
     return out
 
 
-def _of_draws(tally: Tally, members: Array, sums: Array) -> Array:
-    """Return the average in each resample; NaN, which is left out, for one that is undefined and defined in the data.
+def _averages_drawn(tally: Tally, members: Array, sums: Array) -> Array:
+    """Return the average in each resample, shape (resamples,).
+
+    It is NaN, to be left out, for a resample in which it is undefined, though it is defined in the data.
 
     ``sums``: the sums of the columns in each resample.
     """
     if tally.raw is None:
         return tally.finish(sums)
-    whole = tally.raw(np.array([[column[members].sum()] for column in tally.columns], np.float64))
-    return tally.finish(sums) if np.isnan(whole).any() else tally.raw(sums)
+    in_data = tally.raw(np.array([[column[members].sum()] for column in tally.columns], np.float64))
+    return tally.finish(sums) if np.isnan(in_data).any() else tally.raw(sums)
 
 
 @record
-class SeenUnits:
-    """The units behind an average, and its interval if a formula gives it."""
+class UnitsAndEnds:
+    """The units that an average rests on, and its interval if a formula gives it."""
 
-    units: int  # queries, or clusters
-    n: float  # their number, or Kish's
-    ends: tuple[float, float] | None  # of the interval by a formula, NaN for too few units; None where draws give it
-
-
-TOO_FEW_UNITS = SeenUnits(0, 0, (np.nan, np.nan))
+    n_units: int  # how many queries, or clusters, are in the average
+    n_effective: float  # the same; if they have weights Kish's effective number
+    ends: tuple[float, float] | None  # of the interval by a formula, NaN for too few units; None if draws give it
 
 
-def _are_shares(values: Array) -> bool:
-    """Return True if all values are 0 or 1, apart from those that do not count."""
+TOO_FEW_UNITS = UnitsAndEnds(0, 0, (np.nan, np.nan))
+
+
+def _are_zero_one(values: Array) -> bool:
+    """Return True if all values are 0 or 1; NaN is left out."""
     known = values[~np.isnan(values)]
     return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
 
 
-def _seen(tally: Tally, members: Array, cluster_of: Array | None, level: float, *, zero_one: bool) -> SeenUnits:
+def _units_and_ends(
+    tally: Tally, members: Array, cluster_of: Array | None, level: float, *, zero_one: bool
+) -> UnitsAndEnds:
     """Return the number of units of an average, and the interval if a formula gives it.
 
     Parameters
@@ -159,75 +165,79 @@ def _seen(tally: Tally, members: Array, cluster_of: Array | None, level: float, 
         weight = None
     if cluster_of is not None:
         cluster_of = cluster_numbers(cluster_of)
-    units = len(values) if cluster_of is None else int(cluster_of.max(initial=-1)) + 1
-    if units < 2:
+    n_units = len(values) if cluster_of is None else int(cluster_of.max(initial=-1)) + 1
+    if n_units < 2:
         return TOO_FEW_UNITS
     # Quantiles have order statistics, shares of 0 and 1 Wilson's interval. Means have draws, unless too few units vary.
     if tally.quantile is not None:
-        return SeenUnits(units, units, _of_order(values, tally.quantile, level) if cluster_of is None else None)
-    n = float(units) if weight is None else kish(weight if cluster_of is None else np.bincount(cluster_of, weight))
+        return UnitsAndEnds(n_units, n_units, _of_order(values, tally.quantile, level) if cluster_of is None else None)
+    n = float(n_units) if weight is None else kish(weight if cluster_of is None else np.bincount(cluster_of, weight))
     if zero_one and (tally.finish is quotient or (tally.finish is total and cluster_of is None)):
-        return SeenUnits(units, n, _of_share(tally, values, weight, cluster_of, level))
+        return UnitsAndEnds(n_units, n, _of_share(tally, values, weight, cluster_of, level))
     if zero_one and tally.average == "micro":
-        return SeenUnits(units, n, _of_pooled_shares(tally, members, cluster_of, level))
-    if units >= MIN_VARIED and _vary(values, cluster_of, units):
-        return SeenUnits(units, n, None)
-    return SeenUnits(units, n, _on_range(tally, values, weight, members, n, level))
+        return UnitsAndEnds(n_units, n, _of_pooled_shares(tally, members, cluster_of, level))
+    if n_units >= MIN_VARIED and _enough_vary(values, cluster_of, n_units):
+        return UnitsAndEnds(n_units, n, None)
+    return UnitsAndEnds(n_units, n, _on_range(tally, values, weight, members, n, level))
 
 
-def _of_order(values: Array, at: float, level: float) -> tuple[float, float]:
+def _of_order(values: Array, quantile: float, level: float) -> tuple[float, float]:
     """Return the order statistics that are the ends of the interval of a quantile."""
     rising = np.sort(values)
-    low, high = order_statistics(len(values), at, level)
+    low, high = order_statistics(len(values), quantile, level)
     return np.nan if low is None else float(rising[low]), np.nan if high is None else float(rising[high])
 
 
 def _of_share(
     tally: Tally, values: Array, weight: Array | None, cluster_of: Array | None, level: float
 ) -> tuple[float, float]:
-    """Return Wilson's interval of a share of queries, or of their number; as many as are as informative."""
-    size = len(values)
-    each = np.ones(size) if weight is None else weight
+    """Return Wilson's interval of a share of queries, or of how many they are.
+
+    With weights or clusters it is that of as many independent queries of equal weight as would be as informative.
+    """
+    n_queries = len(values)
+    each = np.ones(n_queries) if weight is None else weight
     share = float((values * each).sum() / each.sum())
-    n = float(size)
+    n = float(n_queries)
     if weight is not None or cluster_of is not None:
-        rest, mine = each * (values - share), each
+        residual, weight_of_unit = each * (values - share), each
         if cluster_of is not None:
-            rest, mine = (np.bincount(cluster_of, one).astype(np.float64) for one in (rest, each))
-        variance = np.square(rest / each.sum()).sum()
-        n = float(effective(share, variance, kish(mine), kish(each), level, clustered=cluster_of is not None))
+            residual, weight_of_unit = (np.bincount(cluster_of, one).astype(np.float64) for one in (residual, each))
+        variance = np.square(residual / each.sum()).sum()
+        n = float(effective(share, variance, kish(weight_of_unit), kish(each), level, clustered=cluster_of is not None))
     low, high = wilson_on_range(share, n, level).tolist()
-    return (low * size, high * size) if tally.finish is total else (low, high)
+    return (low * n_queries, high * n_queries) if tally.finish is total else (low, high)
 
 
 def _of_pooled_shares(tally: Tally, members: Array, cluster_of: Array | None, level: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share of summed counts, by what it would be without each query, or cluster.
+    """Return Wilson's interval of a share of summed counts; its variance is that of the jackknife.
 
-    So the share of queries with one row each has the interval of a mean.
+    The jackknife computes the share without each query, or cluster. If each query has one row, the interval is that of
+    a mean over queries.
     """
     counts = np.array([column[members] for column in tally.columns], np.float64)
     units = counts if cluster_of is None else sums_within(cluster_of, int(cluster_of.max()) + 1, counts)
     whole, n = units.sum(axis=1, keepdims=True), units.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share, without = float(tally.finish(whole)[0]), tally.finish(whole - units)
-    variance = np.square(without - np.nanmean(without)).sum() * ((n - 1) / n) ** 2
+        share, without_unit = float(tally.finish(whole)[0]), tally.finish(whole - units)
+    variance = np.square(without_unit - np.nanmean(without_unit)).sum() * ((n - 1) / n) ** 2
     rows = effective(share, variance, n, len(members), level, clustered=cluster_of is not None)
     low, high = wilson_on_range(share, rows, level).tolist()
     return low, high
 
 
-def _vary(values: Array, cluster_of: Array | None, units: int) -> bool:
-    """Return True if enough units differ from the commonest value, or that value is not that of most units."""
-    middle = np.partition(values, len(values) // 2)[len(values) // 2]
-    others = values != middle
-    differ = int(np.count_nonzero(others if cluster_of is None else np.bincount(cluster_of, others)))
-    return differ >= min(MIN_VARIED, units - differ)
+def _enough_vary(values: Array, cluster_of: Array | None, n_units: int) -> bool:
+    """Return True if ``MIN_VARIED`` units differ from the median, or at least as many units as have its value."""
+    median = np.partition(values, len(values) // 2)[len(values) // 2]  # if most values are equal, it is this value
+    differs = values != median
+    n_differing = int(np.count_nonzero(differs if cluster_of is None else np.bincount(cluster_of, differs)))
+    return n_differing >= min(MIN_VARIED, n_units - n_differing)
 
 
 def _on_range(
     tally: Tally, values: Array, weight: Array | None, members: Array, n: float, level: float
 ) -> tuple[float, float]:
-    """Return Wilson's formula at the mean of values that hardly vary, on the range of the metric."""
+    """Return Wilson's formula at the mean of values that hardly vary, stretched to the range of the metric."""
     ends = tally.value_range
     if len(values) and (values.min() < ends[0] or values.max() > ends[1]):  # numbers of another metric with that name
         return np.nan, np.nan
@@ -247,8 +257,8 @@ def _on_range(
 
 
 def _without_offset(tally: Tally, members: Array) -> tuple[Tally, float]:
-    """Return a mean with the offset of some queries taken from their values, and the offset."""
-    if tally.weight is not None:  # without the squares of weights
+    """Return the tally of a mean with the ``offsets`` of some queries subtracted from their values; and the offset."""
+    if tally.weight is not None:  # intervals do not read the squares of weights
         tally = replace(tally, columns=tally.columns[:2])
     if (
         tally.least_and_most is None
@@ -277,29 +287,29 @@ def _draws(tallies: list[Tally], members: Array, cluster_of: Array | None, resam
     quantiles = [(i, tally, tally.quantile) for i, tally in enumerate(tallies) if tally.quantile is not None]
     rising = [(i, level, *_rising(tally, members)) for i, tally, level in quantiles]
     if not rising:
-        # with more draws they would take too much memory to be kept
-        few = units.shape[1] < FEW_UNITS and resamples <= MIN_RESAMPLES_OF_FEW
-        sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
-        return by_tally(sums, edges)
+        # Draws of few units are cached; with more units or draws the cache would take too much memory.
+        n_units = units.shape[1]
+        if n_units < FEW_UNITS and resamples <= MIN_RESAMPLES_OF_FEW:
+            return by_tally(sums_drawn(units, _counts_of_few(n_units, resamples, seed)), edges)
+        return by_tally(resampled(units, resamples, seed), edges)
     pieces = []
     for often in draws(Units.without_values(units.shape[1]), resamples, seed):
         each = by_tally(sums_drawn(units, often), edges)
         for i, level, values, at in rising:
-            each[i] = quantile_drawn(values, often.take(at if cluster_of is None else cluster_of[at], axis=1), level)[
-                None
-            ]
+            often_of_values = often.take(at if cluster_of is None else cluster_of[at], axis=1)
+            each[i] = quantile_drawn(values, often_of_values, level)[None]
         pieces.append(each)
     return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 
 
 @lru_cache(maxsize=FEW_UNITS)
-def _often(n: int, resamples: int, seed: int) -> Array:
-    """Return how often each of a few units is in each resample, (resamples, units): the same for all such groups."""
+def _counts_of_few(n: int, resamples: int, seed: int) -> Array:
+    """Return how often each of a few units is in each resample, (resamples, units); cached, as many groups share it."""
     return np.concatenate([often.astype(np.float64) for often in draws(Units.without_values(n), resamples, seed)])
 
 
 def _rising(tally: Tally, members: Array) -> tuple[Array, Array]:
-    """Return the defined values of some queries, ascending, and their positions among these queries."""
+    """Return the values that count of some queries, ascending, and the positions of these values among the queries."""
     some = np.flatnonzero(tally.counted[members])
     values = tally.columns[0][members[some]]
     order = np.argsort(values, kind="stable")

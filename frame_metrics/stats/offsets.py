@@ -11,16 +11,18 @@ SQUARED = 1e-100, 1e100  # sizes between which squares, and their sums, are floa
 ROUNDING = 2.0**-48  # 16 times the precision of a float: a smaller spread, as a share of the size, is only rounding
 
 
-def offsets(values: Array, size: Array | float | None = None) -> Array:
-    """Return the least number of each column whose spread is small beside its size, 0 for other columns.
+def offsets(values: Array, magnitude: Array | float | None = None) -> Array:
+    """Return the least number of each column if its numbers differ by little compared with their size; else 0.
 
-    Less this offset, which floats subtract exactly, the numbers keep all their digits in sums and squares, and limits
-    for what is only rounding are as small as what varies. Columns whose spread is only rounding have no offset.
+    The caller subtracts this offset, which floats do exactly. Then sums and squares of what is left keep all digits,
+    and limits for what is only rounding are as small as what varies. Columns whose spread is only rounding have no
+    offset.
 
     Parameters
     ----------
     values : shape (numbers,) or (numbers, columns); NaN is left out.
-    size : the size of what the numbers are differences of, for rounding, shape (columns,); None: their own.
+    magnitude : if the numbers are differences: the greatest absolute value that was subtracted or subtracted from, by
+        which rounding is judged, shape (columns,). None: that of the numbers.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def offsets(values: Array, size: Array | float | None = None) -> Array:
     with np.errstate(invalid="ignore"):  # infinite numbers have no offset
         spread = high - low
         some = (spread < MOST_SPREAD_OF_OFFSET * greatest) & (
-            spread > ROUNDING * (greatest if size is None else np.maximum(greatest, size))
+            spread > ROUNDING * (greatest if magnitude is None else np.maximum(greatest, magnitude))
         )
     return np.where(some, low, 0.0)
 

@@ -107,10 +107,10 @@ class LabelledUnits:
             return cls(values[:0], values[:0], place[:0], names[:0])
         if units is None or units.cluster is None:
             return cls(values, ones.astype(np.float64), place, names)
-        each = units.columns[0] * units.number + units.cluster  # a number for each segment and cluster
+        each = units.columns[0] * units.n_drawn + units.cluster  # a number for each segment and cluster
         rows, at = np.unique(each, return_inverse=True)
         sums, size = np.bincount(at, units.columns[1] * units.times), np.bincount(at, units.times)
-        return cls(sums, size, rows // units.number, names, rows % units.number)
+        return cls(sums, size, rows // units.n_drawn, names, rows % units.n_drawn)
 
     @cached_property
     def n(self) -> Array:

@@ -14,33 +14,37 @@ from frame_metrics.stats.exact import normal, normal_quantile
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
-FEWEST = 5  # queries, or clusters, that people must have judged; with fewer there is no mean
+FEWEST = 5  # the fewest queries, or clusters, that people must have judged; with fewer there is no mean
 
 
 @dataclass(frozen=True)
 class PpiMean:
-    """A prediction-powered mean; NaN where too few queries were judged by people."""
+    """A prediction-powered mean; NaN if people judged too few queries."""
 
     value: float
     tuned: float  # lambda, the weight of the machine, from 0 to 1
     proxy: float  # the mean by the machine alone
     n: int  # number of queries that people judged
     n_proxy: int  # number of queries that only the machine judged
-    errors: tuple[float, float]  # standard errors: for the t interval, which allows for the fit of lambda; for normal
-    freedom: int  # degrees of freedom of the t interval
+    # The standard error for the t distribution, which allows for the fit of lambda, and that for the normal one.
+    errors: tuple[float, float]
+    freedom: int  # degrees of freedom of t
 
-    def ends(self, level: float, way: str) -> tuple[float, float]:
-        """Return the ends of the interval; ``way`` is "t" or "normal"."""
-        if way == "t":
-            wide = self.errors[0] * float(students_t().ppf((1 + level) / 2, self.freedom))
-        else:
-            wide = self.errors[1] * normal_quantile(level)
-        return self.value - wide, self.value + wide
+    def error(self, distribution: str) -> float:
+        """Return the standard error for a distribution, "t" or "normal"."""
+        return self.errors[0] if distribution == "t" else self.errors[1]
 
-    def p_value(self, way: str) -> float:
+    def ends(self, level: float, distribution: str) -> tuple[float, float]:
+        """Return the ends of the interval by a distribution, "t" or "normal"."""
+        is_t = distribution == "t"
+        quantile = float(students_t().ppf((1 + level) / 2, self.freedom)) if is_t else normal_quantile(level)
+        half = self.error(distribution) * quantile
+        return self.value - half, self.value + half
+
+    def p_value(self, distribution: str) -> float:
         """Return the two-sided p-value for a true mean of 0; NaN if the error is 0 and the mean is not."""
-        error = self.errors[way != "t"]
-        if way != "t" or not error > 0:
+        error = self.error(distribution)
+        if distribution != "t" or not error > 0:
             return normal(self.value, error**2)
         return 2 * float(students_t().sf(abs(self.value) / error, self.freedom))
 
@@ -61,10 +65,10 @@ def ppi_mean(
 ) -> PpiMean:
     """Return the prediction-powered mean over all queries, of which people judged some and a machine all.
 
-    The value is lambda mean(U) + mean(Y - lambda F), of the machine's values U of the queries that only it judged, and
-    of the values Y by people and F by the machine of the others. lambda = cov(Y, F) / ((1 + n / N) var(F and U)),
-    within 0 and 1. With chances the mean of U is that over all queries, and those of the others are weighted by
-    1 / chance (Hajek).
+    The value is lambda mean(U) + mean(Y - lambda F). U are the machine's values of the N queries that only it judged; Y
+    and F are the values by people and by the machine of the n other queries. lambda is
+    cov(Y, F) / ((1 + n / N) var(F and U)), within 0 and 1. With chances U are the machine's values of all queries, and
+    queries that people judged are weighted by 1 / chance (Hajek).
 
     Parameters
     ----------
@@ -73,61 +77,71 @@ def ppi_mean(
     tuned : lambda; None for the one above.
 
     Source: A. N. Angelopoulos, J. C. Duchi, T. Zrnic, PPI++: Efficient prediction-powered inference, arXiv 2311.01453,
-    2023; J. Hajek, comment on a paper by D. Basu, in Foundations of statistical inference, 1971. The errors for t are
-    made of what each unit would give by the lambda of the others, as the jackknife of J. G. MacKinnon, H. White, Some
+    2023; J. Hajek, comment on a paper by D. Basu, in Foundations of statistical inference, 1971. The errors for t take
+    for each unit the lambda of the other units, as the jackknife of J. G. MacKinnon, H. White, Some
     heteroskedasticity-consistent covariance matrix estimators with improved finite sample properties, Journal of
     Econometrics 29(3), 1985, with units - 1 - lambda degrees of freedom in the variance.
     """
-    mine, each = ~np.isnan(human), np.ones(len(human)) if weight is None else weight
-    some = each > 0  # what weighs nothing is in no mean
-    n, every = int((mine & some).sum()), _shares(each)
-    human_share = _shares(np.where(mine, each if chance is None else ratio(each, chance), 0))
-    rest = _shares(np.where(mine & (chance is None), 0, each)) if (some & ~mine).any() else np.zeros(len(human))
+    by_people, each = ~np.isnan(human), np.ones(len(human)) if weight is None else weight
+    weighs = each > 0  # what weighs nothing is in no mean
+    n, n_proxy = int((by_people & weighs).sum()), int((~by_people & weighs).sum())
+    # The weight of each query in three means: over all queries; over those that people judged; and in mean(U).
+    share = _shares(each)
+    human_share = _shares(np.where(by_people, each if chance is None else ratio(each, chance), 0))
+    proxy_share = _shares(np.where(by_people & (chance is None), 0, each)) if n_proxy else np.zeros(len(human))
     numbers = cluster_numbers(cluster)
-    of = np.arange(len(human)) if numbers is None else numbers
-    units = len(np.unique(of[mine & some]))
-    machine, left = float(every @ proxy), int(some.sum()) - n
-    if units < FEWEST:
-        return PpiMean(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
-    # The contributions of units to means by people, by the machine, and to their covariance.
-    values = np.where(mine, human, 0)
+    unit = np.arange(len(human)) if numbers is None else numbers
+    n_units = len(np.unique(unit[by_people & weighs]))
+    proxy_mean = float(share @ proxy)
+    if n_units < FEWEST:
+        return PpiMean(np.nan, np.nan, proxy_mean if weighs.any() else np.nan, n, n_proxy, (np.nan, np.nan), 0)
+    # The contributions of units to mean(Y), to mean(F), to their covariance, and to mean(U).
+    values = np.where(by_people, human, 0)
     deviations, proxy_deviations = values - human_share @ values, proxy - human_share @ proxy
-    each_of = [
+    contributions = [
         human_share,
         human_share * deviations,
         human_share * proxy_deviations,
         human_share * deviations * proxy_deviations,
-        rest * (proxy - rest @ proxy),
+        proxy_share * (proxy - proxy_share @ proxy),
     ]
-    shares, human_sums, proxy_sums, products, drawn = sums_within(of, int(of.max()) + 1, each_of)
+    shares, human_sums, proxy_sums, products, of_rest = sums_within(unit, int(unit.max()) + 1, contributions)
     others = np.maximum(1 - shares, CLOSE)
-    without = (products.sum() - products - human_sums * proxy_sums / others) / others  # covariance of the other units
-    # The weight of the machine (lambda): for the value by all units, for errors without the unit itself.
+    without_unit = (products.sum() - products - human_sums * proxy_sums / others) / others  # covariance of the others
+    # lambda without each unit, for the errors for t; then that of all units.
     if tuned is None:
-        covariance = np.append(without, products.sum())
-        left_out = _tuned(covariance, proxy - machine, every, human_share, rest, pooled=chance is None)
+        covariance = np.append(without_unit, products.sum())
+        lambdas = _tuned(covariance, proxy - proxy_mean, share, human_share, proxy_share, pooled=chance is None)
     else:
-        left_out = np.full(len(shares) + 1, tuned)
-    tuned, wider = float(left_out[-1]), np.sqrt(units / (units - 1 - left_out[-1]))
-    sums = ((human_sums - left_out[:-1] * proxy_sums) * wider, human_sums - tuned * proxy_sums)
-    errors = [float(np.sqrt(((side + tuned * drawn) ** 2).sum())) for side in sums]
-    least = CLOSE * np.abs(values - offsets(values[mine]))[mine].max()  # what is nearer to 0 is left by adding floats
+        lambdas = np.full(len(shares) + 1, tuned)
+    tuned, wider = float(lambdas[-1]), np.sqrt(n_units / (n_units - 1 - lambdas[-1]))
+    sums = ((human_sums - lambdas[:-1] * proxy_sums) * wider, human_sums - tuned * proxy_sums)
+    errors = [float(np.sqrt(((side + tuned * of_rest) ** 2).sum())) for side in sums]
+    least = CLOSE * np.abs(values - offsets(values[by_people]))[by_people].max()  # a smaller error is only rounding
     for_t, for_normal = (0.0 if error < least else error for error in errors)
-    value = float(human_share @ (values - tuned * proxy) + tuned * (rest @ proxy))
-    return PpiMean(value, tuned, machine, n, left, (for_t, for_normal), units - 1)
+    value = float(human_share @ (values - tuned * proxy) + tuned * (proxy_share @ proxy))
+    return PpiMean(value, tuned, proxy_mean, n, n_proxy, (for_t, for_normal), n_units - 1)
 
 
 def _shares(weight: Array) -> Array:
-    """Return weights as shares of their sum; zeros if that is 0."""
+    """Return weights as shares of their sum; zeros if the sum is 0."""
     return np.asarray(weight / (weight.sum() or 1))
 
 
 def _tuned(
-    covariance: Array, deviations: Array, every: Array, human_shares: Array, rest: Array, *, pooled: bool
+    covariance: Array, deviations: Array, share: Array, human_share: Array, proxy_share: Array, *, pooled: bool
 ) -> Array:
-    """Return the lambda with the least variance for each covariance, within 0 and 1; 0 if the machine never varies."""
-    n, variance = np.count_nonzero(every), float(every @ deviations**2)
-    if not rest.any() or variance <= (CLOSE * np.abs(deviations).max()) ** 2 or np.ptp(deviations) == 0:
+    """Return the lambda with the least variance for each covariance, within 0 and 1; 0 if the machine never varies.
+
+    Parameters
+    ----------
+    deviations : the machine's values less their mean, shape (queries,).
+    share, human_share, proxy_share : the weight of each query in the mean over all queries, over those that people
+        judged, and in mean(U), shape (queries,).
+    pooled : whether U has no queries that people judged, so that its mean adds to the variance (1 + n / N).
+    """
+    n, variance = np.count_nonzero(share), float(share @ deviations**2)
+    if not proxy_share.any() or variance <= (CLOSE * np.abs(deviations).max()) ** 2 or np.ptp(deviations) == 0:
         return np.zeros(len(covariance))
-    alone = 1 + (rest @ rest) / (human_shares @ human_shares) if pooled else 1.0
-    return np.asarray(np.clip(covariance / (alone * variance * n / (n - 1)), 0, 1))
+    factor = 1 + (proxy_share @ proxy_share) / (human_share @ human_share) if pooled else 1.0
+    return np.asarray(np.clip(covariance / (factor * variance * n / (n - 1)), 0, 1))

@@ -1,4 +1,4 @@
-"""Resample rows: equal ones are drawn together. Callers give queries in the order of ``Index.drawing_order``."""
+"""Resample rows, of which equal ones are stored once. Callers give queries in the order of ``Index.drawing_order``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from frame_metrics.inputs.records import record
 from frame_metrics.threads import in_threads
 
 NUMBERS_AT_ONCE = 1 << 20  # random numbers that are drawn together
-CACHED = 1 << 15  # units whose counts stay in the cache; more units are drawn in blocks of this size
-FEW_UNITS = 20  # of fewer units, whose ends are far out, there are at least ``MIN_RESAMPLES_OF_FEW`` resamples
+CACHED = 1 << 15  # the most units whose counts stay in the cache; more units are drawn in blocks of this size
+# With fewer units there are at least ``MIN_RESAMPLES_OF_FEW`` resamples: ends of their intervals are far out, where few
+# resamples are.
+FEW_UNITS = 20
 MIN_RESAMPLES_OF_FEW = 10_000
 ROUNDED = 1e-12  # relative differences between resamples that rounding makes
 MIN_REPEATS = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
@@ -20,9 +22,10 @@ MIN_REPEATS = 8  # from so many rows to a unit, on average, counts of units are 
 
 @record
 class Units:
-    """Rows to resample, without repeats: all equal rows are one unit here, though rows, or clusters, are drawn.
+    """Distinct rows, each with the number of rows that are equal to it.
 
-    Units are sorted by their values, column by column.
+    What is drawn are rows, or clusters; equal rows are only stored once. Units are sorted by their values, column by
+    column. With clusters a unit is a distinct row of one cluster.
     """
 
     columns: list[Array]  # the values of each unit, shape (units,) each
@@ -30,8 +33,8 @@ class Units:
     cluster: Array | None = None  # the number of each unit's cluster, shape (units,); None without clusters
 
     @property
-    def number(self) -> int:
-        """Number of rows, or of clusters, that are drawn."""
+    def n_drawn(self) -> int:
+        """How many rows, or clusters, a resample draws: as many as there are."""
         return int(self.times.sum()) if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
 
     @classmethod
@@ -48,53 +51,64 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
 
     Parameters
     ----------
-    columns : the numbers of each row that matter, shape (rows,) each.
+    columns : the values by which rows are equal or not, shape (rows,) each.
     times : how many rows each row stands for, shape (rows,).
     cluster : the cluster of each row, shape (rows,); None without clusters.
     """
     if not len(times):
         return None
     if cluster is not None:
-        (*columns_of_units, of), counted = merge_equal_rows([*columns, cluster], times)
-        place = _number_clusters(columns_of_units, counted, of)
-        if place.max(initial=0) + 1 < times.sum():
-            return Units(columns_of_units, counted, place) if place.any() else None
-    columns_of_units, counted = merge_equal_rows(columns, times)
-    return Units(columns_of_units, counted) if times.sum() > 1 else None
+        (*columns_of_units, cluster_of_unit), times_of_unit = merge_equal_rows([*columns, cluster], times)
+        number = _number_clusters(columns_of_units, times_of_unit, cluster_of_unit)
+        n_clusters = number.max(initial=0) + 1
+        if n_clusters < times.sum():
+            return Units(columns_of_units, times_of_unit, number) if n_clusters > 1 else None
+    columns_of_units, times_of_unit = merge_equal_rows(columns, times)
+    return Units(columns_of_units, times_of_unit) if times.sum() > 1 else None
 
 
 def merge_equal_rows(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
     """Sort rows by their columns, merge equal ones, and add up their times."""
     order = np.lexsort(columns[::-1])
-    rising = [column[order] for column in columns]
-    starts = _starts(rising)
-    return [column[starts] for column in rising], np.add.reduceat(times[order], starts)
+    in_order = [column[order] for column in columns]
+    starts = _starts(in_order)
+    return [column[starts] for column in in_order], np.add.reduceat(times[order], starts)
 
 
 def _starts(columns: Sequence[Array]) -> Array:
-    """Return the rows that differ from the row before in some column, and the first row."""
+    """Return the indices of the first row, and of the rows that differ from the row before in some column."""
     new = np.ones(len(columns[0]), bool)
     new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     return np.flatnonzero(new)
 
 
 def _number_clusters(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
-    """Number clusters by the values of their rows, shape (rows,); the rows are sorted by their columns."""
-    value = np.zeros(len(times), np.int64)
-    value[_starts(columns)] = 1
-    running = np.stack([np.cumsum(value), times], axis=1).astype(">i8")  # big-endian: bytes sort like the numbers
+    """Number clusters by the values of their rows, and return the number of the cluster of each unit, shape (units,).
+
+    Clusters are sorted by the list of their rows: for each unit of the cluster which of the distinct rows it is, and
+    how many times.
+
+    Parameters
+    ----------
+    columns, times : of the units, which are sorted by their columns.
+    cluster : the cluster of each unit, by any numbers.
+    """
+    is_new = np.zeros(len(times), np.int64)
+    is_new[_starts(columns)] = 1
+    # As bytes such a list can be compared at once; big-endian bytes sort as their numbers do.
+    row_and_times = np.stack([np.cumsum(is_new), times], axis=1).astype(">i8")
     order = np.argsort(cluster, kind="stable")
     starts = _starts([cluster[order]])
-    texts = [running[rows].tobytes() for rows in np.split(order, starts[1:])]
-    number = np.empty(len(texts), np.int64)
-    number[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    place = np.empty(len(times), np.int64)
-    place[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
-    return place
+    keys = [row_and_times[units].tobytes() for units in np.split(order, starts[1:])]
+    number = np.empty(len(keys), np.int64)
+    number[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    number_of_unit = np.empty(len(times), np.int64)
+    number_of_unit[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
+    return number_of_unit
 
 
 def enough_resamples(resamples: int, units: float) -> int:
-    """Return how many resamples are drawn of some units: of few, whose ends are far out, more."""
+    """Return how many resamples are drawn: as many as asked for, and of few units at least ``MIN_RESAMPLES_OF_FEW``."""
     return max(resamples, MIN_RESAMPLES_OF_FEW) if units < FEW_UNITS else resamples
 
 
@@ -104,39 +118,41 @@ def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[A
     Each resample draws as many rows (or clusters) as there are, with replacement. Each block has its own random
     numbers, which do not depend on other blocks.
     """
-    times, width, n_columns = units.times.astype(np.int64), len(units.times), len(units.columns)
-    total = int(times.sum())
-    few = units.cluster is None and total <= MIN_REPEATS * width
-    for _, m, random in _blocks(max(total if few else 0, width * n_columns), resamples, seed):
+    times, n_units, n_columns = units.times.astype(np.int64), len(units.times), len(units.columns)
+    n_rows = int(times.sum())
+    single_rows = units.cluster is None and n_rows <= MIN_REPEATS * n_units
+    for _, m, random in _blocks(max(n_rows if single_rows else 0, n_units * n_columns), resamples, seed):
         if units.cluster is not None:
-            yield _evenly(int(units.cluster.max()) + 1, m, random)[:, units.cluster] * times
-        elif few:
-            often = _evenly(total, m, random)
-            if (times != 1).any():
-                reached = np.cumsum(np.pad(often, ((0, 0), (1, 0))), axis=1)
-                often = np.diff(reached[:, np.append(0, np.cumsum(times))], axis=1)
+            yield _draw_counts(int(units.cluster.max()) + 1, m, random)[:, units.cluster] * times
+        elif single_rows:
+            often = _draw_counts(n_rows, m, random)
+            if (times != 1).any():  # add up the counts of the rows of each unit, which are adjacent
+                running = np.cumsum(np.pad(often, ((0, 0), (1, 0))), axis=1)
+                often = np.diff(running[:, np.append(0, np.cumsum(times))], axis=1)
             yield often
         else:
-            yield random.multinomial(total, times / total, m)
+            yield random.multinomial(n_rows, times / n_rows, m)
 
 
 def resampled(
     columns: Array, resamples: int, seed: int | Sequence[int], tick: Callable[[int], None] = lambda done: None
 ) -> Array:
-    """Return the sums of columns over resampled units, as ``draws`` gives them, shape (columns, resamples).
+    """Return the sums of columns over resampled units, of which each is drawn by itself, shape (columns, resamples).
+
+    The draws are those of ``draws``, without units that stand for several rows.
 
     Parameters
     ----------
     columns : shape (columns, units).
     resamples, seed : the number of resamples, and the seed.
-    tick : called with the part of the work that is done, in units; the calls add up to the number of units.
+    tick : called with how much of the work is done; the calls add up to the number of units.
     """
     n, out = columns.shape[1], np.zeros((len(columns), resamples))
 
     def work(block: tuple[int, int, np.random.Generator]) -> None:
         begin, m, random = block
         if n <= CACHED:
-            out[:, begin : begin + m] = sums_drawn(columns, _evenly(n, m, random))
+            out[:, begin : begin + m] = sums_drawn(columns, _draw_counts(n, m, random))
         for row, some, often in _tiles(n, m, random) if n > CACHED else ():
             # sums_drawn would copy the columns of a tile for each draw.
             out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
@@ -147,7 +163,9 @@ def resampled(
 
 
 def sums_drawn(columns: Array, often: Array) -> Array:
-    """Sum columns over draws, shape (columns, draws), without a library of linear algebra: its threads wait for ours.
+    """Return the sums of columns over the units of each draw, shape (columns, draws).
+
+    A matrix product is not used: the threads of its library and ours would wait for each other.
 
     Parameters
     ----------
@@ -158,17 +176,17 @@ def sums_drawn(columns: Array, often: Array) -> Array:
 
 
 def _blocks(width: int, resamples: int, seed: int | Sequence[int]) -> Iterator[tuple[int, int, np.random.Generator]]:
-    """Yield the begin of each block of resamples, its size, and its random generator.
+    """Yield the first resample of each block, how many resamples it has, and its random generator.
 
-    ``width``: random numbers for each resample, which determine the size.
+    ``width``: how many random numbers a resample takes; a block takes about ``NUMBERS_AT_ONCE``.
     """
     seeds, step = seed if isinstance(seed, Sequence) else [seed], max(NUMBERS_AT_ONCE // width, 1)
     for block, begin in enumerate(range(0, resamples, step)):
         yield begin, min(step, resamples - begin), np.random.default_rng([*seeds, block])
 
 
-def _evenly(n: int, m: int, random: np.random.Generator) -> Array:
-    """Draw ``n`` of ``n`` units with replacement, ``m`` times, and count how often each is drawn, shape (m, n)."""
+def _draw_counts(n: int, m: int, random: np.random.Generator) -> Array:
+    """Return how often each of ``n`` units is in each of ``m`` resamples of ``n`` units, shape (m, n)."""
     if n <= CACHED:
         chosen = random.integers(0, n, (m, n)) + np.arange(m)[:, None] * n
         return np.bincount(chosen.ravel(), minlength=m * n).reshape(m, n)
@@ -179,7 +197,7 @@ def _evenly(n: int, m: int, random: np.random.Generator) -> Array:
 
 
 def _tiles(n: int, m: int, random: np.random.Generator) -> Iterator[tuple[int, slice, Array]]:
-    """Yield, for each of ``m`` resamples and each block of units: resample, block, and the counts of its units."""
+    """Yield for each of ``m`` resamples and each block of units: resample, block, how often each unit is drawn."""
     begins = np.arange(0, n, CACHED)
     sizes = np.minimum(n - begins, CACHED)
     for row in range(m):
@@ -205,15 +223,15 @@ def percentiles(values: Array, level: float) -> Array:
 
 
 def percentile_interval(values: Array, level: float) -> Array:
-    """Return the percentile interval of resampled values, NaN too where no resample differs, but for rounding.
+    """Return the percentile interval of resampled values, shape (2,); NaN too if all resamples are equal.
 
-    What never varies does not say how far it is from the truth: of rows that are all right each resample is all right.
+    What never varies does not say how far it is from the truth: if all rows are right, so are those of each resample.
     """
     return percentiles(values, level) if vary(values) else np.full(2, np.nan)
 
 
 def vary(values: Array) -> bool:
-    """Return True if some values differ, by more than rounding makes; values of NaN are left out."""
+    """Return True if some values differ by more than rounding; NaN is left out."""
     known = values[~np.isnan(values)]
     if not len(known) or (least := known.min()) == (most := known.max()):
         return False

@@ -18,12 +18,12 @@ from frame_metrics.stats.resampling import enough_resamples
 from frame_metrics.stats.shares import kish
 
 CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
-MIN_UNITS = 2  # units, by Kish if they have weights, of which fewer say nothing of a variance
-Tick = Callable[[int], None]
+MIN_UNITS = 2  # the fewest units that show a variance; if they have weights, by Kish's effective number
+Tick = Callable[[int], None]  # a progress bar: called with how many units are done
 
 
 def in_clusters(values: Array, cluster: Array | None) -> Array:
-    """Return the sums of queries' values within clusters, shape (clusters, columns), 0 where they cancel.
+    """Return the sums of queries' values within clusters, shape (clusters, columns), 0 where only rounding is left.
 
     Without clusters the values are returned as they are.
 
@@ -48,13 +48,13 @@ def weighted_values(values: Array, weight: Array | None) -> Array:
 class SpreadOfPairs:
     """Effect sizes and standard errors of the means of paired differences, before anything is drawn."""
 
-    effect_size: Array  # the mean over the standard deviation of queries, shape (columns,)
-    error: Array  # the standard error of the mean, 0 where it is only rounding, shape (columns,); NaN of one cluster
-    units: float  # as ``effective_units`` returns them
+    effect_size: Array  # the mean divided by the standard deviation of queries, shape (columns,)
+    error: Array  # the standard error of the mean, 0 if it is only rounding, NaN if there is one cluster, (columns,)
+    units: float  # how many units there are, as ``effective_units`` counts them
 
 
 def spread_of_pairs(
-    differences: Array, weight: Array | None, cluster: Array | None, size: Array | None = None
+    differences: Array, weight: Array | None, cluster: Array | None, magnitude: Array | None = None
 ) -> SpreadOfPairs:
     """Return effect sizes and standard errors of paired differences.
 
@@ -63,13 +63,13 @@ def spread_of_pairs(
     differences : of two queries or more, shape (queries, columns).
     weight : of each query, of which two or more are above 0, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,).
-    size : the size of what the differences are of, shape (columns,), for rounding; None: their own.
+    magnitude : the greatest absolute value that was subtracted, see ``offsets``, shape (columns,).
     """
     scale = scales(differences)
-    differences, size = differences / scale, None if size is None else size / scale
-    offset, each = offsets(differences, size), np.ones(len(differences)) if weight is None else weight
+    differences, magnitude = differences / scale, None if magnitude is None else magnitude / scale
+    offset, each = offsets(differences, magnitude), np.ones(len(differences)) if weight is None else weight
     centred, n = differences - offset, len(differences)
-    least = CLOSE * np.abs(centred).max(axis=0)  # what is nearer to 0 is left by adding floats
+    least = CLOSE * np.abs(centred).max(axis=0)  # a smaller spread is what rounding leaves
     centre = np.average(centred, axis=0, weights=weight)
     spread = deviation(centred, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
@@ -84,7 +84,7 @@ def spread_of_pairs(
 
 
 def effective_units(n: int, weight: Array | None, cluster: Array | None) -> float:
-    """Return the number of queries, or clusters; where they have weights Kish's, see ``kish``."""
+    """Return the number of queries, or clusters; if they have weights, Kish's effective number (``kish``)."""
     if weight is None:
         return float(n if cluster is None else int(cluster.max()) + 1)
     return kish(in_clusters(weight[:, None], cluster)[:, 0])
@@ -98,23 +98,25 @@ def interval_and_p_value(
     resamples: int,
     seed: int,
     tick: Tick = lambda done: None,
-    size: Array | None = None,
+    magnitude: Array | None = None,
 ) -> dict[str, Array]:
-    """Return intervals and p-values of the bootstrap, shape (columns,).
+    """Return the columns "ci_low", "ci_high" and "p_value" of the bootstrap, shape (columns,) each.
 
-    The interval is that of percentiles, at the level that few units need (``expanded_level``). The p-value is that of
-    resampled differences whose mean was moved to 0: the share of their means that are at least as far from 0 as what
-    was seen.
+    Only "p_value", of 1, if no resample has a mean.
+
+    The interval is that of percentiles, at the level that few units need (``expanded_level``). For the p-value the
+    resampled means are moved by the observed mean, so that they lie around 0: it is the share of them that are at least
+    as far from 0 as the observed mean.
 
     Parameters
     ----------
-    differences, weight, cluster, size : as ``spread_of_pairs`` takes them, of two clusters or more; all columns are
-        resampled by the same draws.
+    differences, weight, cluster, magnitude : as for ``spread_of_pairs``; there are two clusters or more. All columns
+        are resampled by the same draws.
     level : of the interval.
-    resamples, seed : the number of resamples, and the seed; of few units there are more, see ``enough_resamples``.
+    resamples, seed : the number of resamples (of few units there are more, see ``enough_resamples``), and the seed.
     tick : called with how many queries, or clusters, are resampled.
     """
-    offset = offsets(differences, size)
+    offset = offsets(differences, magnitude)
     centred, units = differences - offset, effective_units(len(differences), weight, cluster)
     means = resampled_means(centred.T, weight, cluster, enough_resamples(resamples, units), seed, tick)
     means = means[:, ~np.isnan(means[0])].T + offset
@@ -126,15 +128,15 @@ def interval_and_p_value(
 
 
 def interval_and_p_value_of_draws(drawn: Array, seen: Array, scale: Array | float, level: float) -> dict[str, Array]:
-    """Return percentile intervals of resampled differences, and p-values.
+    """Return percentile intervals of resampled differences, and p-values, as columns by name.
 
-    A p-value is the share of resamples whose distance from the observed difference is at least that of 0.
+    A p-value is the share of resamples that are at least as far from the observed difference as 0 is.
 
     Parameters
     ----------
     drawn : the resampled differences, shape (draws, columns).
     seen : the observed differences, shape (columns,).
-    scale : the size of values, for rounding.
+    scale : the size of values, by which rounding is judged, shape (columns,).
     level : the level of the intervals.
     """
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -142,16 +144,18 @@ def interval_and_p_value_of_draws(drawn: Array, seen: Array, scale: Array | floa
     return {"ci_low": low, "ci_high": high, "p_value": (far.sum(axis=0) + 1) / (len(drawn) + 1)}
 
 
-def deviation(values: Array, weight: Array, often: Array) -> Array:
-    """Return the standard deviation of values, shape (columns,): what is lost to their own mean is allowed for.
+def deviation(values: Array, weight: Array, times: Array) -> Array:
+    """Return the standard deviation of values, shape (columns,).
+
+    It is that of a sample: with equal weights the sum of squares is divided by n - 1.
 
     Parameters
     ----------
-    values : shape (queries, columns), or rows.
-    weight : of each in their mean, shape (queries,).
-    often : how many each one stands for, shape (queries,).
+    values : of queries or rows, shape (queries, columns).
+    weight : the weight of each query in the mean, shape (queries,).
+    times : how many queries each one stands for, shape (queries,).
     """
-    heavy = weight * often
+    heavy = weight * times
     deviations = values - np.average(values, axis=0, weights=heavy)
     return np.sqrt(
         ratio(weighted_values(deviations**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum())
@@ -159,39 +163,44 @@ def deviation(values: Array, weight: Array, often: Array) -> Array:
 
 
 def weigh_unlike(weight: Array | None) -> bool:
-    """Return True for weights that differ, apart from those of 0."""
+    """Return True if weights above 0 differ."""
     return weight is not None and not all_equal(weight[weight > 0])
 
 
-def variance_left(size: Array) -> Array:
-    """Return how much of the variance of a unit is left in its squared distance from the weighted mean, (units,).
+def variance_left(weight: Array) -> Array:
+    """Return the expected squared distance of each unit from the weighted mean, as a share of its variance, (units,).
 
-    Of units that vary alike it is (1 - h_c)^2 + sum_d h_d^2 over the others d, with h = w / W: a unit of great weight
-    draws the mean to itself. Where all weigh alike it is (G - 1) / G.
+    It is less than 1, as a unit of great weight draws the mean to itself. For units with equal variances it is
+    (1 - h_c)^2 + sum_d h_d^2 over the other units d, with h = w / W. If all weights are equal it is (G - 1) / G.
 
     Parameters
     ----------
-    size : the weight of each unit, of which two or more are above 0, shape (units,).
+    weight : the weight of each unit, of which two or more are above 0, shape (units,).
 
     Source: J. G. MacKinnon, H. White, Some heteroskedasticity-consistent covariance matrix estimators with improved
     finite sample properties, Journal of Econometrics 29, 1985 (HC2, here for a mean of any weights).
     """
-    part = size / size.sum()
+    part = weight / weight.sum()
     square = part**2
     return (1 - part) ** 2 + np.maximum(square.sum() - square, np.finfo(np.float64).tiny)
 
 
 def errors_away(level: float, units: float) -> float:
-    """Return how many standard errors the ends of a t interval are away; infinite for fewer than two units."""
+    """Return how many standard errors the ends of a t interval are from the mean; infinite for fewer than two units."""
     return t_quantile((1 + level) / 2, units - 1) if units >= MIN_UNITS else np.inf
 
 
 def _robust_error(deviations: Array, weight: Array, cluster: Array | None, *, weighted: bool) -> Array:
-    """Return the standard error of the weighted mean of queries, or of those in G clusters, shape (columns,).
+    """Return the standard error of the weighted mean of queries, which may be in G clusters, shape (columns,).
 
-    It is sqrt(sum_c S_c^2 / f_c) / W, where S_c is the sum over the queries of a cluster of the weight times the
-    distance from the mean, W that of all weights, and f_c is (G - 1) / G, or with weights that of ``variance_left``.
-    Where all weigh alike and each is a cluster, it is the standard deviation over the square root of their number.
+    It is sqrt(sum_c S_c^2 / f_c) / W. S_c is the sum over the queries of a cluster of weight times distance from the
+    mean, W the sum of all weights, and f_c is (G - 1) / G, or with unlike weights ``variance_left``. If all weights are
+    equal and each query is a cluster, this is the standard deviation divided by the square root of their number.
+
+    Parameters
+    ----------
+    deviations : the weight times the distance from the mean, shape (queries, columns).
+    weighted : whether weights differ.
     """
     sums, size = in_clusters(deviations, cluster), in_clusters(weight[:, None], cluster)
     if weighted:
@@ -212,9 +221,9 @@ def classical(differences: Array, test: str) -> Array:
             p.append(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue))
         else:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about zeros and constant differences, which are nothing odd here
-                run = stats.wilcoxon(column) if test == "wilcoxon" else stats.ttest_1samp(column, 0)
-            p.append(float(run.pvalue))
+                warnings.simplefilter("ignore")  # scipy warns of zeros and constant differences, which are usual here
+                found = stats.wilcoxon(column) if test == "wilcoxon" else stats.ttest_1samp(column, 0)
+            p.append(float(found.pvalue))
     return np.array(p)
 
 
@@ -224,7 +233,7 @@ def scipy_stats(test: str) -> Any:
 
 
 def adjusted(p: Array, correction: str) -> Array:
-    """Return p-values corrected for multiple tests; NaN stays, and is not counted.
+    """Return p-values corrected for multiple tests. NaN stays NaN, and is not counted as a test.
 
     Parameters
     ----------

@@ -216,7 +216,7 @@ def _points_of_curve(cases: Cases, kind: str, options: CurveOptions, levels: Seq
     if options.points is not None:
         arc = np.nan_to_num(x) + (np.log1p(points.tp + points.fp) if kind == "pr" else np.nan_to_num(y))
         at = _evenly_chosen(points, arc, options.points)
-        points, x, y = points.kept(at), x[at], y[at]
+        points, x, y = points.select(at), x[at], y[at]
     return _points_as_answer(kind, segments, points.segment, points.threshold, x, y)
 
 

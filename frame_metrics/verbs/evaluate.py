@@ -61,11 +61,12 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:
-            # This is called only if there are too many classes.
-            return _of_rows(cases_read(source, only_correctness=partial(are_row_shares, asked)), asked, options, wide)
+            # Whether metrics need no table of classes; asked only if there are too many classes for one.
+            only_correctness = partial(are_row_shares, asked)
+            return _of_rows(cases_read(source, only_correctness=only_correctness), asked, options, wide)
         if call.proxy is not None:
             return ppi_means(source, asked, options)
-        # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
+        # Intervals draw single queries, so that sums over queries do not suffice.
         measured = values_of_source(
             source, asked, options.averages, queries=options.ci is not None, totals=options.margins
         )
@@ -97,7 +98,7 @@ def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, 
 
 
 def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
-    """Implement ``irm.evaluate`` for numbers that were computed elsewhere; without names, for all their metrics."""
+    """Implement ``irm.evaluate`` for saved numbers; if ``metrics`` is empty, for all metrics that they are of."""
     check_options(EVALUATE, options, plan)
     call, named = planned(plan, metrics, Needs(verb=EVALUATE))
     check_margins(options.margins, call)
@@ -113,8 +114,8 @@ def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions)
 
     def compute(source: Source) -> Answer:
         measured = values_of_source(source, named, options.averages, queries=options.ci is not None)
-        wanted = wide if named else wide_of(measured.asked)
-        return averaged(measured, options, wanted, counts_unanswered=counts_answers(call))
+        wide_of_all = wide if named else wide_of(measured.asked)
+        return averaged(measured, options, wide_of_all, counts_unanswered=counts_answers(call))
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         saved_values.check_layout(named, options.layout)
@@ -132,10 +133,10 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
         inputs = pooled_rows.inputs_of(cases, segments, [metric for _, metric in asked], with_intervals=bool(areas))
-        values = [pooled_rows.one_metric(inputs, *metric) for metric in wanted]
-        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
-        value = np.where(n, [metric.value for metric in values], np.nan)
-        tables.append({"value": value, "n": n, "n_undefined": undefined})
+        values = [pooled_rows.one_metric(inputs, *one) for one in wanted]
+        n, n_undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([one.n_undefined for one in values])
+        value = np.where(n, [one.value for one in values], np.nan)
+        tables.append({"value": value, "n": n, "n_undefined": n_undefined})
         if cases.weighted:
             tables[-1]["n_effective"] = np.tile(pooled_rows.effective_rows(inputs), (len(wanted), 1))
         if any(metric.biased for _, metric in asked):
@@ -151,7 +152,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
 
 
 def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None:
-    """Raise for intervals of sets of lists, of what chance makes greater, and of a share of rows in clusters."""
+    """Raise for intervals of sets of lists, of errors that chance makes greater, and of top= in clusters."""
     name = next((name for name, metric in asked if metric.top is not None), None)
     if name is not None and options.ci is not None and call.columns.cluster and not call.columns.query:
         raise NotComputableError(
@@ -174,7 +175,7 @@ def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None
 
 
 def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
-    """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
+    """Return the columns of a wide result. The call determines them, as a lazy frame has to know its schema."""
     averages = options.averages
     if not call.columns.query:
         has_average_column = options.averages_given_as_list or pooled_rows.one_average(asked, averages[0], call)
@@ -186,11 +187,13 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     averages_shown |= {
         average for metric in metrics_over_queries for average in averages_of(metric, averages, weighted=weighted)
     }
-    counted = []
+    has_n = []
     for _, metric in asked:
-        pools = set(averages) == {"micro"} and metric.of_table and not metric.average
-        counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.averages_given_as_list or len(averages_shown) == 1, weighs(call), counted, counts_answers(call))
+        is_pooled = set(averages) == {"micro"} and metric.of_table and not metric.average
+        leaves_out = conventions.undefined != "raise" and conventions.fill(metric) is None
+        has_n.append(leaves_out and not is_pooled)
+    has_average_column = options.averages_given_as_list or len(averages_shown) == 1
+    return Wide(has_average_column, weighs(call), has_n, counts_answers(call))
 
 
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

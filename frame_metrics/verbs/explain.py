@@ -19,7 +19,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.pieces import fact_columns, system_numbers, work_of
-from frame_metrics.measuring.queries import check_grades, check_known, check_ties
+from frame_metrics.measuring.queries import check_grades, check_n_relevant, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
 from frame_metrics.measuring.work import PieceWork
 from frame_metrics.metrics.metric import Metric
@@ -169,7 +169,7 @@ def _explained(
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
     if block.view.extras_differ:
         check_ties(name, metric, block, log)
-    check_known(run, rel, log)
+    check_n_relevant(run, rel, log)
     # The contribution of the other documents: 0, or null if the metric itself is undefined.
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.view.log_rows(grid.rankings, np.arange(len(run.grade)))

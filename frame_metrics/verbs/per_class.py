@@ -137,7 +137,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassO
     for i, one in zip(of, wanted, strict=True):
         own, line = pooled_rows.one_metric(several, *one), cases.k + ordered.index(one[2])
         value[i, line] = np.where(some, own.value, np.nan)
-        undefined[i, line], there[i, line] = own.undefined, True
+        undefined[i, line], there[i, line] = own.n_undefined, True
     support = _support(inputs).T
     every = np.tile(support.sum(axis=0), (len(ordered), 1))
     # Intervals: of each class by shares or draws, of averages by draws.

@@ -149,7 +149,7 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     if failed:
         first = {segment: _why_none(values, asked, limits, span, allowed) for segment, span in failed[:3]}
         raise _no_threshold(first, len(failed), segments)
-    best = points.kept(np.array(chosen, np.int64))
+    best = points.select(np.array(chosen, np.int64))
     empty = _empty(best)
     best = replace(best, threshold=np.where(empty, np.nan, best.threshold))
     return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, chosen]))

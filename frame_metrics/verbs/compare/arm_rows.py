@@ -163,7 +163,7 @@ class ArmRows:
             row |= {f"{arm}n_units": 0 if at is None else self.units[at]}
         both = [self.clusters[at] for at in there]
         row["n_shared"] = np.isin(both[0], both[1]).sum() if len(both) == len(pair) else 0
-        row["n_undefined"] = values.undefined[there].sum()
+        row["n_undefined"] = values.n_undefined[there].sum()
         row["test"] = "delong" if metric in self.normal else self.options.test or "bootstrap"
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row
@@ -190,7 +190,7 @@ class ArmRows:
         drawn = [self.drawn(*(sorted(systems) if share_clusters else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
         most = max(map(len, each))  # few rows get more draws; draws of independent arms pair in any order
-        units = self._whole.units(self.asked[metric][1])[at].tolist()
+        units = self._whole.n_units(self.asked[metric][1])[at].tolist()
         margin = (self.asked[metric][1], self.margins[metric])
         known = margin if margin[1] == margin[1] else None
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)

@@ -27,41 +27,44 @@ from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_families import flip_families
 from frame_metrics.verbs.compare.pair_groups import PairDifferences, PairGroup
 
-BOUNDS = "bounds"  # where a row has those of one side, which are no column of a result
-POWER = 0.8  # with which mde is detected
-# With fewer units intervals are not made by resampling: resampled means never leave the few observed values.
+BOUNDS = "bounds"  # the key of a row under which ``leaderboard`` finds bounds of one side; no column of a result
+POWER = 0.8  # the chance with which a difference of ``mde`` is detected
+# With fewer units intervals are not made by resampling: no resampled mean is outside the few values of the data.
 MIN_UNITS_TO_RESAMPLE = 10
 
 
 def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, n_tested_elsewhere: int = 0) -> None:
-    """Fill in the intervals and p-values of groups, of one segment or, with ``over="all"``, of all.
+    """Fill in the intervals and p-values of groups: those of one segment, or with ``over="all"`` of all segments.
 
     ``n_tested_elsewhere``: with ``over="all"``, the number of rows of the family that have another test. If there
     are such rows, each pair is tested by itself.
     """
-    families = [
+    families = [  # of each group, the family of each comparison
         [comparison.metric_at if options.over == "metric" else 0 for comparison in one.comparisons] for one in groups
     ]
     counts: Counter[int] = Counter()
-    for group, own in zip(groups, families, strict=True):
-        counts.update(own if group.tested else ())
+    for group, of_group in zip(groups, families, strict=True):
+        counts.update(of_group if group.tested else ())
     joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not n_tested_elsewhere}
-    # Families of the same queries are flipped at once: the result of a family does not depend on others.
-    families_of_groups: dict[tuple[int, ...], set[int]] = {}
+    # Families in the same groups are flipped at once: the result of a family does not depend on others.
+    families_by_groups: dict[tuple[int, ...], set[int]] = {}
     for family in joint:
-        families_of_groups.setdefault(tuple(i for i, own in enumerate(families) if family in own), set()).add(family)
-    for group, own in zip(groups, families, strict=True):
-        alone = [not (family in joint and group.tested) for family in own]
-        if any(alone):
-            sizes = [counts[family] + n_tested_elsewhere for family, one in zip(own, alone, strict=True) if one]
-            _infer_single(group.only(alone), sizes, options, tick)
-    for at, several in families_of_groups.items():
-        some = [groups[i].only([family in several for family in families[i]]) for i in at if groups[i].tested]
+        indices = tuple(i for i, of_group in enumerate(families) if family in of_group)
+        families_by_groups.setdefault(indices, set()).add(family)
+    for group, of_group in zip(groups, families, strict=True):
+        by_itself = [not (family in joint and group.tested) for family in of_group]
+        if any(by_itself):
+            sizes = [
+                counts[family] + n_tested_elsewhere for family, one in zip(of_group, by_itself, strict=True) if one
+            ]
+            _infer_single(group.only(by_itself), sizes, options, tick)
+    for indices, together in families_by_groups.items():
+        some = [groups[i].only([family in together for family in families[i]]) for i in indices if groups[i].tested]
         _infer_families(some, options, tick)
 
 
 def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: CompareOptions, tick: Tick) -> None:
-    """Fill in what is inferred of pairs by themselves.
+    """Fill in the intervals and p-values of pairs that are tested each by itself.
 
     ``family_sizes``: the number of p-values in the family of each comparison.
     """
@@ -73,12 +76,12 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
     if group.tested:
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
-        known = np.where(group.zero_one, normal_quantile(options.ci), n_errors)
-        ends = ends_around(group, spread, known)
+        # By a formula; then by resampling, if there are enough units whose values vary or are all 0.
+        ends = ends_around(group, spread, np.where(group.zero_one, normal_quantile(options.ci), n_errors))
         vary = (spread.error > 0) | (np.array([comparison.mean for comparison in group.comparisons]) == 0)
         some = np.flatnonzero(by_draws | (~group.zero_one & vary & (spread.units >= MIN_UNITS_TO_RESAMPLE)))
         if len(some):
-            given = options.ci, options.resamples, options.seed, tick, group.size[some]
+            given = options.ci, options.resamples, options.seed, tick, group.magnitude[some]
             found = interval_and_p_value(group.differences[:, some], group.weight, group.cluster, *given)
             ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
             p_value = found["p_value"] if by_draws else p_value
@@ -87,7 +90,7 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
 
 
 def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
-    """Fill in what is inferred of families of pairs."""
+    """Fill in the intervals and p-values of families of pairs, which hold together."""
     found = flip_families(groups, options, tick)
     for group, adjusted, n_errors, bounds in zip(groups, found.adjusted, found.n_errors, found.bounds, strict=True):
         p_value = _p_values(group, options, tick, found.p_value)
@@ -97,20 +100,20 @@ def _infer_families(groups: Sequence[PairGroup], options: CompareOptions, tick: 
             n_errors = np.maximum(n_errors, np.where(group.zero_one, normal_quantile(options.ci), single))
             ends = ends_around(group, group.spread, n_errors)
         _fill(group, p_value, ends, n_errors, [1] * len(n_errors), options)
-        for comparison, own, p in zip(group.comparisons, adjusted, p_value, strict=True):
-            comparison.row["p_adjusted"] = float(max(own, p))
+        for comparison, corrected, p in zip(group.comparisons, adjusted, p_value, strict=True):
+            comparison.row["p_adjusted"] = float(max(corrected, p))
         for comparison, bound in zip(group.comparisons, bounds.T, strict=False):  # of leaderboard()
             comparison.row[BOUNDS] = bound
 
 
 def ends_around(group: PairGroup, spread: SpreadOfPairs, n_errors: Array) -> Array:
-    """Return the ends of intervals within what means may be, shape (2, comparisons).
+    """Return the ends of intervals, within the least and the greatest possible mean, shape (2, comparisons).
 
-    Differences that are all equal, and not 0, show no variance: null.
+    They are NaN for differences that are all equal and not 0, which show no variance.
 
     Parameters
     ----------
-    n_errors : how many standard errors the ends are away, shape (columns,).
+    n_errors : how many standard errors the ends are from the mean, shape (comparisons,).
     """
     ends = np.empty((2, len(n_errors)))
     for i, comparison in enumerate(group.comparisons):
@@ -127,11 +130,11 @@ def ends_around(group: PairGroup, spread: SpreadOfPairs, n_errors: Array) -> Arr
 
 
 def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Array | None = None) -> Array:
-    """Return the p-value of each comparison by itself, shape (columns,).
+    """Return the p-value of each comparison by itself, shape (comparisons,).
 
     ``drawn``: those of the randomization test, if they are known.
     """
-    if options.test == "bootstrap":
+    if options.test == "bootstrap":  # 1 if nothing can be drawn, else ``_infer_single`` replaces them
         return np.ones(len(group.comparisons))
     if options.test not in ("randomization", MID_P):
         return classical(group.differences, str(options.test))
@@ -141,8 +144,8 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
     if rest.any() and drawn is not None:
         out[rest] = drawn[rest]
     elif rest.any():
-        moved = in_clusters(weighted_values(group.differences[:, rest], group.weight), group.cluster)
-        out[rest] = randomization(moved, options.permutations, options.seed, tick)
+        sums = in_clusters(weighted_values(group.differences[:, rest], group.weight), group.cluster)
+        out[rest] = randomization(sums, options.permutations, options.seed, tick)
     return out
 
 
@@ -160,11 +163,13 @@ def _fill(
     ----------
     p_value : of each comparison; None if nothing can be tested.
     ends : of the intervals, shape (2, comparisons).
-    n_errors : how many standard errors the ends of other intervals are away, shape (columns,).
-    times_p : by what the least possible p-value of each comparison is multiplied before it is compared with 1 - ``ci``.
+    n_errors : how many standard errors the ends of relative intervals are from the mean, and for ``mde`` the least
+        significant difference is from 0, shape (comparisons,).
+    times_p : by what a correction multiplies the p-value of each comparison. If even the least possible p-value is then
+        above 1 - ``ci``, no difference can be detected.
     """
     spread = group.spread
-    more = np.nan if spread is None else t_quantile(POWER, spread.units - 1)
+    n_errors_for_power = np.nan if spread is None else t_quantile(POWER, spread.units - 1)
     relative = None if spread is None or options.tests_preference else _relative(group, n_errors)
     for i, comparison in enumerate(group.comparisons):
         row, test = comparison.row, _test(comparison, options)
@@ -173,10 +178,11 @@ def _fill(
             continue
         row["effect_size"] = float(spread.effect_size[i])
         row["ci_low"], row["ci_high"] = ends[:, i].tolist()
-        far, error = float(n_errors[i]) + more, float(spread.error[i])
-        reached = least_p(test, group.units, options.permutations) * times_p[i] <= 1 - options.ci + CLOSE
-        known = reached and np.isfinite(far) and (error or not comparison.mean) and far * error <= comparison.ends[1]
-        row["mde"] = far * error if known else np.nan
+        n_errors_of_mde, error = float(n_errors[i]) + n_errors_for_power, float(spread.error[i])
+        detectable = least_p(test, group.units, options.permutations) * times_p[i] <= 1 - options.ci + CLOSE
+        known = detectable and np.isfinite(n_errors_of_mde) and (error or not comparison.mean)
+        known = known and n_errors_of_mde * error <= comparison.ends[1]
+        row["mde"] = n_errors_of_mde * error if known else np.nan
         if relative is not None:
             row["relative_low"], row["relative_high"] = relative[:, i].tolist()
 
@@ -191,5 +197,6 @@ def _relative(group: PairGroup, n_errors: Array) -> Array:
     means = np.array(
         [[comparison.row["value"], comparison.row["baseline_value"]] for comparison in group.comparisons]
     ).T
-    known = np.where(np.isfinite(n_errors), n_errors, 0)
-    return np.where(np.isfinite(n_errors), relative_ends(means, group.relative_error() ** 2, known), np.nan)
+    known = np.isfinite(n_errors)
+    ends = relative_ends(means, group.relative_error() ** 2, np.where(known, n_errors, 0))
+    return np.where(known, ends, np.nan)

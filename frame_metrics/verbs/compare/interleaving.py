@@ -67,9 +67,10 @@ def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOp
 
     def compute(source: Source) -> Answer:
         measured = values_of_source(source, asked)
-        # A list with rows of only one team compares nothing.
         unjudged = without_judgment(measured)
-        measured = without_values_at(measured, ~(np.asarray(measured.with_results) & measured.evaluated))
+        # A list with rows of only one team compares nothing: the other team has no value of it.
+        removed = ~(np.asarray(measured.with_results) & measured.evaluated)
+        measured = without_values_at(measured, removed, evaluated=np.ones(len(removed), bool))
         pairing = pairing_of_systems(measured, options.baseline, options.noun)
         if options.per_query:
             return query_differences(pairing)

@@ -15,11 +15,11 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.significance import SpreadOfPairs, spread_of_pairs
 from frame_metrics.verbs.compare.differences import Pair, Row
 
-COLUMNS_AT_ONCE = 64  # columns whose values are laid side by side at a time
+COMPARISONS_AT_ONCE = 64  # comparisons whose values are laid side by side at a time
 
 
 def range_of_metric(metric: Metric, values: Array) -> tuple[float, float]:
-    """Return the range of a metric; NaN where some values are outside, as they are of another metric of that name."""
+    """Return the range of a metric; NaN if some values are outside, because another metric has its name."""
     least, most = metric.range
     inside = not len(values) or (least <= values.min() and values.max() <= most)
     return (least, most) if inside else (np.nan, np.nan)
@@ -33,9 +33,12 @@ class PairDifferences:
     metric: Metric
     metric_at: int  # the position of the metric
     pair: Pair
-    differences: Array  # of each query, or who won it, shape (queries,)
-    size: float  # of the values that differ, for rounding
-    win_table: Array | None  # of values 0 and 1: number of queries with 1 of both, the system, the baseline, neither
+    # The difference of each query; if preferences are tested .5 if the system is better, -.5 if worse, else 0. Shape
+    # (queries,).
+    differences: Array
+    magnitude: float  # the greatest absolute value of the system, by which rounding is judged
+    # If all values are 0 or 1: how many queries have 1 of both, of the system only, of the baseline only, of neither.
+    win_table: Array | None
     mean: float  # of the differences
     ends: tuple[float, float]  # the least and the greatest possible mean
 
@@ -72,9 +75,9 @@ class PairGroup:
         return np.column_stack([comparison.differences for comparison in self.comparisons])
 
     @cached_property
-    def size(self) -> Array:
-        """The size of the values that differ, shape (comparisons,)."""
-        return np.array([comparison.size for comparison in self.comparisons])
+    def magnitude(self) -> Array:
+        """The magnitude of each comparison, shape (comparisons,)."""
+        return np.array([comparison.magnitude for comparison in self.comparisons])
 
     @cached_property
     def n(self) -> int:
@@ -100,18 +103,18 @@ class PairGroup:
 
     @cached_property
     def spread(self) -> SpreadOfPairs | None:
-        """Effect sizes and standard errors; None of fewer than two queries."""
-        return spread_of_pairs(self.differences, self.weight, self.cluster, self.size) if self.n > 1 else None
+        """The effect size and standard error of each comparison; None if there are fewer than two queries."""
+        return spread_of_pairs(self.differences, self.weight, self.cluster, self.magnitude) if self.n > 1 else None
 
     def relative_error(self) -> Array:
         """Return the standard error of the logarithm of the ratio of both means, shape (comparisons,)."""
-        found = []
-        for begin in range(0, len(self.comparisons), COLUMNS_AT_ONCE):
-            some = self.comparisons[begin : begin + COLUMNS_AT_ONCE]
+        errors = []
+        for begin in range(0, len(self.comparisons), COMPARISONS_AT_ONCE):
+            some = self.comparisons[begin : begin + COMPARISONS_AT_ONCE]
             both = [self.values.values[comparison.metric_at, self.use][:, comparison.pair].T for comparison in some]
             value, base = (np.column_stack(side) for side in zip(*both, strict=True))
             means = np.array([[comparison.row["value"], comparison.row["baseline_value"]] for comparison in some]).T
-            over = np.where(means == 0, 1, means)  # with a mean of 0 the result is not used
-            relative = value / over[0] - base / over[1]
-            found.append(spread_of_pairs(relative, self.weight, self.cluster, np.ones(len(some))).error)
-        return np.concatenate(found)
+            divisor = np.where(means == 0, 1, means)  # if a mean is 0, the result is not used
+            relative = value / divisor[0] - base / divisor[1]
+            errors.append(spread_of_pairs(relative, self.weight, self.cluster, np.ones(len(some))).error)
+        return np.concatenate(errors)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -33,7 +32,7 @@ from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import PairDifferences, PairGroup, range_of_metric
 
 WINS = ("wins", "ties", "losses")
-ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
+ROUNDED = 1e-14  # differences that are a smaller share of the values are only rounding
 
 
 def pairing_function(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Values], Pairing]:
@@ -44,8 +43,8 @@ def pairing_function(call: Call, asked: Asked | None, options: CompareOptions) -
         if values.conventions.unanswered == "drop":
             judged = values.evaluated | (values.unanswered > 0)
             check_shared(values.index, paired=not options.saved)
-            # Judged queries that a system did not answer stay, without a number, so that n_unanswered counts them.
-            values = replace(without_values_at(values, ~values.evaluated), evaluated=judged)
+            # Judged queries that a system did not answer stay, without a value, so that n_unanswered counts them.
+            values = without_values_at(values, ~values.evaluated, evaluated=judged)
         if options.saved:
             return paired_with(values, baseline_call or saved_call(options.baseline, call, values.asked))
         return pairing_of_systems(values, options.baseline)
@@ -61,38 +60,38 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     of_lists = [*product(by_cutoff(pairing.all_values.asked), enumerate(pairs))]
     zero_one = are_zero_one(pairing, options)
     margins = margins_of(options.margin, pairing.all_values.asked)
-    others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
+    n_tests_of_lists = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
     with progress(*work_of_flips(pairing, options, len(of_lists))) as tick:
         for segment in segments:
             described, new_groups = described_pairs(
                 pairing.values_by_query(segment), pairing.all_values.asked, pairs, zero_one, options
             )
-            tested = dict(enumerate(described))
+            row_of = dict(enumerate(described))  # the rows of the segment, by their place
             # Tests of lists replace the rows of metrics of lists.
-            for metrics, (at, two) in of_lists:
-                found = lists_compared(pairing, segment, metrics, two, options, tick)
-                tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
-            rows += tested.values()
+            for metrics, (at, pair) in of_lists:
+                found = lists_compared(pairing, segment, metrics, pair, options, tick)
+                row_of |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
+            rows += row_of.values()
             groups += new_groups
             add_margin_columns(new_groups, margins, options)
             if options.over == "metric":
                 infer(groups, options, tick)
                 groups = []
-        infer(groups, options, tick, n_tested_elsewhere=others)
+        infer(groups, options, tick, n_tested_elsewhere=n_tests_of_lists)
     if pairing.all_values.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: value for name, value in row.items() if name not in WINS} for row in rows]
     # The rows by segment, metric and pair, with corrected p-values.
-    segment, metric, pair = numbers_of_rows(len(rows), m, len(pairs))
-    return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
+    segment, metric, pair_at = numbers_of_rows(len(rows), m, len(pairs))
+    return pairing.answer(segments[segment], metric, pair_at, tabled(rows, m, len(pairs), options))
 
 
 def are_zero_one(pairing: Pairing, options: CompareOptions) -> list[bool]:
-    """Return for each metric whether all its values are 0 or 1, of queries that are independent and weigh alike."""
+    """Return for each metric whether all its values are 0 or 1; False if queries have weights or clusters."""
     values = pairing.all_values
     if options.tests_preference or values.weight is not None or values.cluster is not None:
         return [False] * len(values.asked)
-    zero_one = [bool(np.isin(own[values.evaluated & ~np.isnan(own)], (0, 1)).all()) for own in pairing.filled_values]
-    others = [name for (name, _), share in zip(values.asked, zero_one, strict=True) if not share]
+    zero_one = [bool(np.isin(one[values.evaluated & ~np.isnan(one)], (0, 1)).all()) for one in pairing.filled_values]
+    others = [name for (name, _), is_zero_one in zip(values.asked, zero_one, strict=True) if not is_zero_one]
     if options.test == MID_P and others:
         raise NotComputableError(
             f"test={MID_P!r} applies to values of 0 and 1, and {others[0]} has others; pass test='randomization'"
@@ -101,14 +100,14 @@ def are_zero_one(pairing: Pairing, options: CompareOptions) -> list[bool]:
 
 
 def work_of_flips(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
-    """Return the number of queries, the word for them in the progress bar, and the work, in sign flips of a query.
+    """Return what the progress bar shows: the number of steps, the word for one, and the work in sign flips of a query.
 
-    ``exchanges``: the number of exchange tests of lists in each segment.
+    A step is a query in one test. ``exchanges``: the number of exchange tests of lists in each segment.
     """
-    flipped = options.test == "randomization"  # whether signs are flipped, beside the resampling
+    flips = options.test == "randomization"  # whether signs are flipped, in addition to the resampling
     tests_queries = any(metric.input is not Lists for _, metric in pairing.all_values.asked)
-    queries = tests_queries * (1 + flipped) * pairing.n_queries
-    work = queries * (options.permutations if flipped else options.resamples)
+    queries = tests_queries * (1 + flips) * pairing.n_queries
+    work = queries * (options.permutations if flips else options.resamples)
     results = pairing.all_values.results.ranking.size if exchanges else 0
     work += HEAVIER * options.permutations * exchanges * results
     return queries + exchanges * pairing.n_queries, "query", work
@@ -131,16 +130,17 @@ def described_pairs(
             row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
             row["n_unpaired"] = values.answered_by_one(i, pair).sum() + values.n_only_in_baseline
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
-            counted = ~values.not_compared(i, pair)
-            row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
+            has_values = ~values.not_compared(i, pair)
+            row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & has_values).sum()
             rows.append(row)
             if use.any() and (weight is None or weight.any()):
-                column = _column(row, metric, i, pair, (value, base, difference), options, zero_one=zero_one[i])
-                groups.setdefault(use.tobytes(), []).append(column)
-    return rows, [PairGroup(values, np.frombuffer(used, bool), columns) for used, columns in groups.items()]
+                differences = (value, base, difference)
+                one = _pair_differences(row, metric, i, pair, differences, options, zero_one=zero_one[i])
+                groups.setdefault(use.tobytes(), []).append(one)
+    return rows, [PairGroup(values, np.frombuffer(use, bool), comparisons) for use, comparisons in groups.items()]
 
 
-def _column(
+def _pair_differences(
     row: Row,
     metric: Metric,
     at: int,
@@ -150,28 +150,31 @@ def _column(
     *,
     zero_one: bool,
 ) -> PairDifferences:
-    """Return the column of a pair of systems; ``values``: those of both systems on each query, and their difference."""
+    """Return the differences of a pair of systems on the metric at the position ``at``.
+
+    ``values``: those of the system, those of the baseline, and their differences, shape (queries,) each.
+    """
     value, base, difference = values
     if options.tests_preference:
-        moved = np.sign(difference) * metric.sign / 2
-        return PairDifferences(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
+        preference = np.sign(difference) * metric.sign / 2
+        return PairDifferences(row, metric, at, pair, preference, 0.0, None, row["preference"], (-0.5, 0.5))
     least, most = range_of_metric(metric, np.concatenate([value, base]))
-    wide = np.inf if np.isnan(most - least) else most - least
+    widest = np.inf if np.isnan(most - least) else most - least
     table = table_of_pairs(value, base) if zero_one else None
-    size = float(np.abs(value).max(initial=0))
-    return PairDifferences(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
+    magnitude = float(np.abs(value).max(initial=0))
+    return PairDifferences(row, metric, at, pair, difference, magnitude, table, row["difference"], (-widest, widest))
 
 
 def _rounded_difference(value: Array, base: Array) -> Array:
-    """Return differences of values, 0 for those that are only rounding."""
+    """Return the differences of values; 0 for those that are only rounding."""
     difference, offset = value - base, offsets(np.concatenate([value, base]))
     return np.where(np.abs(difference) < ROUNDED * np.abs(base - offset), 0, difference)
 
 
 def _described(value: Array, base: Array, better: Array, weight: Array | None) -> Row:
-    """Return the means of two systems on the same queries, their difference, and the numbers of wins and losses.
+    """Return the columns of a pair that need no test: means, their difference, wins, ties and losses, and n.
 
-    ``better``: the difference of each query, above 0 if the first system is better.
+    ``better``: the difference of each query, above 0 if the system is better than its baseline.
     """
     n = len(value)
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
@@ -183,15 +186,15 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
 
 def query_differences(pairing: Pairing) -> Answer:
     """Return the answer with ``per_query=True``: a row for each comparison and query, greatest differences first."""
-    labels: list[Array] = []
-    values: list[Array] = []
+    numbers: list[Array] = []  # of segment, metric, pair and query of each row, shape (4, rows) each
+    values: list[Array] = []  # of both systems, shape (2, rows) each
     for here, (segment, metric, i), use in pairing.each():
         both, query = here.values[metric, use][:, pairing.pairs[i]], here.segment_query[use]
-        first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
-        of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))
-        labels.append(np.vstack([of, query[first]]))
-        values.append(both[first].T)
-    segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
+        order = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
+        comparison = np.broadcast_to([[segment], [metric], [i]], (3, len(order)))
+        numbers.append(np.vstack([comparison, query[order]]))
+        values.append(both[order].T)
+    segments, metrics, pairs, queries = np.concatenate(numbers, axis=1)
     value, base = np.concatenate(values, axis=1)
     columns = dict(zip(VALUE_COLUMNS, map(float_column, (value, base, _rounded_difference(value, base))), strict=True))
     return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))

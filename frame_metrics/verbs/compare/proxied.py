@@ -30,53 +30,54 @@ def paired_both(source: Source, asked: Asked, options: CompareOptions) -> Pairin
 
 
 def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric and pair of systems."""
+    """Return the answer: a row for each segment, metric and pair of systems."""
     pairing = paired_both(source, asked, options)
     m, n_pairs, rows, margins = len(asked), len(pairing.pairs), list[Row](), margins_of(options.margin, asked)
-    for here, (_, number, i), _ in pairing.each():
-        rows.append(_row(here, number, pairing.pairs[i], options, (asked[number][1], margins[number])))
-    segment, metric, of = numbers_of_rows(len(rows), m, n_pairs)
-    return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
+    for here, (_, at, i), _ in pairing.each():
+        rows.append(_row(here, at, pairing.pairs[i], options, (asked[at][1], margins[at])))
+    segment, metric, pair_at = numbers_of_rows(len(rows), m, n_pairs)
+    return pairing.answer(pairing.segments[segment], metric, pair_at, tabled(rows, m, n_pairs, options))
 
 
-def _row(here: QueryValues, number: int, pair: Pair, options: CompareOptions, margin: tuple[Metric, float]) -> Row:
-    """Compare two systems on one metric.
+def _row(here: QueryValues, at: int, pair: Pair, options: CompareOptions, margin: tuple[Metric, float]) -> Row:
+    """Compare two systems on one metric, in one segment.
 
     Parameters
     ----------
-    number : the position of the metric.
+    at : the position of the metric.
     margin : the metric, and its margin, NaN for none.
     """
     by_people: ByPeople = here.people  # type: ignore[assignment]
-    machine, people = here.values[number][:, pair], by_people.values[number][:, pair]
-    undefined, chance = by_people.undefined[number][:, pair], by_people.chance
+    machine, people = here.values[at][:, pair], by_people.values[at][:, pair]
+    undefined, chance = by_people.undefined[at][:, pair], by_people.chance
     chance = None if chance is None else chance[:, 0]  # the same for all systems
-    use, way = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
-    both = people[:, 0] - people[:, 1]
+    use, distribution = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
+    difference = people[:, 0] - people[:, 1]  # NaN where people did not judge the query
 
     def mean(human: Array, proxy: Array, tuned: float | None = None) -> PpiMean:
         return ppi_mean(human, proxy, here.weights(use), chance, here.clusters(use), tuned=tuned)
 
-    found = mean(both, machine[:, 0] - machine[:, 1])
+    found = mean(difference, machine[:, 0] - machine[:, 1])
     row: Row = {"difference": found.value, "lambda": found.tuned, "proxy_difference": found.proxy, "test": options.test}
-    row |= {"n": found.n, "n_proxy": found.n_proxy, "n_unpaired": here.answered_by_one(0, pair).sum()}
+    n_unpaired = here.answered_by_one(0, pair).sum()  # of the first metric: it is the same for all, as none is saved
+    row |= {"n": found.n, "n_proxy": found.n_proxy, "n_unpaired": n_unpaired}
     row["n_unanswered"] = here.unanswered[:, pair].any(axis=1).sum()
-    row["n_undefined"] = (undefined.any(axis=1) & ~np.isnan(both)).sum()
+    row["n_undefined"] = (undefined.any(axis=1) & ~np.isnan(difference)).sum()
     if np.isnan(found.value):
         return row
-    base = mean(np.where(np.isnan(both), np.nan, people[:, 1]), machine[:, 1], found.tuned).value
-    low, high = found.ends(options.ci, way)
-    mde = detectable(options.ci) * found.errors[way != "t"]
+    base = mean(np.where(np.isnan(difference), np.nan, people[:, 1]), machine[:, 1], found.tuned).value
+    low, high = found.ends(options.ci, distribution)
+    mde = detectable(options.ci) * found.error(distribution)
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
-    if np.count_nonzero(both[~np.isnan(both)]) >= MIN_DIFFERING:
-        row |= _margin_columns(found, way, *margin)
-    return row | {"p_value": found.p_value(way)}
+    if np.count_nonzero(difference[~np.isnan(difference)]) >= MIN_DIFFERING:
+        row |= _margin_columns(found, distribution, *margin)
+    return row | {"p_value": found.p_value(distribution)}
 
 
-def _margin_columns(found: PpiMean, way: str, metric: Metric, margin: float) -> Row:
-    """Return the columns of a difference compared with a margin, NaN for none."""
-    error = found.errors[way != "t"]
+def _margin_columns(found: PpiMean, distribution: str, metric: Metric, margin: float) -> Row:
+    """Return the columns of a difference that is compared with a margin; none if there is no margin (NaN)."""
+    error = found.error(distribution)
     if not error > 0 or np.isnan(margin):
         return {}
-    p_of = partial(above, df=found.freedom) if way == "t" else normally_above
+    p_of = partial(above, df=found.freedom) if distribution == "t" else normally_above
     return margin_columns_of_error(float(found.value), float(error), metric, margin, p_of)

@@ -47,7 +47,7 @@ from frame_metrics.verbs.compare.inferred import POWER
 from frame_metrics.verbs.compare.margins import margin_columns, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
-MARKS = np.array([0, 1, np.nan])  # of a row: it counts against the share, for it, or not at all
+MARKS = np.array([0, 1, np.nan])  # what a row may be to a share: it counts against it, for it, or not at all
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
@@ -67,17 +67,16 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
     pairs = pairs_among(by_document.systems, options)
 
     def compared(segment: int, pair: Pair) -> list[Row]:
-        rows, unpaired = by_document.rows(segment, pair)
-        found = RowComparison(_stacked(cases, rows, asked), options, system_side=int(pair[0] > pair[1])).result_rows(
-            asked
-        )
-        return [row | {"n_unpaired": unpaired} for row in found]
+        rows, n_unpaired = by_document.rows(segment, pair)
+        # The rows of the system with the smaller number come first, see ``ByDocument.rows``.
+        comparison = RowComparison(_stacked(cases, rows, asked), options, system_side=int(pair[0] > pair[1]))
+        return [row | {"n_unpaired": n_unpaired} for row in comparison.result_rows(asked)]
 
     return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
 
 
 def _only_correct(asked: Asked, options: CompareOptions) -> bool:
-    """Return True if only right and wrong predictions have to be told apart."""
+    """Return True if all that metrics read is whether predictions are right or wrong."""
     return options.against is None and are_row_shares(asked)
 
 
@@ -86,10 +85,9 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     (systems, segments), cell = cases.cells.by_system(cases.columns.system), cases.rows["cell"].to_numpy()
 
     def compared(segment: int, system: int) -> list[Row]:
-        mine = cases.rows.filter(
-            pl.Series((segments.group_of_cell[cell] == segment) & (systems.group_of_cell[cell] == system))
-        )
-        return RowComparison(_opposed(cases, mine, asked, options), options).result_rows(asked)
+        some = (segments.group_of_cell[cell] == segment) & (systems.group_of_cell[cell] == system)
+        inputs = _with_constant(cases, cases.rows.filter(pl.Series(some)), asked, options)
+        return RowComparison(inputs, options).result_rows(asked)
 
     rows = sorted_rows(len(segments), range(len(systems)), compared)
     at, metric, system = numbers_of_rows(len(rows), len(asked), len(systems))
@@ -99,13 +97,13 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     return Answer(keys, columns_of_rows, table=cases.cells.key_table)
 
 
-def _opposed(cases: Cases, rows: pl.DataFrame, asked: Asked, options: CompareOptions) -> Inputs:
-    """Return the inputs of one system, and against the majority also of a constant prediction on the same rows."""
+def _with_constant(cases: Cases, rows: pl.DataFrame, asked: Asked, options: CompareOptions) -> Inputs:
+    """Return the inputs of one system; against the majority also those of its constant prediction on the same rows."""
     if options.against == "chance":
         return _stacked(cases, [rows], asked)
-    mine = replace(cases, rows=rows)
-    most = int(np.bincount(rows["actual"], mine.row_weight * mine.times, minlength=max(cases.k, 1)).argmax())
-    constant = rows.with_columns(predicted=pl.lit(most, rows.schema.get("predicted", pl.Int64)))
+    some = replace(cases, rows=rows)
+    majority = int(np.bincount(rows["actual"], some.row_weight * some.times, minlength=max(cases.k, 1)).argmax())
+    constant = rows.with_columns(predicted=pl.lit(majority, rows.schema.get("predicted", pl.Int64)))
     return _stacked(cases, [rows, constant], asked)
 
 
@@ -121,18 +119,19 @@ def _stacked(cases: Cases, rows: Sequence[pl.DataFrame], asked: Asked) -> Inputs
 class RowComparison:
     """The comparison of two systems on the same rows, or of one system with chance."""
 
-    inputs: Inputs  # a segment for each system; all have the same rows in the same order
+    # Each system is a segment (a side); all have the same rows in the same order.
+    inputs: Inputs
     options: CompareOptions
-    system_side: int = 0  # which of the two is the system; the other one is its baseline
+    system_side: int = 0  # the side of the system; the other one is its baseline
 
     @property
     def cases(self) -> Cases:
-        """The rows with the decisions of one segment's system, then the same rows with those of the other."""
+        """The rows with the decisions of side 0, then the same rows with those of side 1, if there is one."""
         return self.inputs.cases
 
     @property
-    def order(self) -> list[int]:
-        """The segments of the system and, if it is a system, of the baseline."""
+    def sides(self) -> list[int]:
+        """The side of the system, then that of the baseline, unless this is chance."""
         return [self.system_side, 1 - self.system_side][: len(self.inputs.segments)]
 
     @property
@@ -140,31 +139,34 @@ class RowComparison:
         """Number of rows; a row that stands for several counts as these."""
         return int(self.inputs.segments.n[0])
 
-    def _once(self, values: Array) -> Array:
-        """Return values that are the same for all systems, once for each row, shape (rows,)."""
-        return values[: len(values) // len(self.order)]
+    def _of_side(self, values: Array) -> Array:
+        """Return one side of values that are the same on both, shape (rows,)."""
+        return values[: len(values) // len(self.sides)]
 
-    def _seen(self, kind: type) -> tuple[Array, Array]:
-        """Return the true class of each row, and its prediction or score by system and baseline, (systems, rows)."""
+    def _actual_and_values(self, kind: type) -> tuple[Array, Array]:
+        """Return the true class of each row, shape (rows,), and its prediction or score by system and baseline.
+
+        The second has shape (sides, rows). ``kind``: the class of the input of metrics, which says what they read.
+        """
         actual, values = columns_read(self.cases, kind)
-        return self._once(actual), values.reshape(len(self.order), -1)[self.order]
+        return self._of_side(actual), values.reshape(len(self.sides), -1)[self.sides]
 
     def result_rows(self, asked: Asked) -> list[Row]:
         """Return the row of each metric."""
         found = [self._described(name, metric) for name, metric in asked]
         if not self.n:
             return found
-        drawn = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
+        by_draws = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
         draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, for_ends=True, paired=True)
-        values, margins = draws.values(drawn), margins_of(self.options.margin, asked).tolist()
+        values, margins = draws.values(by_draws), margins_of(self.options.margin, asked).tolist()
         for i, (row, (_, metric), margin) in enumerate(zip(found, asked, margins, strict=True)):
             if row["test"] == "delong":
                 row |= self._by_area(row, metric, margin)
             elif row["test"] not in ("bootstrap", "fisher"):
                 row |= {} if np.isnan(row["difference"]) else self._by_counts(row, metric, margin)
             else:
-                units = float(draws.units(metric)[self.system_side])
-                row |= self._by_draws(row, values, i, units, (metric, margin))
+                n_units = float(draws.n_units(metric)[self.system_side])
+                row |= self._by_draws(row, values, i, n_units, (metric, margin))
             if row["test"] == "fisher" and not np.isnan(row["difference"]):
                 row["p_value"] = fisher(self._decided())
         return found
@@ -172,17 +174,17 @@ class RowComparison:
     def _described(self, name: str, metric: Metric) -> Row:
         """Return the values of a metric and its test: the part of a row that needs no random draws."""
         share = share_of(metric, binary=self.cases.binary)
-        level = self._level(name, metric)
+        chance_value = self._chance_value(name, metric)
         row: Row = {"n": self.n, "n_unpaired": 0, "n_undefined": 0, "test": self._test(name, metric, share)}
         if not self.n:
             return row
         found = one_metric(self.inputs, name, metric, None)
-        value, base = [*found.value[self.order], level][:2]
+        value, base = [*found.value[self.sides], chance_value][:2]
         row |= {"value": value, "baseline_value": base, "difference": value - base}
-        row["n_undefined"] = int(found.undefined.max())
-        return row if share is None or level is not None else row | self._counted(share, metric.sign)
+        row["n_undefined"] = int(found.n_undefined.max())
+        return row if share is None or chance_value is not None else row | self._counted(share, metric.sign)
 
-    def _level(self, name: str, metric: Metric) -> float | None:
+    def _chance_value(self, name: str, metric: Metric) -> float | None:
         """Return the metric's value by chance, if the baseline is chance; else None."""
         if self.options.against != "chance":
             if self.options.against and input_of(self.cases, metric) is not Classes:
@@ -190,24 +192,24 @@ class RowComparison:
             return None
         rows = self.cases.rows
         undecided = "predicted" in rows.columns and rows["predicted"].null_count() > 0
-        level = by_chance(metric, binary=self.cases.binary, undecided=undecided)
-        if level is None:
+        value = by_chance(metric, binary=self.cases.binary, undecided=undecided)
+        if value is None:
             raise NotComputableError(
                 f"{name} has no value by chance that is the same for all data and lies between its worst and its best; "
                 "ask for informedness or roc_auc, or for accuracy against='majority'"
             )
-        return level
+        return value
 
     def _test(self, name: str, metric: Metric, share: Array | None) -> str:
         """Return the test of a metric: the one asked for, else the first that applies; raise if it does not apply."""
         cases, against = self.cases, self.options.against
-        has = {
+        applies = {
             **dict.fromkeys((MID_P, "mcnemar"), share is not None and against != "chance"),
             "delong": cases.binary and metric.slope_by_area is not None and against != "majority",
             "fisher": cases.binary and against == "chance" and metric.input in (FullConfusion, Classes),
             "bootstrap": True,
         }
-        tests = [test for test in tests_for("rows", cases.columns) if has[test]]
+        tests = [test for test in tests_for("rows", cases.columns) if applies[test]]
         if self.options.test not in (None, *tests):
             raise NotComputableError(
                 f"test={self.options.test!r} does not apply to {name} here; "
@@ -217,87 +219,97 @@ class RowComparison:
 
     def _counted(self, share: Array, sign: int) -> Row:
         """Count wins, ties and losses over rows, and compute the effect size, for a metric that is a share of rows."""
-        mine, other, each, times = self._marked(share)
-        differs = np.nan_to_num(mine - other)
-        order = np.lexsort((times, each, differs))  # so that sums do not depend on the order of rows
-        about = order[~np.isnan(mine)[order]]
-        tied = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
-        wins, ties, losses = (int(times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
+        mine, base, weight, times = self._marked(share)
+        difference = np.nan_to_num(mine - base)
+        order = np.lexsort((times, weight, difference))  # so that sums do not depend on the order of rows
+        in_share = order[~np.isnan(mine)[order]]
+        tied = ~np.isnan(mine) & (difference == 0)
+        wins, ties, losses = (int(times[at].sum()) for at in (difference * sign > 0, tied, difference * sign < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
-        row["table"] = table_of_pairs(mine[about], other[about], times[about])
-        heavy = (each * times)[about]
-        if heavy.sum() > 0:
-            (spread,) = deviation(differs[about, None], each[about], times[about])
-            row["effect_size"] = float(ratio(np.average(differs[about], weights=heavy), spread))
+        row["table"] = table_of_pairs(mine[in_share], base[in_share], times[in_share])
+        mass = (weight * times)[in_share]
+        if mass.sum() > 0:
+            (spread,) = deviation(difference[in_share, None], weight[in_share], times[in_share])
+            row["effect_size"] = float(ratio(np.average(difference[in_share], weights=mass), spread))
         return row
 
     def _marked(self, share: Array) -> tuple[Array, Array, Array, Array]:
-        """Return what rows are to a share by the system and by its baseline, their weight, and their number.
+        """Return what each row is to a share by system and by baseline (see ``MARKS``), its weight, and its times.
 
-        Rows are those of equal marks, unless they have weights. Shape (rows,) each.
+        Without weights, rows with equal marks are merged. Shape (rows,) each.
         """
-        actual, predicted = self._seen(Classes)
-        times, each = self._once(self.cases.times), self._once(self.cases.row_weight)
+        actual, predicted = self._actual_and_values(Classes)
+        times, weight = self._of_side(self.cases.times), self._of_side(self.cases.row_weight)
         if self.cases.weighted:
-            mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
-            return mine, other, each, times
-        counts = np.zeros(len(MARKS) ** 2)
+            mine, base = (marks(share, actual, side, self.cases.k) for side in predicted)
+            return mine, base, weight, times
+        counts = np.zeros(len(MARKS) ** 2)  # of each pair of marks
         for part in (slice(a, a + LEVELS_AT_ONCE) for a in range(0, len(actual), LEVELS_AT_ONCE)):
-            one, two = (marks(share, actual[part], side[part], self.cases.k) for side in predicted)
-            code = np.nan_to_num(one, nan=2) * len(MARKS) + np.nan_to_num(two, nan=2)
+            mine, base = (marks(share, actual[part], side[part], self.cases.k) for side in predicted)
+            code = np.nan_to_num(mine, nan=2) * len(MARKS) + np.nan_to_num(base, nan=2)
             counts += np.bincount(code.astype(np.int64), times[part], len(counts))
         some = np.flatnonzero(counts)
-        mine, other = MARKS[some // len(MARKS)], MARKS[some % len(MARKS)]
-        return mine, other, np.ones(len(some)), counts[some]
+        mine, base = MARKS[some // len(MARKS)], MARKS[some % len(MARKS)]
+        return mine, base, np.ones(len(some)), counts[some]
 
     def _decided(self) -> Array:
-        """Return the 2x2 table of rows with a decision, by true class and prediction."""
-        actual, (predicted,) = self._seen(Classes)
-        return np.bincount(actual * 3 + predicted, self.cases.times, minlength=6).reshape(2, 3)[:, :2]
+        """Return the 2x2 table of rows with a decision, by true class and prediction, shape (2, 2)."""
+        actual, (predicted,) = self._actual_and_values(Classes)
+        with_undecided = np.bincount(actual * 3 + predicted, self.cases.times, minlength=6).reshape(2, 3)
+        return with_undecided[:, :2]
 
     def _by_area(self, row: Row, metric: Metric, margin: float) -> Row:
         """Return interval and p-value of a metric of the area under the ROC curve, by DeLong."""
-        (actual, score), (least, most), base = self._seen(FullScores), metric.range, row["baseline_value"]
+        (actual, score), (least, most) = self._actual_and_values(FullScores), metric.range
         order = np.lexsort((*score, actual))  # so that sums do not depend on the order of rows
-        _, covariance = delong.areas(score[:, order], actual[order], self._once(self.cases.times)[order])
-        ends = (least - base, most - base) if len(self.order) == 1 else (least - most, most - least)
-        margin = margin if self._moved(metric) else np.nan
+        _, covariance = delong.areas(score[:, order], actual[order], self._of_side(self.cases.times)[order])
+        base = row["baseline_value"]
+        ends = (least - base, most - base) if len(self.sides) == 1 else (least - most, most - least)
+        margin = margin if self._enough_differ(metric) else np.nan
         return by_area(row["difference"], metric, covariance, self.options, ends, margin)
 
-    def _moved(self, metric: Metric) -> bool:
-        """Return whether the two systems decide, or score, enough rows otherwise for a loss in few to be excluded."""
-        if len(self.order) < 2:
+    def _enough_differ(self, metric: Metric) -> bool:
+        """Return True if the systems differ on ``MIN_DIFFERING`` rows; with fewer no loss can be excluded."""
+        if len(self.sides) < 2:
             return False
         kind = FullScores if metric.slope_by_area is not None else input_of(self.cases, metric)
-        _, (mine, other) = self._seen(kind)
-        return int(self._once(self.cases.times)[mine != other].sum()) >= MIN_DIFFERING
+        _, (mine, base) = self._actual_and_values(kind)
+        return int(self._of_side(self.cases.times)[mine != base].sum()) >= MIN_DIFFERING
 
     def _by_counts(self, row: Row, metric: Metric, margin: float) -> Row:
         """Return interval and p-value of a difference of shares by the table of wins and losses."""
         table, test, level = row["table"], row["test"], self.options.ci
         n = int(table.sum())
         low, high = newcombe(table, normal_quantile(level)) if n > 1 else (np.nan, np.nan)
-        wide, more = (t_quantile(at, n - 1) for at in ((1 + level) / 2, POWER))
-        standard_error, of_ratio = standard_errors(table)
-        reached = least_p(test, n, 0) <= 1 - level + CLOSE
+        n_errors, n_errors_for_power = (t_quantile(at, n - 1) for at in ((1 + level) / 2, POWER))
+        error, error_of_log_ratio = standard_errors(table)
+        detectable = least_p(test, n, 0) <= 1 - level + CLOSE
         p = (mid_p if test == MID_P else mcnemar)(row["wins"], row["losses"])
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
-        out["mde"] = (wide + more) * standard_error if reached else np.nan
-        if margin == margin:
+        out["mde"] = (n_errors + n_errors_for_power) * error if detectable else np.nan
+        if not np.isnan(margin):
             out |= margin_columns(np.array(margin_p_of_shares(table, margin))[:: metric.sign], metric)
-        if of_ratio >= 0:
+        if error_of_log_ratio >= 0:  # NaN if it is unknown
             means = np.array([[row["value"]], [row["baseline_value"]]])
-            ends = relative_ends(means, np.array([of_ratio**2]), np.array([wide]))
+            ends = relative_ends(means, np.array([error_of_log_ratio**2]), np.array([n_errors]))
             out |= {"relative_low": float(ends[0, 0]), "relative_high": float(ends[1, 0])}
         return out
 
     def _by_draws(
-        self, row: Row, draws: dict[tuple[int, int], Array], i: int, units: float, margin: tuple[Metric, float]
+        self, row: Row, draws: dict[tuple[int, int], Array], i: int, n_units: float, margin: tuple[Metric, float]
     ) -> Row:
-        """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
+        """Return interval and p-value of a difference by the bootstrap; Fisher's test replaces the p-value.
+
+        Parameters
+        ----------
+        draws : the values in resamples, by the position of the metric and the side.
+        i : the position of the metric.
+        n_units : how many rows, or clusters, it rests on.
+        margin : the metric, and its margin, NaN for none.
+        """
         if (i, self.system_side) not in draws:
             return {}
-        level = np.full(len(draws[i, self.system_side]), row["baseline_value"])
-        drawn = [*(draws[i, at] for at in self.order), level][:2]
-        known = margin if margin[1] == margin[1] and self._moved(margin[0]) else None
-        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [units], known)
+        constant = np.full(len(draws[i, self.system_side]), row["baseline_value"])  # chance does not vary
+        drawn = [*(draws[i, side] for side in self.sides), constant][:2]
+        known = margin if not np.isnan(margin[1]) and self._enough_differ(margin[0]) else None
+        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [n_units], known)
