@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -13,9 +14,10 @@ from typing import Any
 from frame_metrics.command import gates, reading, writing
 from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, options_of, takes_one_metric
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.guesses import is_metric
+from frame_metrics.command.guesses import without_log
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
+from frame_metrics.command.whole import is_metric
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number
@@ -28,6 +30,7 @@ FILE = "file"  # the column of the files' names, where each file is a system
 OF_FILES = {**dict.fromkeys(("compare", "leaderboard", "similarity", "sample-size"), "system"), "change": "arm"}
 WITH_FIRST = ("compare", "change", "sample-size")  # commands where the first file is the baseline of the others
 OF_ANNOTATORS = ("agreement", "disagreements")  # commands whose input may be the judgments
+OF_TABLES = ("best-threshold", "thresholds", "per-class")  # commands whose metrics are of the 2x2 table
 EXAMPLES = {"of": "--of unjudged --max-grade 3, or --of ties"}  # of options that are required
 WRITTEN_TO = (".html", ".md", ".txt")  # endings of files that are never read
 PAGE = "report.html"  # the file that a report is written to by default
@@ -164,12 +167,20 @@ class CommandLine:
         self._name_limits()
         self._check_written()
         self.junit = options.get("junit")
+        if not inputs and self.name == "sample-size":
+            raise BadValueError(
+                f"no input is named: {without_log({f'--{one}': value for one, value in self.given.items()})}"
+            )
         if not inputs and self.name != "metrics":
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
         if named and "metric" not in options_of(self.name) and self.name != "metrics":
             problem = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
             columns = len(named) == 2 and {"label", "predicted"} <= {*options_of(self.name)}
-            way = f", and columns with flags: pass --label {named[0]} --predicted {named[1]}" if columns else ""
+            way = (
+                f", and columns with flags: pass --label {shlex.quote(named[0])} --predicted {shlex.quote(named[1])}"
+                if columns
+                else ""
+            )
             raise BadValueError(f"{problem}; name files with --input{way}")
         if self.name == "convert" and self.qrels_among_arguments:
             problem = f"{self.qrels_among_arguments[0]} has judgments, which convert does not join with results"
@@ -224,7 +235,7 @@ class CommandLine:
             if len(self.metrics) > 1:
                 raise BadValueError(f"{self.name} takes one metric, and {len(self.metrics)} are named")
             if taken.default is taken.empty and not self.metrics:
-                way = "name one behind the input, as ndcg@10"
+                way = f"name one behind the input, as {'f1' if self.name in OF_TABLES else 'ndcg@10'}"
                 if inputs and not os.path.exists(inputs[0]) and is_metric(inputs[0]):
                     flags = [f" {one.flag} ..." for one in options_of(self.name).values() if one.required]
                     way = f"{inputs[0]} is one: name the input before it, as log.csv {inputs[0]}{''.join(flags)}"
@@ -234,12 +245,14 @@ class CommandLine:
                 what = re.split(r"\. " if option.name in EXAMPLES else r"[;.] ", option.help)[0].rstrip(".")
                 example = f"; pass {EXAMPLES[option.name]}" if option.name in EXAMPLES else ""
                 if option.name == "query_id" and isinstance(query := self.given.get("query"), list) and query:
-                    example = f"; pass --query-id {' --query-id '.join(query)} in the place of --query"
+                    example = (
+                        f"; pass --query-id {' --query-id '.join(map(shlex.quote, query))} in the place of --query"
+                    )
                 raise BadValueError(f"{self.name} requires {option.flag}: {what}{example}")
         *before, last = [*inputs, *self.metrics] or [""]
         written = last.endswith(WRITTEN_TO) or (self.name == "convert" and len(inputs) > 1)
         if "output" not in self.set_options and before and written and not os.path.exists(last) and "*" not in last:
-            way = f"{PROGRAM} {self.name} {' '.join(before)} -o {last}"
+            way = shlex.join([PROGRAM, self.name, *before, "-o", last])
             raise BadValueError(f"{last}: there is no such file; if it is to be written, {way}")
 
     def _format(self, name: str | None) -> str:
@@ -287,6 +300,8 @@ class CommandLine:
         not_worse, margin = (options.get(name) for name in ("not_worse_than", "margin"))
         if bounds is not None:
             gates.check_bounds(bounds)
+        most = options.get("max_drop")
+        drop, losses = most is not None, most.values() if isinstance(most, dict) else [most or 0]
         level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
         saved = worse or not_worse or options.get("saved")
         ungated = not (self.has_gates or bounds)
@@ -297,6 +312,11 @@ class CommandLine:
             "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
                 not_worse and margin is None
             ),
+            "--max-drop requires --fail-if-worse-than, with the file that per-query or evaluate wrote": (
+                drop and not worse
+            ),
+            "--max-drop takes losses of at least 0, as ndcg@10=0.02": drop and not all(one >= 0 for one in losses),
+            "--alpha is the level of a test, and --max-drop makes none; leave one out": drop and alpha is not None,
             "--margin requires --not-worse-than": (margin is not None and not not_worse and self.name == "evaluate"),
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
             "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (

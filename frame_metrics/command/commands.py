@@ -12,7 +12,18 @@ from typing import Any
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import trec_eval
-from frame_metrics.command.extra_options import Against, Asked, Gates, Input, Output, PrintOptions, Qrels, Reported, Run
+from frame_metrics.command.extra_options import (
+    Against,
+    Asked,
+    Gates,
+    Input,
+    OfPeriods,
+    Output,
+    PrintOptions,
+    Qrels,
+    Reported,
+    Run,
+)
 from frame_metrics.command.options import (
     CONVENTIONS,
     JUDGMENTS,
@@ -37,7 +48,7 @@ FILES_OF: dict[str, tuple[type, ...]] = {
 }  # of others: PrintOptions
 HELP = argparse.RawDescriptionHelpFormatter
 GATES_ON_VALUES = ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than")  # those on saved numbers too
-GATED = (*GATES_ON_VALUES, "margin", "saved_system", "alpha", "junit")  # with what they need
+GATED = (*GATES_ON_VALUES, "max_drop", "margin", "saved_system", "alpha", "junit")  # with what they need
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,17 @@ COMMANDS: dict[str, Command] = {
   frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
   frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
-        ("baseline", "saved", "saved_system", "margin", "fail_if_worse_than", "not_worse_than", "alpha", "junit"),
+        (
+            "baseline",
+            "saved",
+            "saved_system",
+            "margin",
+            "fail_if_worse_than",
+            "max_drop",
+            "not_worse_than",
+            "alpha",
+            "junit",
+        ),
     ),
     "leaderboard": Command(
         """
@@ -257,7 +278,8 @@ def options_of(name: str) -> dict[str, Option]:
             one for one in further if one.name in COMMANDS[name].extra or (one.name == "metric" and metrics_taken(name))
         ]
         roles = [replace(one, help=argparse.SUPPRESS) if one.name in unused else one for one in role_options()]
-        options = [*roles, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *further]
+        periods = options_in(OfPeriods, ROLES) if not {"by", "arm"} <= {*unused} else []
+        options = [*roles, *periods, *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *further]
     return {option.name: option for option in options}
 
 

@@ -11,6 +11,7 @@ from frame_metrics.command.options import (
     one_of,
     split_shares,
 )
+from frame_metrics.command.periods import period
 from frame_metrics.command.reading import READ, checked_names
 from frame_metrics.command.writing import WRITTEN
 
@@ -33,6 +34,18 @@ class Input:
 
     input = INPUTS
     from_ = one_of(READ)
+
+
+class OfPeriods:
+    """Options of columns of dates.
+
+    Parameters
+    ----------
+    every : the length of periods, as 1d, 1w, 1mo, 1q or 1y: the dates or times of --by, or of --arm, become the first
+        days of their periods
+    """
+
+    every = Kind("PERIOD", period)
 
 
 class Output:
@@ -119,7 +132,9 @@ class Gates:
     fail_under : fail if a value is less than this, or undefined, in any system or segment; may be repeated; the
         number alone is for one metric
     fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
-    fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha
+    fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha,
+        or with --max-drop if its mean is worse by more than that
+    max_drop : the greatest loss of a mean that --fail-if-worse-than accepts; or one number for all metrics
     not_worse_than : fail unless each metric is shown not to be worse than saved numbers from per-query by more than
         its --margin: p_not_worse is at most --alpha; too few data to tell have an exit code of their own
     alpha : the level of --fail-if-worse-than and --not-worse-than, by default 0.05
@@ -132,6 +147,7 @@ class Gates:
     fail_under = LIMITS
     fail_over = LIMITS
     fail_if_worse_than = FILE
+    max_drop = Kind("METRIC=VALUE", margins, many=True)
     not_worse_than = FILE
     alpha = Kind("LEVEL", number)
     fail_on = Kind("[CHECK=]BOUND", bounds, many=True)

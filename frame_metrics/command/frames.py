@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,7 +18,11 @@ from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE
 from frame_metrics.command.files import File
 from frame_metrics.command.ids import as_texts, matching
+from frame_metrics.command.periods import in_periods
 from frame_metrics.command.saved import SavedFile, column_of_systems
+
+MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
+SLOW = ("to-judge", "summary", "report")  # commands whose calls are not computed for that
 
 
 class WouldRunError(Exception):
@@ -52,18 +57,31 @@ class Frames:
     def collected(self, result: pl.LazyFrame) -> pl.DataFrame:
         """Run what a verb returned, whose options are checked; raise before if lists mix systems."""
         self.refuse_mixed_systems()
-        return result.collect()
+        found = result.collect()
+        if self.only_checked:
+            raise WouldRunError
+        return found
 
     def refuse_mixed_systems(self) -> None:
         """Raise if lists mix systems; they are looked for once, before anything is computed of them."""
         if self.only_checked:
             self.irm._plan  # noqa: B018  # which raises for columns that are missing
-            raise WouldRunError
+            self._try()
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
             several = self.inputs[0].files if len(self.call.arguments[0]) > 1 else []
             mixed_systems.refuse_same_documents(several, self.irm._plan.columns)
         self.looked_at = True
+
+    def _try(self) -> None:
+        """End the check of a call where it would take long: before large files are read; slow verbs are evaluated."""
+        names = [one for files in (self.call.arguments[0], self.call.set_options.get("qrels", [])) for one in files]
+        if sum(os.path.getsize(one) if os.path.isfile(one) else MOST_BYTES for one in names) >= MOST_BYTES:
+            raise WouldRunError
+        if self.call.name in SLOW and self.call.metrics:
+            self.irm.evaluate(*self.call.metrics).collect()
+        if self.call.name in SLOW:
+            raise WouldRunError
 
     def _input(
         self,
@@ -94,7 +112,8 @@ class Frames:
             return self._judged_documents
         others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
         log = self._input(self.call.arguments[0], "--from", file_column=self.call.file_column)
-        return as_texts(log.frame(), others)
+        keys = [column for role in ("arm", "by") for column in reading.each(self.call.roles.get(role))]
+        return as_texts(in_periods(log.frame(), keys, self.call.set_options.get("every")), others)
 
     @property
     def _judged_documents(self) -> pl.LazyFrame:

@@ -16,6 +16,7 @@ from frame_metrics.backends.display import cell_text, printable
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
+CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
 BOUND = "queries without judgments=2%"  # an example of what an audit may find
 ALPHA = 0.05  # the level at which a difference counts
 _number = partial(cell_text, digits=None)  # with all digits
@@ -115,6 +116,65 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
         taken = f"{metric} has no direction that is known, and less of it counts as worse" * (compared.higher is None)
         noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
         yield Outcome(name, "; ".join(filter(None, (text, unsaved, taken))), failed, "; ".join(filter(None, noted)))
+
+
+def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame) -> Iterator[Outcome]:
+    """Check each difference of a comparison: it fails if it is for the worse by more than ``most``, whatever its p.
+
+    Parameters
+    ----------
+    most : the greatest loss by metric, or one number for all; metrics without one are not checked.
+    evaluated : as ``worse`` takes it.
+    """
+    if result.is_empty():
+        yield Outcome("no drop", "nothing was compared: the result has no rows", True)
+    for row in result.iter_rows(named=True):
+        unsaved, too_many = _unpaired(row, evaluated)
+        if row["difference"] is None or too_many == "log":
+            yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, unsaved), True)
+            continue
+        yield from _drop(row, row["value"], row["baseline_value"], most)
+
+
+def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Iterator[Outcome]:
+    """Check each row of evaluate against the value that evaluate wrote before of the same system, segment and metric.
+
+    Parameters
+    ----------
+    most : as in ``dropped``.
+    """
+    names = [name for name in result.columns if name in saved.columns and name in {*_before_values(result)}]
+    known = {_texts(row, names): row["value"] for row in saved.iter_rows(named=True)}
+    for row in result.iter_rows(named=True):
+        if (before := known.get(_texts(row, names))) is None or row["value"] is None:
+            what = "is undefined" if row["value"] is None else "has no saved value"
+            yield Outcome(f"{row['metric']} no drop{_where(row)}", f"{row['metric']} {what}{_where(row)}", True)
+            continue
+        yield from _drop(row, row["value"], before, most)
+
+
+def _before_values(result: pl.DataFrame) -> list[str]:
+    """The columns of a result of evaluate that say what a value is of."""
+    return [*takewhile(lambda name: name != "metric", result.columns), "metric", "average"]
+
+
+def _texts(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in names)
+
+
+def _drop(row: Mapping[str, Any], value: float, before: float, most: Any) -> Iterator[Outcome]:
+    """Check one value against that of before; there is no outcome for a metric without a limit."""
+    from frame_metrics.verbs.compare.margins import margin_of
+
+    limit, metric = margin_of(most, row["metric"]), row["metric"]
+    if limit is None:
+        return
+    lost = (before - value) * metric_of(metric).sign
+    comparison = (
+        f"{_number(abs(lost))} {'worse' if lost > 0 else 'better'}, and up to {_number(limit)} worse is accepted"
+    )
+    text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
+    yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, lost > limit + CLOSE)
 
 
 def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any) -> Iterator[Outcome]:

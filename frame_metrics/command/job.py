@@ -13,12 +13,13 @@ from frame_metrics.command.call import PAGE, CommandLine
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
-from frame_metrics.command.guesses import is_metric, no_metric, rows_about
+from frame_metrics.command.guesses import no_metric, rows_about
 from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
 from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
 from frame_metrics.command.ways_out import errors_with_ways_out
+from frame_metrics.command.whole import is_metric
 from frame_metrics.errors import FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.names import read_text
 

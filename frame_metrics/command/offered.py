@@ -7,12 +7,11 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
-import polars as pl
-
 from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.completed import columns_in, completed, greatest_grade
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.guesses import known_flags, line
-from frame_metrics.command.other_names import BY_FIXED_PERIOD, BY_PERIOD, PERIODS, RETIRED, WEEKS
+from frame_metrics.command.other_names import RETIRED
+from frame_metrics.command.whole import known_flags, line, values_of
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
 
@@ -23,71 +22,100 @@ EITHER = re.compile(r"--(\w+) or --(\w+),")
 AS_METRIC = re.compile(r"no metric '([^']+)'.*--label (\S+), beside a metric")
 INSTEAD = re.compile(r" in the place of (--[\w-]+)")
 TWO_MEANINGS = re.compile(r"'([^']+)' means two things: (\w+) ")
-NO_METRIC = "no metric was asked for"
+NO_METRIC, REQUIRES_METRIC = "no metric was asked for", "requires a metric; name one behind the input"
 NO_FILE = "does not look like the name of a file"
 GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
 NOT_SAVED = "it has to be what "
+LACKS_SCALE = "need the scale; pass --max-grade"
 AGREEMENT = "agreement compares annotators"
-PLAIN = re.compile(r"[\w./ -]+")  # names that mean nothing else to a shell, or within quotes
-PERIOD = re.compile(r"(\d*)\s*([A-Za-z])")  # a length of periods, as 1w and week
-MOST_MESSAGES = 6  # messages of one call
+TAIL = re.compile(r" (?:\| |2>|> ).*$")  # what a shell does with the output
+TREC, ENDS = ("run", "qrels"), ("", "-out", "-file", "-output")  # the flags of files of TREC, as --run-out
+MOST_MESSAGES, MOST_FILES = 6, 100  # messages of one call, and files of one name
 # Words behind a flag that are no values.
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
 
 def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[str]], str]) -> str:
-    """Return a message with what else is wrong, and the whole command in which the ways out are taken, if it is known.
+    """Return a message with what else is wrong, and the whole commands in which the ways out are taken, if known.
 
     Parameters
     ----------
     arguments : the command with its files and options.
-    error_of : returns what a call would say before it computes anything, "" for one that would run.
+    error_of : returns what a call would say, "" for one that would run; large files are not read for it.
     """
     told = message.split("\n")
-    lines = [one for one in told if one.startswith(f"{PROGRAM} ")] or [_line(message, arguments)]
+    lines = [one for one in told if one.startswith(f"{PROGRAM} ")]
     told = [one for one in told if one not in lines]
-    while len(lines) == 1 and lines[0] and "-" not in arguments and len(told) < MOST_MESSAGES:
-        typed = shlex.split(lines[0].partition(" | ")[0].removesuffix("2>/dev/null"))[1:]
-        if not (further := error_of(typed)):
-            break
-        lines = [_line(further, typed)] if further not in told else []
-        told += [further] * (further not in told)
-    told, lines = _of_period(told, lines, arguments)
-    lines = [step for one in lines for step in _in_steps(one)] + _to_judge(arguments)
-    return "\n".join([*told, *filter(None, lines)])
+    steps = [step for one in lines or [_line(message, arguments)] for step in _steps(one, told, error_of)]
+    typed = shlex.join([PROGRAM, *arguments])
+    steps += _to_judge(arguments)
+    return "\n".join([*told, *(one for one in dict.fromkeys(steps) if one and one != typed)])
 
 
-def _of_period(messages: list[str], lines: list[str], arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return messages and commands in which a column of periods is made of the reader's own file and column of days."""
-    if len(lines) != 1 or not lines[0] or not any(WEEKS in one for one in messages):
-        return messages, lines
-    whole, pipe, tail = lines[0].partition(" | ")
-    words = shlex.split(whole)
-    file, column = _first_file(words), words[words.index("--by") + 1] if "--by" in words[:-1] else "date"
-    if not file.endswith(".csv") or not PLAIN.fullmatch(file + column):
-        return messages, lines
-    period, length = _asked_period(arguments)
-    made = WEEKS.replace("'log.csv'", repr(file)).replace("'date'", repr(column))
-    messages = [one.replace(WEEKS, made) for one in messages]
-    if not period or "--by" not in words:
-        return messages, lines
-    python = made.replace("1w", length).replace("week=", f"{period}=").replace("weeks.csv", f"{period}s.csv")
-    messages = [one.replace(f"made by {made}", "which is made first") for one in messages]
-    words[words.index(file)], words[words.index("--by") + 1] = f"{period}s.csv", period
-    return messages, [python, f"{shlex.join(words)}{pipe}{tail}"]
+def _steps(whole: str, messages: list[str], error_of: Callable[[list[str]], str]) -> list[str]:
+    """Return the commands that a command needs, with all ways out taken; none if it would fail all the same.
+
+    They are two where a gate names a log in the place of saved numbers. What they run into is added to ``messages``.
+    """
+    command, tail = _parts(whole)
+    kept, gate = _without_gate(command)
+    if not (checked := _checked(kept, messages, error_of)):
+        return []
+    if not gate:
+        return [_joined(checked, tail)]
+    old, new = gate[1], _first_file(kept)
+    saving = "evaluate" if "--max-drop" in gate else "per-query"
+    save = [saving, *(old if one == new else one for one in checked[1:]), "-o", (name := _unused(SAVED_AS))]
+    if error_of(save):
+        return []
+    return [_joined(save, ""), _joined([*checked, *(name if one == old else one for one in gate)], tail)]
 
 
-def _asked_period(arguments: Sequence[str]) -> tuple[str, str]:
-    """Return the name of the column of periods that are asked for, and their length for polars; "" if none is known."""
-    for at, one in enumerate(arguments):
-        flag, equals, value = one.partition("=")
-        way = RETIRED.get(flag.lstrip("-")) if flag.startswith("--") else None
-        text = (value if equals else [*arguments, ""][at + 1]) if way is BY_PERIOD else flag.lstrip("-")
-        found = PERIOD.match(text) if way in (BY_PERIOD, BY_FIXED_PERIOD) else None
-        if found and found[2].lower() in PERIODS:
-            period, unit = PERIODS[found[2].lower()]
-            return period, f"{found[1] or 1}{unit}"
-    return "", ""
+def _checked(command: list[str], messages: list[str], error_of: Callable[[list[str]], str]) -> list[str]:
+    """Return a command in which the way out of each error that it would run into is taken; none if one has none."""
+    seen = list[str]()
+    while command and "-" not in command and len(seen) < MOST_MESSAGES:
+        better = completed(command)
+        if better != command and not error_of(better):
+            return better
+        if not (further := error_of(command)):
+            return command
+        if further in seen:
+            return []
+        seen.append(further)
+        messages += [further] * (further not in messages)
+        command = _parts(_line(further, command))[0]
+    return command if "-" in command else []
+
+
+def _parts(whole: str) -> tuple[list[str], str]:
+    """Return the arguments of a whole command, and what a shell does with the output."""
+    found = TAIL.search(whole)
+    return shlex.split(whole[: found.start()] if found else whole)[1:], found[0] if found else ""
+
+
+def _joined(command: Sequence[str], tail: str) -> str:
+    return f"{shlex.join([PROGRAM, *command])}{tail}"
+
+
+def _without_gate(command: list[str]) -> tuple[list[str], list[str]]:
+    """Return a command without a gate that names a log in the place of saved numbers, and the flags of the gate."""
+    flag = next((flag for flag in GATES if flag in command[:-1]), None)
+    if flag is None or not _is_log(command[command.index(flag) + 1]):
+        return command, []
+    gate = [word for one in (flag, "--margin", "--max-drop") for word in _pair(command, one)]
+    return _without(command, [flag, "--margin", "--max-drop"])[0], gate
+
+
+def _pair(command: Sequence[str], flag: str) -> list[str]:
+    return [flag, command[command.index(flag) + 1]] if flag in command[:-1] else []
+
+
+def _unused(name: str) -> str:
+    """Return a name that no file has yet, so that none is replaced."""
+    stem, ending = os.path.splitext(name)
+    names = (f"{stem}{number}{ending}" for number in range(2, MOST_FILES))
+    return next((one for one in (name, *names) if not os.path.exists(one)), name)
 
 
 def in_trec(arguments: Sequence[str]) -> str:
@@ -95,11 +123,12 @@ def in_trec(arguments: Sequence[str]) -> str:
 
     It is "" for another format.
     """
-    values = dict(zip(arguments, [*arguments[1:], ""], strict=False))
-    asked, file = values.get("--to", "").lower(), _first_file(["", *arguments])
+    values = values_of(arguments)
+    asked, file = values.get("--to", values.get("--format", "")).lower(), _first_file(["", *arguments])
     if asked not in ("trec", "run", "qrels") or not file:
         return ""
-    there, names = [*_columns(file)], [values.get(flag, "") for flag in ("--run", "--qrels")]
+    there = [*columns_in(file)]
+    names = [next((values[f"--{one}{end}"] for end in ENDS if f"--{one}{end}" in values), "") for one in TREC]
     given = values.get("--output") or values.get("-o") or "out"
     run, qrels = names[0] or given * (asked != "qrels"), names[1] or given * (asked == "qrels")
     ids = _named_roles(("query", "doc"), there)
@@ -109,6 +138,10 @@ def in_trec(arguments: Sequence[str]) -> str:
     written = ((os.path.splitext(to)[0] + ending, its) for to, ending, its in lines if to)
     commands = [shlex.join([PROGRAM, "convert", file, "-o", to, *ids, *its]) for to, its in written]
     problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
+    known = {"--to", "--format", "--output", "-o", *(f"--{one}{end}" for one in TREC for end in ENDS)}
+    if others := [flag for flag in values if flag.startswith("-") and flag not in known]:
+        told = [f"there is no option {flag}; {RETIRED[flag[2:]].text}" for flag in others if flag[2:] in RETIRED]
+        return "\n".join([problem, *told, *([] if told else commands)])
     return "\n".join([problem, *commands])
 
 
@@ -119,32 +152,13 @@ def _named_roles(roles: Sequence[str], there: Sequence[str]) -> list[str]:
     return [word for role, names in found if names for word in (f"--{role}", names[0])]
 
 
-def _columns(name: str) -> list[str]:
-    """Return the columns of a CSV or Parquet file; none of another."""
-    if not name.endswith((".csv", ".parquet")):
-        return []
-    read = pl.scan_csv if name.endswith(".csv") else pl.scan_parquet
-    return read(name).collect_schema().names()
-
-
-def _in_steps(whole: str) -> list[str]:
-    """Return the commands that a command needs: two where a gate names a log in the place of saved numbers."""
-    words = shlex.split(whole.partition(" | ")[0])[1:]
-    gate = next((words.index(flag) for flag in GATES if flag in words[:-1]), None)
-    if gate is None or not _is_log(old := words[gate + 1]):
-        return [whole]
-    named = [old if one == _first_file(words) else one for one in _without(words[1:], ["--margin", words[gate]])[0]]
-    words[gate + 1] = SAVED_AS
-    return [line("per-query", [*named, "-o", SAVED_AS]), shlex.join([PROGRAM, *words])]
-
-
 def _first_file(words: Sequence[str]) -> str:
     return next((one for one in words[1:] if os.path.isfile(one)), "")
 
 
 def _is_log(name: str) -> bool:
     """Return True for a CSV or Parquet file that has no saved numbers."""
-    there = _columns(name) if os.path.isfile(name) else []
+    there = columns_in(name) if os.path.isfile(name) else []
     return bool(there) and not {"metric", "value"} <= {*there}
 
 
@@ -153,7 +167,8 @@ def _to_judge(arguments: Sequence[str]) -> list[str]:
     if not any(plain_name(one.partition("@")[0]) == "unjudged" for one in arguments):
         return []
     files = [one for one in arguments[1:] if os.path.isfile(one) or one == "--qrels"]
-    return [line("to-judge", [*files, "--max-grade", "3"])]
+    grade = greatest_grade(arguments)
+    return [line("to-judge", [*files, "--max-grade", grade])] if grade else []
 
 
 def _line(message: str, arguments: Sequence[str]) -> str:
@@ -161,6 +176,9 @@ def _line(message: str, arguments: Sequence[str]) -> str:
     if "\n" in message or not arguments or arguments[0] not in COMMANDS:
         return ""
     name, rest = known_flags(arguments[0], arguments[1:])
+    if LACKS_SCALE in message:
+        grade = greatest_grade(rest)
+        return line(name, [*rest, "--max-grade", grade]) if grade else ""
     flags, column, instead = _offered(message, name), AS_METRIC.search(message), INSTEAD.search(message)
     if NOT_SAVED in message:
         return line(name, rest)
@@ -175,7 +193,7 @@ def _line(message: str, arguments: Sequence[str]) -> str:
     if column and column[1] == column[2]:
         rest = ["ctr@10" if one == column[1] else one for one in rest]
         flags.insert(0, ["--label", column[1]])
-    if not flags and not message.startswith(NO_METRIC):
+    if not flags and not message.startswith(NO_METRIC) and REQUIRES_METRIC not in message:
         return ""
     if NO_FILE in message:
         rest = [one for one in rest if one not in [value for flag in flags for value in flag]]

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 # Other names of commands, some with metrics.
 OTHER_NAMES = {
-    **dict.fromkeys(("calibration", "calibration-curve"), "curve calibration"),
+    **dict.fromkeys(("calibration", "calibration-curve", "reliability-diagram"), "curve calibration"),
     **dict.fromkeys(("pr-curve", "precision-recall-curve"), "curve pr"),
     "roc-curve": "curve roc",
     "classification-report": "per-class precision recall f1",
-    **dict.fromkeys(("eval", "score", "measure"), "evaluate"),
+    **dict.fromkeys(("eval", "score", "measure", "compute", "calculate"), "evaluate"),
     "abtest": "ab-test",
     "confusion-matrix": "confusion",
     "threshold": "best-threshold",
-    "power": "sample-size",
+    **dict.fromkeys(("power", "power-analysis", "samplesize"), "sample-size"),
     "validate": "audit",
     "propensity": "propensities",
     **dict.fromkeys(("rank", "ranking"), "leaderboard"),
@@ -33,80 +33,101 @@ class Way(NamedTuple):
     command: str = ""  # the command, if it is another one
     first: bool = False  # True if the value of a flag is the first of the files
     tail: str = ""  # behind the command
+    value: str = ""  # the pattern of values that the way is for; "" for a flag without a value
+    alone: str | None = None  # in the place of a flag that was typed without a value, if it may be
+    one_of: tuple[str, ...] = ()  # flags of which the command needs one, or it would do something else
 
 
-WEEKS = (
-    "python -c \"import polars as pl; pl.read_csv('log.csv', infer_schema=False)"
-    ".with_columns(week=pl.col('date').str.to_date().dt.truncate('1w')).write_csv('weeks.csv')\""
-)
-# Periods that readers name, by their first letter: the name of their column, and the unit of polars.
-PERIODS = {"w": ("week", "w"), "m": ("month", "mo"), "q": ("quarter", "q"), "y": ("year", "y")}
+ANY, WHOLE, NUMBER, TWO = r"[^-].*", r"[1-9]\d*", r"\d*\.?\d+", r"[^-,][^,]*,[^,]+"  # patterns of values
+GATE = ("--fail-under", "--fail-over", "--fail-if-worse-than", "--not-worse-than", "--fail-on")
 WORST_QUERIES = "--per-query --sort=difference"
+AS_GATE = Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "", "evaluate", one_of=GATE)
+TO_COMPARE = Way("compare, for the same queries", "", "compare")
+TO_CHANGE = Way("change, for two periods, of which the first file is the baseline", "", "change")
+LOWEST = Way("per-query, with the lowest first", "--sort value", "per-query")
 # Names that readers try first for several commands, or for one with more options, and what they may mean.
 TRIED = {
-    "check": (
-        Way("audit, for the data", "", "audit"),
-        Way("evaluate with a gate, as --fail-under ndcg@10=0.4", "--fail-under 0.4", "evaluate"),
-    ),
+    "check": (Way("audit, for the data", "", "audit"), AS_GATE),
     "gate": (
-        Way(
-            "evaluate with a gate, as --fail-under ndcg@10=0.4 for a mean that fell below it; --not-worse-than with "
-            "--margin passes if a loss of that size is excluded",
-            "",
-            "evaluate",
+        AS_GATE._replace(
+            text=f"{AS_GATE.text}, or against saved numbers --fail-if-worse-than base.csv, whose --max-drop is the "
+            "greatest fall of a mean; --not-worse-than with --margin passes if a loss of that size is excluded"
+        ),
+    ),
+    **dict.fromkeys(
+        ("regression", "regress"),
+        (
+            AS_GATE._replace(
+                text="evaluate with a gate, as --fail-if-worse-than base.csv, whose --max-drop is the greatest fall of "
+                "a mean"
+            ),
         ),
     ),
     **dict.fromkeys(
         ("trend", "trends", "timeline", "over-time"),
-        (Way(f"evaluate with --by, the column of days, or of weeks, made by {WEEKS}", "--by day", "evaluate"),),
+        (Way("evaluate with --by, the column of dates, and --every 1w for weeks", "--by day", "evaluate"),),
+    ),
+    **dict.fromkeys(
+        ("segment", "segments", "slice", "slices", "breakdown", "groupby"),
+        (Way("evaluate with --by, the column of segments", "", "evaluate", one_of=("--by",)),),
     ),
     **dict.fromkeys(
         ("baseline", "save", "save-baseline", "snapshot"),
         (
             Way(
                 "per-query, whose file a gate of evaluate reads later: evaluate new.csv with the same metric and "
-                "columns, --not-worse-than base.csv --margin 0.01",
+                "columns, --fail-if-worse-than base.csv",
                 "-o base.csv",
                 "per-query",
             ),
         ),
     ),
     **dict.fromkeys(
-        ("regression", "regress"),
-        (Way("evaluate with a gate, as --not-worse-than base.csv --margin 0.01", None, "evaluate"),),
+        ("experiment", "ab", "split-test", "online-test"),
+        (Way("ab-test, for arms with queries of their own", "", "ab-test"),),
     ),
-    **dict.fromkeys(("experiment", "ab"), (Way("ab-test, for arms with queries of their own", "", "ab-test"),)),
+    "srm": (Way("ab-test with --split, which tests the shares of the arms", "--split equal", "ab-test"),),
     "diff": (
-        Way("compare, for the same queries", "", "compare"),
+        TO_COMPARE,
         Way("the same with the queries that lost most first", WORST_QUERIES, "compare"),
-        Way("change, for two periods, which takes the difference apart into mix and within", "", "change"),
+        TO_CHANGE._replace(text="change, for two periods, which takes the difference apart into mix and within"),
     ),
-    "test": (
-        Way("compare, for the same queries", "", "compare"),
-        Way("ab-test, for arms with queries of their own", None, "ab-test"),
+    **dict.fromkeys(
+        ("test", "significance", "sig-test", "ttest", "t-test", "pairwise", "versus", "vs", "wilcoxon"),
+        (TO_COMPARE, Way("ab-test, for arms with queries of their own", None, "ab-test")),
     ),
+    **dict.fromkeys(("drift", "shift", "stability"), (TO_CHANGE,)),
+    **dict.fromkeys(("mix", "decompose", "decomposition"), (TO_CHANGE._replace(text="change, with --by COLUMN"),)),
+    **dict.fromkeys(
+        ("classify", "classification", "classifier", "binary", "multiclass"),
+        (Way("evaluate, for predictions and scores that are there", "", "evaluate"),),
+    ),
+    **dict.fromkeys(("iaa", "inter-annotator", "annotators"), (Way("agreement, of annotators", "", "agreement"),)),
     "show": (Way("explain, for one query", "--query-id {}", "explain"), Way("per-query, for all", None, "per-query")),
-    "worst": (Way("per-query, with the lowest first", "--sort value", "per-query"),),
+    **dict.fromkeys(("worst", "failures", "hardest", "hard-queries", "worst-queries"), (LOWEST,)),
+    "losers": (Way("compare, with the queries that lost most first", WORST_QUERIES, "compare"),),
     "ctr": (Way("evaluate with the column of clicks as --label", "--metric ctr@10", "evaluate"),),
     "roc": (
         Way("curve, for its points", "--metric roc", "curve"),
         Way("evaluate, for the area", "--metric roc_auc", "evaluate"),
     ),
-    "plot": (
-        Way("report, which has the pictures", "", "report"),
-        Way("curve, for the points of one", None, "curve"),
+    **dict.fromkeys(
+        ("plot", "dashboard", "html", "charts"),
+        (
+            Way("report, which has the pictures", "", "report"),
+            Way("curve, for the points of one", None, "curve"),
+        ),
     ),
     "judge": (
         Way("evaluate, for a column of people and one of a machine", "--metric kappa --no-query", "evaluate"),
         Way("agreement, for a row per annotator, whose column is --annotator", None, "agreement"),
     ),
     **dict.fromkeys(
-        ("pool", "judge-next", "next", "missing", "holes"),
+        ("pool", "pooling", "judge-next", "next", "missing", "holes"),
         (
             Way(
-                "to-judge, which has no depth of a pool: --n is how many documents of all ranks, and --max-grade the "
-                "greatest grade of the scale",
-                "--max-grade 3",
+                "to-judge: --n documents whose judgments help most, or with --way depth those that rank highest",
+                "",
                 "to-judge",
             ),
         ),
@@ -115,11 +136,15 @@ TRIED = {
         ("stats", "describe"),
         (Way("summary, for the findings", "", "summary"), Way("audit, for the data", "", "audit")),
     ),
+    **dict.fromkeys(("inspect", "info", "schema", "profile"), (Way("audit, for the data", "", "audit"),)),
     "head": (Way("convert, which prints the rows", "", "convert", tail="| head"),),
 }
 # What no command does.
-ABSENT = {"fuse": "rankings are not fused here; a run that another tool fused is read as any other"}
-ABSENT |= dict.fromkeys(("search", "train", "fit", "index"), "nothing is searched, ranked or trained here")
+ABSENT = {
+    "fuse": "rankings are not fused here; a run that another tool fused is read as any other",
+}
+ABSENT |= dict.fromkeys(("search", "train", "fit", "index", "predict"), "nothing is searched, ranked or trained here")
+ABSENT |= dict.fromkeys(("merge", "concat", "append"), "a command reads several files as one: name them all")
 # Other names of options, where a command has none of that name; of several, the first that it has.
 OTHER_FLAGS = {
     **dict.fromkeys(("--metrics", "--measure", "--measures", "--maximize", "--optimize", "--objective"), "--metric"),
@@ -129,53 +154,101 @@ OTHER_FLAGS = {
     **dict.fromkeys(("--run", "--runs", "--file", "--files", "-r"), "--input"),
     **dict.fromkeys(("--groundtruth", "--ground-truth", "--gold", "--judgments", "--qrel"), "--qrels"),
     **dict.fromkeys(("--group-by", "--groupby", "--segment", "--per", "--date", "--time", "--timestamp"), "--by"),
+    **dict.fromkeys(("--freq", "--frequency", "--period", "--granularity", "--resolution"), "--every"),
+    **{f"--{word}": f"--every {unit}" for word, unit in {"daily": "1d", "weekly": "1w", "monthly": "1mo"}.items()},
     **dict.fromkeys(("--variant", "--treatment"), "--arm"),
     **dict.fromkeys(("--model", "--ranker", "--engine"), "--system"),
     **dict.fromkeys(("--unit", "--user", "--user-id"), "--cluster"),
     **dict.fromkeys(("--rater", "--coder"), "--annotator"),
-    **dict.fromkeys(("--mde", "--effect", "--delta"), "--detect"),
+    **dict.fromkeys(("--mde", "--delta"), "--detect"),
     **dict.fromkeys(("--y-true", "--truth", "--actual", "--click", "--clicks", "--target"), "--label"),
     **dict.fromkeys(("--y-score", "--y-prob", "--y-proba", "--prob", "--proba"), "--score"),
     **dict.fromkeys(("--y-pred", "--pred", "--preds", "--prediction", "--predictions"), "--predicted"),
     "--relevance": "--grade",
-    **dict.fromkeys(("--item", "--docid", "--doc-id"), "--doc"),
+    **dict.fromkeys(("--item", "--item-id", "--docid", "--doc-id", "--docno", "--document"), "--doc"),
     **dict.fromkeys(("--qid", "--queryid", "--query-id"), ("--query-id", "--query")),
-    **dict.fromkeys(("--budget", "--limit", "--top", "--k", "-k", "-n"), "--n"),
+    **dict.fromkeys(("--budget", "--limit", "--top", "-n"), "--n"),
     **dict.fromkeys(("--fail-below", "--fail-if-below", "--fail-if-under"), "--fail-under"),
     **dict.fromkeys(("--fail-above", "--fail-if-above", "--fail-if-over"), "--fail-over"),
+    **dict.fromkeys(
+        ("--max-regression", "--max-decrease", "--max-loss", "--allowed-drop", "--tolerance"), "--max-drop"
+    ),
     "--confidence": "--ci",
+    "--control": "--baseline",
     **dict.fromkeys(("--sort-by", "--order-by"), "--sort"),
     **dict.fromkeys(("--stat-test", "--significance-test"), "--test"),
 }
 OF_COLUMN = re.compile(r"[-_]col(umn)?s?$")  # the end of other names of options that name columns
+# Flags of files that are compared: of the baseline, and of another.
+OF_FIRST = ("--baseline", "--old", "--before", "--control", "--a", "--base", "--reference")
+OF_SECOND = ("--new", "--after", "--candidate", "--treatment", "--variant", "--b", "--challenger")
 
 BASE = "after per-query old.csv ndcg@10 -o base.csv"
 NO_FILTER = Way(
-    "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe"
+    "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe",
+    "",
+    value=r"[^-=<>!][^=<>!]*==?[^=<>!]+",
 )
-BY_PERIOD = Way(f"--by takes a column as it is; one of weeks is made by {WEEKS}", "")
-BY_FIXED_PERIOD = BY_PERIOD._replace(text=f"--by takes a column as it is. One of weeks is made by {WEEKS}")
-LEVEL = Way("the level of the test is 1 minus --ci, which is 0.95 by default", "--ci {}")
+LEVEL = Way("the level of the test is 1 minus --ci, which is 0.95 by default", "--ci {}", value=r"0?\.\d+")
 OF_RATERS = Way(
     "two columns of judgments are those of a metric; agreement itself reads a row for each judgment",
     "--metric kappa --no-query --label {} --predicted {}",
     "evaluate",
+    value=TWO,
 )
-ALL_MEASURES = Way("every measure of agreement is printed, kappa among them; leave out --metric", "")
-OF_CUTOFF = Way("a cutoff follows the name of a metric, as ndcg@10", "")
-FEWER = Way("all rows are printed; --sort value puts the lowest first, and | head cuts them", "", tail="| head -{}")
-WORST = FEWER._replace(text="--sort value puts the lowest first", typed="--sort value")
-TO_DETECT = Way("the difference to detect is --detect of sample-size", "--detect {}", "sample-size")
+ALL_MEASURES = Way("every measure of agreement is printed, kappa among them; leave out --metric", "", value=ANY)
+OF_CUTOFF = Way("a cutoff follows the name of a metric, as ndcg@10", "", value=rf"{WHOLE}(,{WHOLE})*")
+FEWER = Way(
+    "all rows are printed; --sort value puts the lowest first, and | head cuts them", "", tail="| head -{}", value=WHOLE
+)
+LAST = FEWER._replace(text="all rows are printed, and | tail cuts them", tail="| tail -{}")
+NO_ROWS = Way(
+    "a cutoff follows the name of a metric, as ndcg@10; rows of the input are not left out here, and those that are "
+    "printed are cut by | head",
+    value=WHOLE,
+)
+WORST = Way(
+    "per-query with --sort value has the lowest first, and | head cuts the rows",
+    "--sort value",
+    "per-query",
+    tail="| head -{}",
+    value=WHOLE,
+    alone="--sort value",
+)
+TO_DETECT = Way("the difference to detect is --detect of sample-size", "--detect {}", "sample-size", value=NUMBER)
 OF_PEOPLE = Way(
-    "columns of people and of a machine are those of a metric", "--metric kappa --no-query --label {}", "evaluate"
+    "columns of people and of a machine are those of a metric",
+    "--metric kappa --no-query --label {}",
+    "evaluate",
+    value=ANY,
 )
-OF_MACHINE = Way("columns of people and of a machine are those of a metric", "--predicted {}", "evaluate")
-# Options that there were, or that one command has not, or that readers try first, and the way now.
+OF_MACHINE = OF_PEOPLE._replace(typed="--predicted {}")
+SAVED = Way(
+    f"saved numbers are those of the gate --fail-if-worse-than base.csv, {BASE}; compare old.csv new.csv prints the "
+    "difference itself",
+    "--fail-if-worse-than {}",
+    value=ANY,
+)
+FIRST_OF_TWO = Way(
+    "two files are compared by compare, the first of which is the baseline", "", "compare", first=True, value=ANY
+)
+OF_DEPTH = Way(
+    "--way depth has the documents that rank highest, of which awk keeps those down to a rank",
+    "--way depth --to csv",
+    value=WHOLE,
+)
+PER_MEANS = ("evaluate", "compare", "ab-test", "change", "bounds", "report", "summary")
+# Options that there were, or that one command has not, or that readers try first, and the way now; an option of one
+# command behind its name.
 RETIRED = {
     "save": Way(
-        f"pass -o FILE; a gate reads values of queries: pass --fail-if-worse-than base.csv {BASE}",
+        f"pass -o FILE; a gate reads values of queries: pass --fail-if-worse-than base.csv {BASE}", "-o {}", value=ANY
+    ),
+    "save-baseline": Way(
+        "a gate reads values of queries, which per-query writes: pass --fail-if-worse-than with its file",
         "-o {}",
         "per-query",
+        value=ANY,
     ),
     "q": Way("pass --query COLUMN, the column of queries; values of each query are the command per-query"),
     "quiet": Way(
@@ -186,49 +259,70 @@ RETIRED = {
     ),
     "run": Way("name the file of the run first, as evaluate run.trec ndcg@10 --qrels qrels.txt"),
     **dict.fromkeys(("k", "cutoff", "cutoffs", "at"), OF_CUTOFF),
-    **dict.fromkeys(("where", "filter", "query-string"), NO_FILTER),
-    **dict.fromkeys(("n", "limit", "top", "head", "tail"), FEWER),
-    **dict.fromkeys(("delta", "mde"), TO_DETECT),
-    "effect-size": Way("the difference to detect, in units of the metric, is --detect of sample-size", *TO_DETECT[1:]),
-    "bootstrap": Way("intervals are --ci, and resamples --resamples", "--ci 0.95 --resamples {}"),
-    **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}")),
-    **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}")),
-    "max-drop": Way(
-        f"pass --not-worse-than base.csv --margin 0.01, {BASE}; it passes if a loss of that size is excluded, and a "
-        "limit of the mean is --fail-under",
-        "--margin {}",
+    "to-judge k": Way(
+        "--n is how many documents are printed, and a cutoff follows the name of the metric, as ndcg@10", value=WHOLE
     ),
-    "baseline": Way(
-        f"saved numbers are those of --fail-if-worse-than base.csv, {BASE}; compare has --baseline",
-        "--fail-if-worse-than {}",
+    **dict.fromkeys(("where", "filter"), NO_FILTER),
+    **dict.fromkeys(("n", "limit", "top", "head"), FEWER),
+    **{f"{name} {word}": NO_ROWS for name in PER_MEANS for word in ("n", "limit", "top", "head", "tail")},
+    "tail": LAST,
+    "mde": TO_DETECT,
+    "delta": Way(
+        "the difference to detect is --detect of sample-size, and the loss of a metric that is accepted is --margin"
     ),
-    "fail-if-worse": Way(f"pass --fail-if-worse-than base.csv, {BASE}", ""),
-    "compare-to": Way("two files are compared by compare, the first of which is the baseline", "", "compare", True),
+    **dict.fromkeys(
+        ("effect", "effect-size"),
+        TO_DETECT._replace(
+            text="--detect of sample-size is a difference in units of the metric, and not in standard deviations"
+        ),
+    ),
+    "bootstrap": Way(
+        "intervals are --ci, and resamples --resamples", "--ci 0.95 --resamples {}", value=WHOLE, alone="--ci 0.95"
+    ),
+    **dict.fromkeys(("min", "at-least"), Way("a gate is --fail-under", "--fail-under {}", value=NUMBER)),
+    **dict.fromkeys(("max", "at-most"), Way("a gate is --fail-over", "--fail-over {}", value=NUMBER)),
+    "baseline": SAVED,
+    "fail-if-worse": Way(f"pass --fail-if-worse-than base.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
+    **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
+    **dict.fromkeys(("against", "reference-run"), SAVED),
+    **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),
     "control": Way("the arm that others are compared with is --baseline, and the column of arms --arm"),
     **dict.fromkeys(
         ("session", "session-id"),
-        Way("pass --query COLUMN if a session is one search, or --cluster COLUMN if it has several", "--query {}"),
+        Way(
+            "pass --query COLUMN if a session is one search, or --cluster COLUMN if it has several",
+            "--query {}",
+            value=ANY,
+        ),
     ),
     "worst": WORST,
+    "compare worst": WORST._replace(
+        text="--per-query --sort=difference has the queries that lost most first, and | head cuts the rows",
+        typed=WORST_QUERIES,
+        command="",
+        alone=WORST_QUERIES,
+    ),
     "decompose": Way("change with --by COLUMN takes a difference apart into mix and within", "", "change"),
-    "search": Way("words are named without a flag", "{}"),
+    "search": Way("words are named without a flag", "{}", value=ANY),
     **dict.fromkeys(("a", "human", "people"), OF_PEOPLE),
     **dict.fromkeys(("b", "llm", "machine"), OF_MACHINE),
-    **dict.fromkeys(("freq", "frequency", "every", "period", "granularity", "resolution"), BY_PERIOD),
-    **dict.fromkeys(("daily", "weekly", "monthly"), BY_FIXED_PERIOD),
     "alpha": LEVEL,
     **dict.fromkeys(("raters", "annotators", "coders"), OF_RATERS),
-    **dict.fromkeys(("name", "as", "tag"), Way("the file that is written is -o", "-o {}.csv")),
-    "depth": Way(
-        "there is no depth of a pool: documents at all ranks are looked at, and --n is how many are printed", "--n {}"
+    "weights": Way(
+        "weights of mistakes are a parameter of the metric, as kappa(weights='quadratic')",
+        "--metric kappa(weights='{}')",
+        value="linear|quadratic",
     ),
+    **dict.fromkeys(("name", "as", "tag"), Way("the file that is written is -o", "-o {}.csv", value=ANY)),
+    "depth": OF_DEPTH,
     **dict.fromkeys(("agreement metric", "agreement m"), ALL_MEASURES),
-    **dict.fromkeys(("against", "reference-run"), Way(f"saved numbers are those of --not-worse-than base.csv, {BASE}")),
+    "change column": Way("the column of scores is --score", "--score {}", value=ANY),
     "paired": Way(
         "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
         "change compare them"
     ),
 }
+LIMITED = re.compile(r"(min|max|at-least|at-most)-(.+)")  # flags that limit a metric, which is named in them
 OF_ALL = ("-i", "-o", "-h", "--help", "--config", "-")  # flags that no option is called as
 # Commands that need a metric.
 NEED_METRIC = (
@@ -237,14 +331,13 @@ NEED_METRIC = (
 )
 # Flags that readers try, beside which others need not be added.
 SAY_THE_SAME = {
-    "--fail-under": ("--baseline", "--max-drop", "--min"),
     "--per-query": ("--worst",),
     "--by": ("--date", "--time", "--timestamp", "--day"),
     "-o": ("--name", "--as", "--tag", "--out", "--output"),
     "--metric": ("-m", "--metrics", "--human", "--people", "--a"),
+    "--split": ("--split",),
 }
-# Why a command has no whole line without a file.
-RATE_ALONE = "it reads a log of two systems, as a rate alone does not say how much the differences of queries spread: "
+RATE_ALONE = "it reads a log, as a rate alone does not say how much the differences of queries spread"
 PICTURE = re.compile(r"\.(png|svg|pdf|jpg)$")  # the end of the name of a file that no command writes
 MIN_LETTERS = 3  # letters of the name of a metric that are looked for in texts
 N_NEAREST = 3  # how many commands an unknown name is told

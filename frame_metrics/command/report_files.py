@@ -34,10 +34,11 @@ def write_report(frames: Frames) -> None:
 
 
 def check_report(frames: Frames) -> None:
-    """Raise if columns that a report reads are missing; nothing is computed."""
+    """Raise if columns that a report reads are missing, or their values are wrong; nothing is computed."""
     from frame_metrics.report.gathering import planned_call
 
     planned_call(frames.irm._plan, frames.call.metrics, None)
+    frames.refuse_mixed_systems()
 
 
 def _texts(frames: Frames) -> dict[str, str]:

@@ -55,11 +55,15 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
     """Evaluate the metrics that are asked for, and those of gates; return the result and the outcomes of gates."""
     set_options = frames.call.set_options
     least, most = set_options.get("fail_under") or {}, set_options.get("fail_over") or {}
-    gated = [*least, *most, *(margin if isinstance(margin, dict) else ())]
+    drop = set_options.get("max_drop")
+    gated = [*least, *most, *(name for one in (margin, drop) if isinstance(one, dict) for name in one)]
     metrics = gates.with_gated(frames.call.metrics, gated, all_there="value" in frames.call.roles)
     result = frames.collected(frames.irm.evaluate(*metrics, **options))
     outcomes = list(gates.limits(result, least, most))
-    if frames.saved is not None:
+    if frames.saved is not None and frames.saved.has_means:
+        with frames.saved.errors_name_file():
+            outcomes += gates.dropped_means(result, frames.saved.means(drop), drop)
+    elif frames.saved is not None:
         compared = _compared(frames, metrics, **({} if margin is None else {"margin": margin}))
         outcomes += _worse(frames, compared, metrics)
     return result, outcomes
@@ -88,6 +92,8 @@ def _worse(frames: Frames, compared: pl.DataFrame, metrics: Sequence[str]) -> li
     alpha = frames.call.set_options.get("alpha", gates.ALPHA)
     if frames.call.set_options.get("not_worse_than"):
         return list(gates.not_worse(_others(frames, compared), alpha, evaluated, frames.call.set_options["margin"]))
+    if "max_drop" in frames.call.set_options:
+        return list(gates.dropped(compared, frames.call.set_options["max_drop"], evaluated))
     return list(gates.worse(compared, alpha, evaluated))
 
 

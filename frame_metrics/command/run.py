@@ -34,20 +34,12 @@ from frame_metrics.command.front import (
     printed,
     quiet_pipe,
 )
-from frame_metrics.command.guesses import (
-    call_of_metric,
-    is_metric,
-    known_flags,
-    line,
-    meant,
-    unknown_command,
-    way_of_flag,
-    without_log,
-)
+from frame_metrics.command.guesses import call_of_metric, meant, unknown_command, without_log
 from frame_metrics.command.job import Job
 from frame_metrics.command.offered import in_trec, with_line
 from frame_metrics.command.other_names import TRIED
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
+from frame_metrics.command.whole import is_metric, known_flags, line, values_of, way_of
 from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
 
 LINE = 79  # characters of a line of help
@@ -78,14 +70,19 @@ class _Parser(argparse.ArgumentParser):
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
             its = [one for one in COMMANDS if name.replace("-", "_") in options_of(one)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
-            known = way_of_flag(command, flag, self.arguments) if command else ""
+            known = way_of(command, flag).text if command in COMMANDS else ""
             way = known or (f"it is an option of {', '.join(its)}" if its else hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
             meant_flags |= {flag: f"--{near}"} if near and way == hint else {}
             lines.append(f"{f'{command}: ' * bool(command)}there is no option {flag}; {way}")
         whole = line(command, _replaced(self.arguments, meant_flags)) if command in COMMANDS else ""
-        lines += filter(None, [without_log(self.arguments)] if command == "sample-size" else [])
+        lines += filter(None, [_of_rate(self.arguments)] if command == "sample-size" else [])
         return "\n".join([*lines, *filter(None, [whole])])
+
+
+def _of_rate(arguments: Sequence[str]) -> str:
+    """Return what a call of sample-size without a file needs; "" if a file is named."""
+    return "" if any(one == "-" or os.path.exists(one) for one in arguments) else without_log(values_of(arguments))
 
 
 def _replaced(arguments: Sequence[str], flags: Mapping[str, str]) -> list[str]:

@@ -29,6 +29,20 @@ class SavedFile:
         """Return the systems, in the order of the file."""
         return [] if self.column is None else self._texts().unique(maintain_order=True).to_list()
 
+    @property
+    def has_means(self) -> bool:
+        """True if these are the numbers of evaluate, which are no values of single queries."""
+        return {"metric", "average", "value", "n"} <= {*self.rows.columns}
+
+    def means(self, most_drop: Any) -> pl.DataFrame:
+        """Return the numbers of evaluate; raise if no limit says how much less is accepted."""
+        if most_drop is None:
+            raise FrameMetricsError(
+                f"{self.where}: it has means, as evaluate writes them, of which no test is made; pass --max-drop with "
+                "the loss that is accepted, or save values of queries with per-query"
+            )
+        return self.rows
+
     def _texts(self) -> pl.Series:
         return self.rows[str(self.column)].cast(pl.String)
 
@@ -41,7 +55,12 @@ class SavedFile:
         raise UnknownNameError(f"--saved-system {system}: {self.where} has no numbers of that system; {there}{near}")
 
     def of_one(self) -> pl.DataFrame:
-        """Return the numbers of the only system; raise if there are several."""
+        """Return the numbers of the only system; raise if there are several, or if they are no values of queries."""
+        if self.has_means:
+            raise FrameMetricsError(
+                f"{self.where}: it has means, as evaluate writes them, and a comparison reads values of queries, as "
+                "per-query writes them; a gate on means is that of evaluate with --max-drop"
+            )
         if len(self.systems) < 2:
             return self.rows
         raise FrameMetricsError(

@@ -14,6 +14,8 @@ from frame_metrics.command.frames import Frames
 from frame_metrics.command.options import alone, literal
 from frame_metrics.errors import BadValueError, listed
 
+FEW_RESAMPLES = 100  # where only errors are looked for
+
 
 def options_of_verb(frames: Frames) -> dict[str, Any]:
     """Return the options of the verb that are set."""
@@ -24,6 +26,8 @@ def options_of_verb(frames: Frames) -> dict[str, Any]:
     named = [files.get(one, one) if call.compares_files else one for one in reading.each(set_options.get("baseline"))]
     baseline = named or (list(files.values())[:1] if first else None)
     given = {parameters[name]: value for name, value in set_options.items() if name in parameters}
+    if frames.only_checked and "resamples" in parameters:
+        given["resamples"] = FEW_RESAMPLES
     if "query_id" in parameters:
         given["query"] = _query(frames, reading.each(set_options["query_id"]))
     if baseline:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 
 import polars as pl
 import polars.selectors as cs
@@ -13,7 +14,7 @@ import polars.selectors as cs
 from frame_metrics.command import reading
 from frame_metrics.command.call import FILE
 from frame_metrics.command.frames import Frames
-from frame_metrics.command.guesses import is_metric
+from frame_metrics.command.whole import is_metric
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
@@ -28,6 +29,8 @@ NEEDS_SYSTEM = "rows of several systems need system="  # the part of an error by
 NO_LABELS = ("query", "doc", "score", "rank", "system")  # columns that are not taken for labels
 ANNOTATORS = ("annotator", "annotator_id", "rater", "judge", "assessor", "coder", "worker", "who")
 ONE_VALUE = "give each query one value"
+ASKED_AGAIN = re.compile(r"pass \S+ the session's column\] if a query was asked several times")
+ROWS_OF_SEARCHES = 1_000_000
 SESSIONS = ["session", "session_id", "search_id", "impression", "impression_id", "request_id", "visit_id"]
 TIMES = ["date", "day", "time", "timestamp", "week", "month"]
 NO_DAY = "by='day': there is no such column"
@@ -57,8 +60,10 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
                 raise ColumnError(f"{error}{texts}") from None
             raise
         except BadRowsError as error:
-            if ONE_VALUE in str(error) and (way := _other_query(frames)):
-                raise BadRowsError(f"{error}; {way}") from None
+            if ONE_VALUE in str(error):
+                raise BadRowsError(f"{error}; {_other_query(frames)}") from None
+            if (again := ASKED_AGAIN.search(str(error))) and (way := _searches(frames)):
+                raise BadRowsError(str(error).replace(again[0], f"{way} if a query was asked several times")) from None
             if NEEDS_SYSTEM in str(error) and len(frames.call.arguments[0]) > 1:
                 told = str(error).replace(NEEDS_SYSTEM, f"pass system={FILE!r} if each file is a system")
                 raise BadValueError(told) from None
@@ -79,17 +84,42 @@ def _column_as_metric(frames: Frames) -> str:
     column = next((name for name in odd if name in there and name not in NO_LABELS), None)
     if column is None:
         return ""
-    way = f"The column is named --label {column}, beside a metric, as clicks or ctr@10."
-    flags = " ".join(f"--by {one}" for one in [*reading.each(frames.call.roles.get("by")), column])
+    way = f"The column is named --label {shlex.quote(column)}, beside a metric, as clicks or ctr@10."
+    flags = " ".join(f"--by {shlex.quote(one)}" for one in [*reading.each(frames.call.roles.get("by")), column])
     return f" For segments of {column} too, pass {flags}. {way}" if "by" in frames.call.roles else f" {way}"
 
 
 def _other_query(frames: Frames) -> str:
-    """Return which columns were taken as the query, and the column that tells searches apart, if one is called so."""
-    taken, free = frames.irm._plan.columns, frames.log.collect_schema().names()
-    likely = [name for name in free if name.lower() in SESSIONS and name not in taken.needed]
-    way = f"pass --query {shlex.quote(likely[0])}" if likely else "name the column of single searches with --query"
-    return f"the query is {listed(taken.query)}, and the same one may be asked again: {way}"
+    """Return which columns were taken as the query, and the columns that tell searches apart."""
+    taken = frames.irm._plan.columns.query
+    way = _searches(frames) or "name the column of single searches with --query"
+    return f"the query is {listed(taken)}, and the same one may be asked again: {way}"
+
+
+def _searches(frames: Frames) -> str:
+    """Return the flags of the fewest columns with usual names by which no search has a rank or document twice, or "".
+
+    They are those of sessions, of the query and of times, in this order.
+    """
+    columns, there = frames.irm._plan.columns, frames.log.collect_schema().names()
+    usual = [one for names in (SESSIONS, TIMES) for one in there if one.lower() in names]
+    order = [*dict.fromkeys([*(one for one in usual if one.lower() in SESSIONS), *columns.query, *usual])]
+    place = columns.rank or columns.doc
+    if not usual or place is None or place not in there:
+        return ""
+    each = [one for n in range(1, len(order) + 1) for one in combinations(order, n) if {*one} & {*usual}]
+    keys = [*columns.cell_keys, *([columns.cluster] if columns.cluster else [])]
+    rows = frames.log.select(*dict.fromkeys([*keys, *order, place])).head(ROWS_OF_SEARCHES).collect()
+    for one in each:
+        units = [column for column in keys if column not in one]
+        if not rows.select(*one, place).is_duplicated().any() and _is_one(rows, one, units):
+            return f"pass {' '.join(f'--query {shlex.quote(column)}' for column in one)}"
+    return ""
+
+
+def _is_one(rows: pl.DataFrame, key: Sequence[str], units: Sequence[str]) -> bool:
+    """Return True if all rows of a key have one unit."""
+    return not units or rows.select(*key).n_unique() == rows.select(*key, *units).n_unique()
 
 
 def _of_time(frames: Frames) -> str:

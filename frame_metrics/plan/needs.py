@@ -158,8 +158,10 @@ def needs_of_decision(plan: Plan, name: str, *, retrieved: bool, offers_query: b
         ways.append("make a column of the class with the greatest score, and name it with predicted=")
     else:
         ways.append("set threshold= before, as search(threshold=0.5), to decide by the score")
-    ranked = "; of a ranking, name query=" * offers_query
-    raise ColumnError(f"{name} needs a decision for each row: {', or '.join(ways)}{ranked}")
+    rows, ranked = ", or ".join(ways), "; of a ranking, name query=" * offers_query
+    if offers_query and (likely := plan.columns.shape.likely_query):
+        rows, ranked = f"of a ranking, pass query={quote(likely)}; of rows, {rows}", ""
+    raise ColumnError(f"{name} needs a decision for each row: {rows}{ranked}")
 
 
 def needs_of_audit(plan: Plan) -> Needs:

@@ -71,7 +71,8 @@ ROLES: dict[str, Role] = {
     "query": Role(
         found="always",
         with_value=True,
-        usual_names="qid query_id queryid q_id search search_id topic topic_id session session_id user user_id",
+        usual_names="qid query_id queryid q_id search search_id search_term search_query query_text search_phrase "
+        "topic topic_id keyword keywords session session_id user user_id",
         plural="queries",
         file_type="text",
     ),

@@ -117,7 +117,7 @@ def resolve(
     _check_roles_of_columns(resolved)
     return resolved.changed(
         likely_system="" if resolved.system else _likely("system", resolved, available),
-        likely_query="" if resolved.query or pooled else _likely("query", resolved, available, ("q", "search_id")),
+        likely_query="" if resolved.query or pooled else _likely("query", resolved, available, ("q", "search_")),
     )
 
 
@@ -379,7 +379,8 @@ def missing_text(
     # A hint of the frame at a similar name is left out: it may be of a column that has a role.
     hints = [hint_at(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
     more = next((words for words in hints if words), "")
-    way = f"; name its column with {which}, one of {listed(available)}" if available else " in a frame without columns"
+    among = listed(free or available)
+    way = f"; name its column with {which}, one of {among}" if available else " in a frame without columns"
     return f"the {' or '.join(pair)} is missing{way}{more}"
 
 

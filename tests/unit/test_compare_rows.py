@@ -761,8 +761,8 @@ irm_of(ROWS.with_columns(doc=pl.int_range(12))).compare("accuracy")
     NotComputableError: doc: no document has rows of two systems, and compare() pairs rows by document; are its ids
         those of what the systems decide about?
 IRM(ROWS, system="system").compare("accuracy")
-    ColumnError: the query is missing; name its column with query=, one of 'system', 'doc', 'label', 'predicted',
-        'score'; to pair rows without a query, name the document they are about with doc=
+    ColumnError: the query is missing; name its column with query=, one of 'doc', 'label', 'predicted', 'score'; to
+        pair rows without a query, name the document they are about with doc=
 IRM(ROWS, system="system", query=None).compare("accuracy")
     ColumnError: compare() without a query pairs rows by document; name their column with doc=; did you mean 'doc'?
     but: IRM(ROWS, system="system", doc="doc", query=None).compare("accuracy")
@@ -811,8 +811,8 @@ irm_of(ROWS, match="best", label="label").compare("accuracy")
 irm_of(ROWS, collection_size=100).compare("accuracy")
     ColumnError: collection_size=100: what is counted here are the rows; pass collection_size=None
 irm_of(ROWS).compare("gm_map")
-    ColumnError: gm_map is ap, of rankings, and the query is missing; name its column with query=, one of 'system',
-        'doc', 'label', 'predicted', 'score'; of rows without a query there is average_precision
+    ColumnError: gm_map is ap, of rankings, and the query is missing; name its column with query=, one of
+        'label', 'predicted', 'score'; of rows without a query there is average_precision
 irm_of(ROWS.rename({"system": "baseline"}), system="baseline").compare("accuracy")
     ColumnError: 'baseline' is a column of the result as well; rename the frame's column
     but: irm_of(ROWS.rename({"system": "run"}), system="run").compare("accuracy")

@@ -418,11 +418,14 @@ of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}).evaluate("precision"
         gains, and labels say what is relevant), or name one
     but: of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}, label="label").evaluate("precision")
 of(TWO, predicted="shown").evaluate("precision")
-    ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'clicked', 'shown',
-        'bm25'; did you mean 'clicked'?
+    ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'clicked', 'bm25';
+        did you mean 'clicked'?
+of({"qid": [1, 2], "shown": [1, 0]}, label="shown").evaluate("precision")
+    ColumnError: precision needs a decision for each row: of a ranking, pass query='qid'; of rows, name its column with
+        predicted=, one of 'qid', or set threshold= before, as search(threshold=0.5), to decide by the score
+    but: of({"qid": [1, 2], "shown": [1, 0], "score": [1, 0]}, label="shown", query="qid").evaluate("precision")
 of(TWO, label="clicked").curve("roc")
-    ColumnError: the score is missing; name its column with score=, one of 'clicked', 'shown', 'bm25'; did you mean
-        'bm25'?
+    ColumnError: the score is missing; name its column with score=, one of 'shown', 'bm25'; did you mean 'bm25'?
 two().curve("roc", per="query")
     ColumnError: the query is missing; name its column with query=, one of 'clicked', 'shown', 'bm25'
     but: two().curve("roc")

@@ -243,7 +243,7 @@ of(RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
 of(RAG.with_columns(g=pl.Series([[1, 0], [], [], [1]])), query="qid", grade="g", relevant="relevant")
     ColumnError: relevant='relevant' says what is relevant, and grade= does too; name one of them
 of(RAG.drop("doc").with_columns(score=pl.Series([[1.0, 2.0], [], [], [1.0]])), query="qid", relevant="relevant")
-    ColumnError: the doc is missing; name its column with doc=, one of 'qid', 'relevant', 'day', 'visits', 'score'
+    ColumnError: the doc is missing; name its column with doc=, one of 'day', 'visits', 'score'
 of(ROWS, query="row", by="query")
     ColumnError: by='query': there is no such column among 'row', 'score', 'label'
 of(ROWS, by="row")

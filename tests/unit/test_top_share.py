@@ -265,7 +265,7 @@ CLASSES.evaluate("precision(top=0.1)")
         name the score of one, score=, and the class, positive=
     but: CLASSES(score="score", positive="x").evaluate("precision(top=0.1)")
 DECIDED.irm(predicted="yes").evaluate("precision(top=0.1)")
-    ColumnError: the score is missing; name its column with score=, one of 'label', 'yes'
+    ColumnError: the score is missing; name its column with score=, one of 'label'
     but: ROWS.irm(score="score", predicted="yes").evaluate("precision", "precision(top=0.1)")
 SCORED(cluster="side").evaluate("lift(top=0.1)", ci=0.9)
     NotComputableError: lift(top=0.1) has no interval of rows in clusters: those with the highest scores may be of few;

@@ -264,6 +264,12 @@ def _of_pairs(pairing: Pairing, options: SizeOptions) -> Iterator[Row]:
         yield from options.rows(counts, sums[:1], sizes[None, some], proxied)
 
 
+def users_of_rates(rate: float, other: float, power: float, level: float) -> int:
+    """Return how many users of each arm tell two rates apart, where each user counts once, as 0 or 1."""
+    spread = rate * (1 - rate) + other * (1 - other)
+    return int(units_needed(np.array([spread]), 2, abs(other - rate), power, level)[0])
+
+
 def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
     arms = ArmValues.of(values)

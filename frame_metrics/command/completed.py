@@ -1,0 +1,82 @@
+"""Flags that a command lacks, as the columns of its files show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_metrics.command.call import OF_FILES
+from frame_metrics.command.commands import options_of
+from frame_metrics.command.periods import FIRST_ROWS, has_times
+from frame_metrics.roles.columns import ROLES
+
+OF_PAGES = ("report", "summary", "audit")  # commands that take rows without an order too
+
+
+def completed(command: Sequence[str]) -> list[str]:
+    """Return a command with the flags without which it would run, but take the rows for something else.
+
+    Documents of several systems are judged for all of them only if ``--doc`` names them; results in order would be a
+    set, and each time of the day a segment of its own.
+    """
+    name, *rest = command
+    files = [one for one in rest if os.path.isfile(one)]
+    there, options = [*dict.fromkeys(column for one in files for column in columns_in(one))], options_of(name)
+    if "query" not in options or not ("query" in there or "--query" in rest):
+        return [*command]
+    named = {one for one, before in zip(rest, ["", *rest], strict=False) if before.startswith("--")}
+    free = [one for one in there if one not in named]
+    several = "--system" in rest or (name in OF_FILES and len(files) > 1)
+    wanted = [("doc",)] * (several and "doc" in options) + [("rank", "score")] * (name in OF_PAGES)
+    added = [word for roles in wanted for word in _likely(roles, rest, there, free)]
+    by = rest[rest.index("--by") + 1] if "--by" in rest[:-1] else ""
+    every = ["--every", "1d"] if "--every" not in rest and any(_has_times(one, by) for one in files) else []
+    return [*command, *added, *every]
+
+
+def _likely(roles: Sequence[str], rest: Sequence[str], there: Sequence[str], free: Sequence[str]) -> list[str]:
+    """Return the flag of the first of some roles with a column of a usual name; none if one of them is played."""
+    if any({role, f"--{role}", f"--no-{role}"} & {*there, *rest} for role in roles):
+        return []
+    return next(([f"--{role}", known[0]] for role in roles if (known := ROLES[role].among(free))), [])
+
+
+def _has_times(file: str, column: str) -> bool:
+    """Return True for a column of a file that holds times of the day."""
+    return column in columns_in(file) and has_times(_scan(file).select(column).head(FIRST_ROWS).collect()[column])
+
+
+def columns_in(file: str) -> list[str]:
+    """Return the columns of a CSV or Parquet file; none of another."""
+    return _scan(file).collect_schema().names() if file.endswith((".csv", ".parquet")) else []
+
+
+def _scan(file: str) -> pl.LazyFrame:
+    return pl.scan_csv(file, infer_schema=False) if file.endswith(".csv") else pl.scan_parquet(file)
+
+
+def greatest_grade(arguments: Sequence[str]) -> str:
+    """Return the greatest grade of the files of a call, as text: of judgments of TREC, or of a column; "" for none."""
+    grades = [grade for one in arguments if os.path.isfile(one) for grade in _grades(one, arguments)]
+    return f"{max(grades):g}" if grades else ""
+
+
+def _grades(file: str, arguments: Sequence[str]) -> list[float]:
+    """Return the grades in a file; none if it has none."""
+    named = arguments[[*arguments].index("--grade") + 1] if "--grade" in arguments[:-1] else "grade"
+    if named in columns_in(file):
+        return (
+            _scan(file)
+            .select(pl.col(named).cast(pl.Float64, strict=False).max())
+            .collect()[named]
+            .drop_nulls()
+            .to_list()
+        )
+    if file.endswith((".csv", ".parquet")):
+        return []
+    with open(file, encoding="utf-8", errors="replace") as lines:
+        rows = [line.split() for line in lines]
+    is_qrels = bool(rows) and all(len(row) == 4 and row[3].lstrip("-").isdecimal() for row in rows)
+    return [max(float(row[3]) for row in rows)] if is_qrels else []

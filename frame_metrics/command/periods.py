@@ -1,0 +1,75 @@
+"""Columns of dates, made into periods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_metrics.errors import BadValueError, ColumnError, listed
+
+# The unit of polars for each word that means it.
+UNITS = {
+    **dict.fromkeys(("h", "hour", "hours", "hourly"), "h"),
+    **dict.fromkeys(("d", "day", "days", "daily"), "d"),
+    **dict.fromkeys(("w", "week", "weeks", "weekly"), "w"),
+    **dict.fromkeys(("mo", "ms", "me", "month", "months", "monthly"), "mo"),
+    **dict.fromkeys(("q", "qs", "qe", "quarter", "quarters", "quarterly"), "q"),
+    **dict.fromkeys(("y", "ys", "ye", "a", "year", "years", "yearly", "annual", "annually"), "y"),
+}
+UNITS |= {"M": "mo"}  # of which m may be minutes
+LENGTH = re.compile(r"([1-9]\d*)? ?([A-Za-z]+)")
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ](\d\d:\d\d.*))?")
+FIRST_ROWS = 1_000  # rows that show which columns hold dates
+
+
+def period(text: str) -> str:
+    """Read the length of a period, as 1w, week or M; raise for anything else."""
+    found = LENGTH.fullmatch(text)
+    unit = UNITS.get(found[2]) or UNITS.get(found[2].lower()) if found else None
+    if found is None or unit is None:
+        raise BadValueError(f"{text!r} is no period, as 1d, 1w, 1mo, 1q or 1y")
+    return f"{found[1] or 1}{unit}"
+
+
+def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> pl.LazyFrame:
+    """Return the log with the first day (or hour) of its period in the place of each date of some columns.
+
+    Columns that hold no dates stay as they are; if none holds any, it is an error.
+    """
+    if every is None:
+        return log
+    first = log.select(one for one in columns if one in log.collect_schema()).head(FIRST_ROWS).collect()
+    dates = [one for one in first if one.dtype.is_temporal() or _is_of_dates(one)]
+    if not dates:
+        there = f"{listed(columns)} {'has' if len(columns) == 1 else 'have'} none" if columns else "none is named"
+        raise ColumnError(f"--every needs a column of dates, as 2026-03-01, and {there}; name it with --by")
+    if every.endswith("h") and (days := [one.name for one in dates if not has_times(one)]):
+        raise BadValueError(f"--every {every}: {listed(days)} has no times of the day")
+    return log.with_columns(_start(one, every) for one in dates)
+
+
+def _is_of_dates(values: pl.Series) -> bool:
+    """Return True for texts that begin with a date, as 2026-03-01."""
+    texts = values.drop_nulls()
+    return values.dtype == pl.String and len(texts) > 0 and all(map(DATE.fullmatch, texts))
+
+
+def has_times(values: pl.Series) -> bool:
+    """Return True for times of the day with their date, each of which would be a segment of its own."""
+    if isinstance(values.dtype, pl.Datetime):
+        return bool((values.dt.truncate("1d") != values).any())
+    return _is_of_dates(values) and any(found[1] for one in values.drop_nulls() if (found := DATE.fullmatch(one)))
+
+
+def _start(values: pl.Series, every: str) -> pl.Expr:
+    """Return the first day, or hour, of the period of each value of a column, whose first values are given."""
+    column = pl.col(values.name)
+    if values.dtype != pl.String:
+        return column.dt.truncate(every)
+    if every.endswith("h"):
+        hours = column.str.slice(0, len("2026-03-01T00")).str.replace("T", " ") + ":00"
+        return hours.str.to_datetime("%Y-%m-%d %H:%M").dt.truncate(every).dt.to_string("%Y-%m-%dT%H:%M")
+    days = column.str.slice(0, len("2026-03-01")).str.to_date("%Y-%m-%d")
+    return days.dt.truncate(every).dt.to_string("%Y-%m-%d")

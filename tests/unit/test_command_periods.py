@@ -1,0 +1,126 @@
+"""Periods of dates, and gates on the loss of a mean, on the command line."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from command_line import error, out, read, write
+from frame_metrics.command import main
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+DAYS = ["2026-03-02", "2026-03-08T23:59:00", "2026-03-09 01:00", "2026-03-31"]
+# What --every is, the days of DAYS that it makes, and what else it may be called.
+EVERY = {
+    "1w": ["2026-03-02", "2026-03-02", "2026-03-09", "2026-03-30"],
+    "week": ["2026-03-02", "2026-03-02", "2026-03-09", "2026-03-30"],
+    "M": ["2026-03-01"] * 4,
+    "1d": ["2026-03-02", "2026-03-08", "2026-03-09", "2026-03-31"],
+    "quarter": ["2026-01-01"] * 4,
+}
+
+
+def log(days: list[str]) -> pl.DataFrame:
+    """Return four queries with one relevant document each, on some days."""
+    return pl.DataFrame({"query": [1, 2, 3, 4], "doc": list("wxyz"), "score": [1.0] * 4, "grade": [1] * 4, "day": days})
+
+
+@pytest.mark.parametrize("every", EVERY)
+def test_dates_become_periods(every: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first day of its period stands for each date; columns that hold no dates stay as they are."""
+    write(log(DAYS).with_columns(side=pl.lit("a")), "log.csv")
+    found = read(out(capsys, "evaluate", "log.csv", "rr", "--by", "day", "--by", "side", "--every", every))
+    write(log(EVERY[every]).with_columns(side=pl.lit("a")), "log.csv")
+    assert found.rows() == read(out(capsys, "evaluate", "log.csv", "rr", "--by", "day", "--by", "side")).rows()
+
+
+def test_times_of_parquet_and_arms_become_periods(capsys: pytest.CaptureFixture[str]) -> None:
+    """Times of Parquet are truncated as texts are, and arms as segments are."""
+    days = pl.Series([f"{day[:10]}T05:10" for day in DAYS]).str.to_datetime()
+    log(DAYS).with_columns(days.alias("day")).write_parquet("log.parquet")
+    write(log([f"{day[:10]}T05:10" for day in DAYS]), "log.csv")
+    for every, column in (("1w", "day"), ("2h", "day")):
+        one, other = (
+            read(out(capsys, "evaluate", name, "rr", "--by", column, "--every", every))["n"].to_list()
+            for name in ("log.csv", "log.parquet")
+        )
+        assert one == other
+    arms = read(out(capsys, "evaluate", "log.csv", "rr", "--arm", "day", "--every", "1w"))
+    assert arms["day"].to_list() == ["2026-03-02", "2026-03-09", "2026-03-30"]
+
+
+def test_what_is_no_period_or_no_date(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error says what was given, and what is expected."""
+    write(log(DAYS), "log.csv")
+    assert "--every: 'fortnight' is no period, as 1d, 1w, 1mo, 1q or 1y" in error(
+        capsys, "evaluate", "log.csv", "rr", "--by", "day", "--every", "fortnight"
+    )
+    no_dates = "--every needs a column of dates, as 2026-03-01, and"
+    assert f"{no_dates} 'doc' has none; name it with --by" in error(
+        capsys, "evaluate", "log.csv", "rr", "--by", "doc", "--every", "1w"
+    )
+    assert f"{no_dates} none is named; name it with --by" in error(capsys, "evaluate", "log.csv", "rr", "--weekly")
+    write(log([day[:10] for day in DAYS]), "log.csv")
+    assert "--every 1h: 'day' has no times of the day" in error(
+        capsys, "evaluate", "log.csv", "rr", "--by", "day", "--every", "hour"
+    )
+
+
+def test_times_of_the_day_lead_to_days(capsys: pytest.CaptureFixture[str]) -> None:
+    """A trend over times of the day is one over days."""
+    write(log([f"{day[:10]}T05:10" for day in DAYS]), "log.csv")
+    *_, last = error(capsys, "trend", "log.csv", "rr", "--time", "day").splitlines()
+    assert last == "  | frame-metrics evaluate log.csv rr --by day --every 1d"
+    assert main(last.split()[2:]) == 0
+
+
+RANKED = pl.DataFrame({"query": [1, 1, 2, 2], "doc": list("abab"), "score": [2, 1, 2, 1], "grade": [1, 0, 0, 1]})
+
+
+@pytest.mark.parametrize("saving", ["evaluate", "per-query"])
+@pytest.mark.parametrize(("limit", "code"), [("rr=0.25", 0), ("0.24", 1), ("0.3", 0)])
+def test_the_loss_of_a_mean_is_limited(saving: str, limit: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mean fell from 0.75 to 0.5; a limit of just that passes, and saved means do as saved values of queries."""
+    write(RANKED, "old.csv")
+    write(RANKED.with_columns(grade=pl.Series([0, 1, 0, 1])), "new.csv")
+    assert main([saving, "old.csv", "rr", "-o", "base.csv"]) == 0
+    for command in ("evaluate", "compare")[: 1 + (saving == "per-query")]:
+        asked = [command, "new.csv", "rr", "--fail-if-worse-than", "base.csv", "--max-drop", limit]
+        assert main(asked) == code
+        told = capsys.readouterr().err
+        assert ("rr is 0.5 against 0.75" in told) == (code == 1)
+    assert main(["evaluate", "old.csv", "rr", "--fail-if-worse-than", "base.csv", "--max-drop", "0"]) == 0
+
+
+def test_saved_means_of_segments_and_of_classifiers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each segment has its own saved value; one without a saved value fails."""
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.1, 0.8, 0.2], "side": list("aabb")})
+    write(rows, "old.csv")
+    write(rows.with_columns(score=pl.Series([0.1, 0.9, 0.8, 0.2])), "new.csv")
+    assert main(["evaluate", "old.csv", "roc_auc", "--by", "side", "-o", "base.csv"]) == 0
+    asked = ["evaluate", "new.csv", "roc_auc", "--by", "side", "--fail-if-worse-than", "base.csv"]
+    assert main([*asked, "--max-drop", "0.1"]) == 1
+    told = capsys.readouterr().err
+    assert "roc_auc is 0.0 against 1.0 (side a, average pooled): 1.0 worse, and up to 0.1 worse is accepted" in told
+    assert "side b" not in told
+    assert "it has means, as evaluate writes them, of which no test is made; pass --max-drop" in error(capsys, *asked)
+    write(rows.with_columns(side=pl.Series(list("aacc"))), "new.csv")
+    assert main([*asked, "--max-drop", "0.1"]) == 1
+    assert "roc_auc has no saved value (side c" in capsys.readouterr().err
+    compared = ["compare", "new.csv", "roc_auc", "--fail-if-worse-than", "base.csv", "--max-drop", "0.1"]
+    assert "a gate on means is that of evaluate with --max-drop" in error(capsys, *compared)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--max-drop 0.1", "--max-drop requires --fail-if-worse-than, with the file that per-query or evaluate wrote"),
+        ("--fail-if-worse-than b.csv --max-drop rr=-1", "--max-drop takes losses of at least 0, as ndcg@10=0.02"),
+        ("--fail-if-worse-than b.csv --max-drop 0.1 --alpha 0.1", "--max-drop makes none; leave one out"),
+    ],
+)
+def test_wrong_limits_of_a_loss(flags: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A limit without saved numbers, below 0, or beside the level of a test is an error."""
+    write(RANKED, "log.csv")
+    assert said in error(capsys, "evaluate", "log.csv", "rr", *flags.split())
