@@ -455,8 +455,8 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
         "compare two.parquet rr --system run --baseline b --test bootstrap --seed 3": both.compare(
             "rr", baseline="b", test="bootstrap", seed=3
         ),
-        "leaderboard two.parquet rr ndcg@2 --system run --ci 0.9 --resamples 50 --seed 3": both.leaderboard(
-            "rr", "ndcg@2", ci=0.9, resamples=50, seed=3
+        "leaderboard two.parquet rr ndcg@2 --system run --doc docid --ci 0.9 --resamples 50 --seed 3": (
+            both(doc="docid").leaderboard("rr", "ndcg@2", ci=0.9, resamples=50, seed=3)
         ),
         "change apart.parquet rr --arm run --test z": IRM(apart, arm="run")
         .change("rr", test="z")
