@@ -29,6 +29,11 @@ def metric_of(text: str, *, of_result: bool = False) -> Metric:
     return found[0][1] if len(found) == 1 else _unknown(text)
 
 
+def to_pass(name: str) -> str | Metric:
+    """Return what a verb reads as the metric with this name: the name, or the metric if the name means several."""
+    return metric_of(name) if len(_read(name)) > 1 else name
+
+
 def is_known(metric: Metric) -> bool:
     """Return True for one of our metrics."""
     return metric.kernel is not _computed_elsewhere

@@ -10,6 +10,8 @@ import polars as pl
 
 from frame_metrics.backends.frames import here
 from frame_metrics.errors import FrameMetricsError
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.saved_names import to_pass
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.roles.columns import Columns
@@ -30,15 +32,18 @@ class Calls:
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
     plan: Any = None  # the plan of the irm
 
-    def metrics_to_pass(self, *names: str) -> Sequence[str]:
-        """Return the metrics to give to a verb; () for all that the frame holds, if it holds values."""
-        return () if self.columns.value and not self.has_metrics else names
+    def metrics_to_pass(self, *names: str) -> Sequence[str | Metric]:
+        """Return the metrics to give to a verb: their names, also of saved numbers that the caller did not name.
+
+        So what is tested together is what was asked for, and results are of no other metric.
+        """
+        return [*map(to_pass, names)] if self.columns.value else names
 
     def as_baseline(self, system: Any) -> list[Any]:
         """Return a system of a result as the value of ``baseline=``: a list, so that null can be a baseline too."""
         return [self.nested.get(system, system)]
 
-    def compare(self, irm: Any, *metrics: str, **options: Any) -> Any:
+    def compare(self, irm: Any, *metrics: str | Metric, **options: Any) -> Any:
         """Call the verb of comparisons; of periods in segments ``ab_test``, as ``change`` takes these apart."""
         verb = "ab_test" if self.verb == "change" and irm.roles.get("by") is not None else self.verb
         return getattr(irm, verb)(*metrics, **options)

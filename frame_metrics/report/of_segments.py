@@ -53,7 +53,8 @@ class SegmentSentences(SentenceWriter):
         baseline = named if is_frame(named) else self.work.as_baseline(self.best)
         calls = self.work.without_notes(self.work.irm)
         options = in_segments(self.compare_options, self.content.by) | {"baseline": baseline, "over": "all"}
-        found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
+        call = partial(calls.compare, self.work.irm, *calls.metrics_to_pass(name), **options)
+        found = calls.tried("segments", call)
         if found is None:
             return [], calls.absent_sections[0]["reason"].removeprefix("baseline: ")
         return found.to_dicts(), ""

@@ -123,7 +123,8 @@ class SentenceWriter:
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
-        return self.work.without_notes(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
+        call = partial(verb, *self.work.metrics_to_pass(*asked), **options)
+        return self.work.without_notes(self.work.irm).tried(verb.__name__, call)
 
 
 def fill_of(irm: Any, metric: Metric) -> float | None:

@@ -140,3 +140,46 @@ def test_no_sentence_says_more_than_its_numbers(
     if last is not None:
         assert (last["n"], last["share"]) == (claims, claims * last["value"])
         assert last["sentence"].startswith(f"{claims} of these sentences rest on tests: each is wrong in at most 5 %")
+
+
+COLUMNS = ("rr", "fdr", "latency")  # more is better, less is, and neither
+
+
+def several_columns(arms: bool) -> pl.DataFrame:
+    """Values of three systems by four metrics that order the systems differently, in two segments."""
+    rng, n = np.random.default_rng(5), 60
+    keys = pl.DataFrame([(q, s) for s in ("new", "next", "old") for q in range(n)], ["query", "run"], orient="row")
+    keys = keys.with_columns(place=pl.when(pl.col("query") % 3 > 0).then(pl.lit("a")).otherwise(pl.lit("b")))
+    made = {name: rng.normal(0.5, 0.1, 3 * n) + 0.1 * np.repeat(rng.permutation(3), n) for name in COLUMNS}
+    frame = keys.with_columns(pl.Series(name, its.clip(0, 1)) for name, its in made.items())
+    return frame.with_columns(pl.concat_str("run", "query").alias("query")) if arms else frame
+
+
+SIDES = [("system", None), ("system", "old"), ("system", "saved"), ("arm", None), ("arm", "old")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [None, "place"])
+@pytest.mark.parametrize("first", COLUMNS)
+@pytest.mark.parametrize(("side", "baseline"), SIDES, ids=["-".join(map(str, one)) for one in SIDES])
+def test_sentences_have_the_numbers_of_the_metric_that_they_name(
+    side: str, baseline: str | None, first: str, by: str | None
+) -> None:
+    """Columns of other metrics, which nobody named, change nothing; and the values are the means of the first."""
+    frame = several_columns(side == "arm")
+    roles: dict[str, Any] = {"query": "query", side: "run", "by": by}
+    every = sorted(COLUMNS, key=lambda name: name != first)
+    several, one = (IRM(frame, **roles, value=value) for value in (every, [first]))
+    saved = IRM(frame.filter(run="old").drop("run"), **{**roles, side: None}, value=every)
+    given: dict[str, Any] = {} if baseline is None else {"baseline": saved if baseline == "saved" else baseline}
+    rows = several.summary(**given).to_dicts()
+    assert [row["sentence"] for row in rows] == [row["sentence"] for row in one.summary(**given).to_dicts()]
+    means = dict(frame.group_by("run").agg(pl.col(first).mean()).iter_rows())
+    told = [row for row in rows if row["kind"] in ("difference", "winner", "value")]
+    assert told
+    for row in told:
+        assert row["metric"] == first
+        if row["kind"] == "winner" or row["of"] is None:
+            assert row["value"] == pytest.approx(means[row["run"]])
+        if row["kind"] == "winner":
+            assert row["baseline_value"] == pytest.approx(means[row["baseline"]])

@@ -249,3 +249,11 @@ def test_units_of_arms_have_the_word_for_their_column(column: str, words: str) -
     frame = frame.with_columns((pl.int_range(pl.len()).over("run") % 20 + 20 * (pl.col("run") == "b")).alias(column))
     found = saved(frame, system=None, arm="run", cluster=column).summary(split="equal")
     assert f"over 40 and 40 queries{words}" in found.filter(kind="difference")["sentence"].item()
+
+
+def test_saved_numbers_under_a_name_of_several_metrics_are_compared_in_segments() -> None:
+    """The name of the column is the metric, although a caller who asks for it would get two."""
+    frame = values(a=0.3, b=0.0).rename({"rr": "recall@5,10"}).with_columns(place=pl.col("query") % 2)
+    found = saved(frame, value=["recall@5,10"], by="place").summary(baseline="b")
+    assert {*found["metric"]} == {"recall@5,10"}
+    assert "absent" not in found["kind"].to_list()
