@@ -17,6 +17,7 @@ from frame_metrics.roles import series
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
 
+UNNAMED_SYSTEM = "unnamed system:"  # prefix of the internal names of ``Columns.unnamed_systems``
 EXTRA = "extra:"  # prefix of the internal names of columns that only some metrics read (extra=, group=, popularity=)
 
 
@@ -164,7 +165,7 @@ class Shape:
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
     unnamed_roles: tuple[str, ...] = ()  # roles of judgments (subtopic ...) with a column of their name, but not named
-    likely_system: str = ""  # if system= is not given: a column without a role whose name is usual for systems
+    likely_systems: tuple[str, ...] = ()  # if system= is not given: columns without a role whose names are usual for it
     likely_query: str = ""  # if query= is not given: a column without a role whose name is usual for queries
     needs_documents: bool = False  # whether the call counts documents, so that doc=None is no way out
 
@@ -186,6 +187,7 @@ class Columns:
     document_facts: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
     value: tuple[str, ...] = ()
     query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
+    unnamed_systems: tuple[str, ...] = ()  # columns with usual names of systems, which an audit reads
     strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
     shape: Shape = Shape()
 
@@ -244,6 +246,7 @@ class Columns:
         shape, others = self.shape, (column for _, column in (*self.class_scores, *self.extra))
         by_role = self.by_role.values()
         every = dict.fromkeys([*self.keys, *by_role, *others, *self.value, *shape.per_system, *self.query_text])
+        every |= dict.fromkeys(self.unnamed_systems)
         # The stacked column, which is made, may have the name of one of the columns that it is made of.
         not_in_log = {*shape.made, *shape.from_judgments} - {*shape.per_system}
         return [column for column in every if column not in not_in_log]
@@ -272,15 +275,15 @@ class Columns:
         return f"pass query=[{listed(self.query)}, the session's column] if a query was asked several times"
 
     @property
-    def likely_mixed(self) -> str:
-        """The column with a usual name of systems, if the rows of a query are read as one list; else ""."""
+    def likely_mixed(self) -> tuple[str, ...]:
+        """The columns with usual names of systems, if the rows of a query are read as one list; else none."""
         in_one_list = self.query and not (self.team or self.shape.list_columns)
-        return self.shape.likely_system if in_one_list else ""
+        return self.shape.likely_systems if in_one_list else ()
 
     @property
     def likely_system_text(self) -> str:
         """The value to give to ``system=``, as code; "" if no column has a usual name of systems."""
-        return quote(self.shape.likely_system) if self.shape.likely_system else ""
+        return quote(self.shape.likely_systems[0]) if self.shape.likely_systems else ""
 
     @property
     def unfolds(self) -> bool:
@@ -295,10 +298,9 @@ class Columns:
 
 SHAPE = tuple(one.name for one in fields(Shape))
 IN_FIELDS = tuple(one.name for one in fields(Columns) if one.name not in ("by_role", "shape"))  # roles that are fields
-# Roles that are kept in ``by_role``: those that callers name, and seven that they do not.
+# Roles that are kept in ``by_role``: those that callers name, and six that they do not.
 IN_BY_ROLE = (
     *(role for role in ROLES if role not in IN_FIELDS),
-    "unnamed_system",  # a column with a usual name of systems, which an audit reads
     "unnamed_query",  # one with a usual name of queries, in rows without a query, which an audit reads
     "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
     "marked",  # the same column in an audit, which only counts these documents
@@ -360,8 +362,7 @@ def checked_columns(
     out = _known_keys(frame, columns)
     out |= role_columns(frame, columns, columns.by_role, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
-    if columns.unnamed_system:
-        out["unnamed_system"] = frame[columns.unnamed_system]
+    out |= {f"{UNNAMED_SYSTEM}{i}": frame[name] for i, name in enumerate(columns.unnamed_systems)}
     if not judged_elsewhere:
         _refuse_rows_that_say_nothing(out, columns, scale, positive)
     if "threshold" in out:

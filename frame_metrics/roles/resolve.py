@@ -116,7 +116,7 @@ def resolve(
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, list_columns=lists, made=tuple(made))
     _check_roles_of_columns(resolved)
     return resolved.changed(
-        likely_system="" if resolved.system else _likely("system", resolved, available),
+        likely_systems=() if resolved.system else _likely_systems(resolved, available),
         likely_query="" if resolved.query or pooled else _likely("query", resolved, available, ("q", "search_")),
     )
 
@@ -125,6 +125,12 @@ def _likely(role: str, columns: Columns, available: list[str], begin: str | tupl
     """Return a column without a role whose name, of those that begin so, is usual for one; "" if there is none."""
     known = [name for name in _known(role, available) if str(name).strip().lower().startswith(begin)]
     return next((name for name in known if name not in columns.needed), "")
+
+
+def _likely_systems(columns: Columns, available: list[str]) -> tuple[str, ...]:
+    """Return the columns without a role whose names are usual for systems, first one that is called so."""
+    every = dict.fromkeys([*_known("system", available), *ROLES["system"].among(available)])
+    return tuple(name for name in every if name not in columns.needed)
 
 
 def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:

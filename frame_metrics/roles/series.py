@@ -480,3 +480,11 @@ def largest_grade(grades: pl.Series) -> float:
     """Return the largest grade, NaN if there is none."""
     top = grades.max()
     return float(top) if isinstance(top, int | float) else np.nan
+
+
+def names_something(name: str, kind: pl.DataType) -> pl.Expr:
+    """Mark the values of a column that are no empty text, and neither null nor NaN."""
+    value = pl.col(name)
+    if isinstance(kind, TEXTS):
+        return value.cast(pl.String).str.strip_chars() != ""
+    return value.is_not_nan() if kind.is_float() else value.is_not_null()

@@ -1595,6 +1595,30 @@ def test_rows_of_several_systems_in_one_list_are_a_warning_unless_they_are_meant
         assert check not in as_polars(irm.judge(QRELS).audit())["check"].to_list()
 
 
+def test_every_column_that_is_called_as_one_of_systems_is_looked_at() -> None:
+    """One value hides no other column; no text, NaN, and rows that were not retrieved are no system."""
+    check, rows = (
+        "queries with rows of several systems",
+        {"query": [*"pppqqq"], "doc": [*"abcabc"], "label": [1, 0, 0] * 2},
+    )
+    nothing: Any = {"run": ["r"] * 6, "system": [[1]] * 6, "score": [3.0, 2.0, 1.0] * 2}
+    for more, said in (
+        ({"model": ["A", "B", "A"] * 2}, (2, "p", "'A' and 'B' in the column 'model'")),
+        ({"model": [*"AAAAAB"], "run": [*"rrsrrr"]}, (2, "p", "'r' and 's' in the column 'run'")),
+        ({"model": [*"ABBAAA"], "run": [*"rrrrrs"]}, (2, "p", "'A' and 'B' in the column 'model'")),
+        ({"model": ["A", "", " "] * 2}, None),
+        ({"model": [1.0, float("nan"), 1.0] * 2}, None),
+        ({"model": ["A", "A", "qrels"] * 2, "score": [2.0, 1.0, None] * 2}, None),
+    ):
+        irm = pl.DataFrame(rows | nothing | more).irm
+        for one in (irm, in_pieces(irm)):
+            found = as_polars(one.audit()).filter(check=check).rows(named=True)
+            assert len(found) == (said is not None)
+            if said is not None:
+                assert (found[0]["n"], found[0]["example"]) == said[:2]
+                assert said[2] in found[0]["message"]
+
+
 def test_documents_with_several_rows_are_a_warning_where_no_query_is_named() -> None:
     """What it offers works; of a system, or a day, each has one; a count stands for several."""
     rows = {"doc": [*"xyxyz"], "score": [0.9, 0.1, 0.1, 0.9, 0.5], "label": [1, 0, 1, 0, 1], "run": [*"aabba"]}

@@ -1014,6 +1014,13 @@ def test_systems_in_one_list_are_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert read(out(capsys, *call, "--no-system"))["value"].to_list() == [0.5]
     assert read(out(capsys, *call, "--system", "model"))["value"].to_list() == [0.5, 1.0]
     assert read(out(capsys, *call, "--by", "model"))["value"].to_list() == [0.5, 1.0]
+    hidden = write(pl.DataFrame(rows | {"run": "r"}), "hidden.csv")
+    assert "'model' is a column of several systems, as 'a' and 'b', in 1 of 1" in error(
+        capsys, call[0], hidden, *call[2:]
+    )
+    for model, scores in ((["a", None, "a", None], [4.0, 3, 2, 1]), (["a", "a", "a", "qrels"], [4.0, 3, 2, None])):
+        one = pl.DataFrame(rows | {"model": model, "bm25": scores})
+        assert read(out(capsys, "evaluate", write(one, "one.csv"), "rr", *ROLES))["value"].to_list() == [0.5]
     one = pl.DataFrame(rows | {"model": ["a"] * 4})
     assert read(out(capsys, "evaluate", write(one, "one.csv"), "rr", *ROLES))["value"].to_list() == [0.5]
 

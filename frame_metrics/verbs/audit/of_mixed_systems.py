@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -10,22 +11,21 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import quote
 from frame_metrics.hidden import TIMES
 from frame_metrics.keys.groups import as_text
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import UNNAMED_SYSTEM, Columns
 from frame_metrics.roles.roles import Roles
+from frame_metrics.roles.series import names_something
 from frame_metrics.verbs.audit.checks import Seen, check
 
 
 def with_unnamed(columns: Columns, roles: Roles) -> Columns:
-    """Return the columns of an audit, with one that is called as one of systems, or queries, is if no role names it.
+    """Return the columns of an audit, with those that are called as some of systems, or queries, are and have no role.
 
     ``roles``: what the caller named; ``system=None`` says that the rows of a query are one list.
     """
-    name, shape = columns.likely_mixed, columns.shape
+    names, shape = columns.likely_mixed, columns.shape
     if shape.likely_query and not (columns.predicted or columns.class_scores or columns.value):
         return columns.changed(unnamed_query=shape.likely_query)
-    if not name or "system" in roles or shape.per_system:
-        return columns
-    return columns.changed(unnamed_system=name)
+    return columns if "system" in roles or shape.per_system else columns.changed(unnamed_systems=names)
 
 
 @check("warning", "queries")
@@ -33,19 +33,28 @@ def queries_with_rows_of_several_systems(log: Log) -> Seen:
     """{n} of {of} queries have rows of several systems in one list, as {said}. Pass system= to measure each system, or
     system=None if the rows of a query are one list
     """
-    name, keys = log.columns.unnamed_system, log.columns.internal_keys
-    if name is None or log.table["unnamed_system"].dtype.is_nested():
-        return Seen(0)
-    rows = log.table.select(*keys, "unnamed_system").with_row_index("at").drop_nulls("unnamed_system")
-    each = rows.group_by(keys, maintain_order=True).agg(
-        pl.col("at").first(), pl.col("unnamed_system").unique().sort().head(2)
-    )
-    mixed = each.filter(pl.col("unnamed_system").list.len() > 1)
-    if not len(mixed):
-        return Seen(0, len(each))
-    one, other = map(quote, mixed["unnamed_system"][0].to_list())
+    keys, by_name = log.columns.internal_keys, dict[str, pl.DataFrame]()
+    results = [pl.col(name).is_not_null() for name in ("score", "rank") if name in log.table.columns]
+    for i, name in enumerate(log.columns.unnamed_systems):
+        value = log.table[f"{UNNAMED_SYSTEM}{i}"]
+        if not value.dtype.is_nested():
+            named = names_something(value.name, value.dtype)
+            rows = log.table.with_row_index("at").filter(named, *results[:1]).group_by(keys, maintain_order=True)
+            by_name[name] = rows.agg(pl.col("at").first(), value=pl.col(value.name).unique().sort().head(2))
+    mixed = {name: each.filter(pl.col("value").list.len() > 1) for name, each in by_name.items()}
+    n, of = (_n_keys(tables.values(), keys) for tables in (mixed, by_name))
+    if not n:
+        return Seen(0, of)
+    name, first = min(((name, each) for name, each in mixed.items() if len(each)), key=lambda one: one[1]["at"][0])
+    one, other = map(quote, first["value"][0].to_list())
     said = {"said": f"{one} and {other} in the column {quote(name)}"}
-    return Seen(len(mixed), len(each), as_text(mixed.select(keys)), said, int(log.rows(mixed["at"][:1].to_numpy())[0]))
+    return Seen(n, of, as_text(first.select(keys)), said, int(log.rows(first["at"][:1].to_numpy())[0]))
+
+
+def _n_keys(tables: Iterable[pl.DataFrame], keys: Sequence[str]) -> int:
+    """Count the keys that some table has."""
+    each = [table.select(keys) for table in tables]
+    return len(pl.concat(each).unique()) if each else 0
 
 
 class RowsOfQueries(NamedTuple):
