@@ -1301,7 +1301,7 @@ class IRM(Generic[Frame]):
         ----------
         metrics : as in ``compare``.
         baseline : the arm that every other is compared with, or a list of arms. By default every arm is compared with
-            all before it in the order of their names: of "new" and "old", "old" is compared with "new". Name it.
+            all before it, in the order of ``change``: "new" with "old", and "test" with "control". Name it.
         split : the share of the units that each arm should have, as {"old": 0.9, "new": 0.1}, or "equal". All arms are
             tested together: by the chi-square test, or in segments of ``by`` by an exact binomial test. A p-value below
             0.001 in split_p_value means that units were not assigned as planned, so that the arms differ in more than
@@ -1464,9 +1464,11 @@ class IRM(Generic[Frame]):
         ----------
         metrics : as in ``compare``.
         baseline : the period that every other is compared with, or a list of periods. By default every period is
-            compared with all before it in the order of their names. Or a frame of saved numbers of another period, what
-            ``per_query`` returned, a row per query and metric: the log is then one period, or has several in ``arm``,
-            without clusters and weights, and a query that was asked in both is one unit.
+            compared with all before it, in the order of time where their names say it, as "2026-W01", "Nov 2025", "W9",
+            "v10", "before", or if the column is an ordered category. Else a "control" or "baseline" is the first, and
+            the others are in the order of the numbers in their names, and of the alphabet. Or a frame of saved numbers
+            of another period, what ``per_query`` returned, a row per query and metric: the log is then one period, or
+            has several in ``arm``, without clusters and weights, and a query that was asked in both is one unit.
         test, correction, over, margin : without ``by`` only.
         test : two-sided. "randomization", the default, exchanges units between two periods, and compares differences in
             standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal

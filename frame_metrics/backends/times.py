@@ -3,53 +3,48 @@
 from __future__ import annotations
 
 import re
-from calendar import day_abbr, day_name, month_abbr, month_name
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from frame_metrics.backends.display import value_text
+from frame_metrics.backends.time_texts import (
+    NAMES,
+    WEEKS,
+    Time,
+    iso_time,
+    numbered_time,
+    slashed_date,
+    time_of,
+)
 
-# Times as text: 2026-01-05, 2026-01-05 10:00, 2026-01-05/2026-01-11, 2026-W02, 2026-W02-3, 2026-01, 2026Q1.
-WEEKS = re.compile(r"(\d{4})-?W(\d\d)(?:-(\d))?")
-MONTHS = re.compile(r"(\d{4})-(\d\d)")
-QUARTERS = re.compile(r"(\d{4})-?Q([1-4])")
-# Names of weekdays and of months, each with its place.
-NAMES = [{str(name).lower(): at for at, name in enumerate(names)} for names in (day_name, day_abbr)]
-NAMES += [{str(name).lower(): at for at, name in enumerate(names) if name} for names in (month_name, month_abbr)]
 MOST_PERIODS = 1000  # periods; of more, those that lack are not looked for
+CYCLES = {"a week": 52, "a month": 12, "a quarter": 4, "weekday": 7}  # units without a year, after which they repeat
+# Names in the order of time, and texts of a number that grows in time, as "v10", "release 2.1" and "2026".
+IN_TURN = [
+    *(("before", "during", "after"), ("pre", "post"), ("earlier", "later"), ("yesterday", "today", "tomorrow")),
+    *(("old", "new"), ("previous", "current", "next"), ("last", "this", "next")),
+]
+PERIODS = 4  # so many of these are of periods, the others also of what was made, as rankers
+COUNTED = re.compile(
+    r"(v|version|release|sprint|iteration|phase|wave|round|period|day)[. _-]*\d[\d.]*|(?:19|20)\d\d", re.I
+)
+VERSION = re.compile(r"(?:v|version|release)[. _-]*\d[\d.]*", re.I)
+NUMBERS = re.compile(r"\d+(?:\.\d+)*")
+MOST_DIGITS = 300  # of a number that is compared with others
+FIRST = ("baseline", "control")  # names of the arm that stands before all others
 
 
-class Time(NamedTuple):
-    """When a period begins, as a number in a unit."""
+class ArmOrder(NamedTuple):
+    """The order of arms."""
 
-    unit: str  # "day", "month" or "quarter"
-    number: float
-
-
-def time_of(text: str) -> Time | None:
-    """Return the unit of a time that is written as text, and its number in this unit; None for another text."""
-    if found := WEEKS.fullmatch(text):
-        year, week, day = (int(one or 1) for one in found.groups())
-        return _in_days(lambda: date.fromisocalendar(year, week, day))
-    if found := MONTHS.fullmatch(text):
-        year, month = map(int, found.groups())
-        return Time("month", 12.0 * year + month) if 1 <= month <= 12 else None
-    if found := QUARTERS.fullmatch(text):
-        return Time("quarter", 4.0 * int(found[1]) + int(found[2]))
-    return _in_days(lambda: datetime.fromisoformat(text.split("/")[0]))
-
-
-def _in_days(made: Callable[[], Any]) -> Time | None:
-    try:
-        when = made()
-    except ValueError:
-        return None
-    seconds = 0.0 if not isinstance(when, datetime) else when.hour * 3600 + when.minute * 60 + when.second
-    return Time("day", when.toordinal() + seconds / 86400)
+    places: list[int]  # the numbers of the arms, in their order
+    in_time: bool  # whether this is known to be the order of time
+    are_periods: bool = False  # whether the arms are periods, and not what was made one after the other, as releases
 
 
 def unit_of(times: Iterable[Time | None]) -> str | None:
@@ -58,17 +53,112 @@ def unit_of(times: Iterable[Time | None]) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def times_of(values: Iterable[Any]) -> list[float] | None:
+def times_in(values: Iterable[Any], name: str = "") -> list[Time] | None:
+    """Return when each of some values is, in one unit; None if they are no times, or if their order is not known.
+
+    Without a year the first one is not known where the turn of the year may lie between two of them, as between
+    December and January. So it may, unless the longest stretch without a value is that over the turn of the year, or
+    all weeks, months or quarters of a year are there. Weekdays come again each week, and have no such order.
+
+    Parameters
+    ----------
+    values : the values.
+    name : the name of their column: whole numbers are weeks, months, quarters or years only if it says so.
+    """
+    found = _read([value_text(value) for value in values], name)
+    if found is None or found[0].unit == "weekday":
+        return None
+    cycle, numbers = CYCLES.get(found[0].unit), sorted({time.number for time in found})
+    if cycle is not None and len(numbers) < cycle:
+        steps = [later - earlier for earlier, later in pairwise(numbers)]
+        if max(steps, default=0) >= cycle - (numbers[-1] - numbers[0]):
+            return None
+    return found
+
+
+def times_of(values: Iterable[Any], name: str = "") -> list[float] | None:
     """Return when each of some values is, as numbers in one unit; None if they are no times of one unit.
 
-    Names of weekdays and of months are times too, if all values are such names.
+    Weekdays, and months without a year, are times too, if all values are: in the order of the calendar.
     """
+    found = _read([value_text(value) for value in values], name)
+    return None if found is None else [time.number for time in found]
+
+
+def _read(texts: Sequence[str], name: str) -> list[Time] | None:
+    """Return the times of texts, all written in one way that is the only one; else None."""
+    ways: list[Callable[[str], Time | None]] = [time_of, partial(numbered_time, column=name)]
+    ways += [partial(_named, unit=unit, names=names) for unit, names in NAMES]
+    if (found := next(filter(None, (_read_all(texts, way) for way in ways)), None)) is not None:
+        return found
+    slashed = [partial(slashed_date, day_first=first) for first in (True, False)]
+    both = [*filter(None, (_read_all(texts, way) for way in slashed))]
+    return both[0] if len(both) == 1 else None
+
+
+def _named(text: str, unit: str, names: dict[str, int]) -> Time | None:
+    at = names.get(text.lower())
+    return None if at is None else Time(unit if unit in CYCLES else f"a {unit}", float(at))
+
+
+def _read_all(texts: Sequence[str], way: Callable[[str], Time | None]) -> list[Time] | None:
+    """Return the times of all texts; None if one has none, or they have several units."""
+    found: list[Time] = []
+    for text in texts:
+        time = way(text)
+        if time is None or time.unit != (found or [time])[0].unit:
+            return None
+        found.append(time)
+    return found or None
+
+
+def order_of_arms(names: pl.Series) -> ArmOrder:
+    """Return the order of arms: that of time where it is known.
+
+    Else a control or baseline is the first, the others have the order of the calendar if they are weekdays or months
+    without a year, and texts are in the order of the numbers in them, and of the alphabet.
+
+    Parameters
+    ----------
+    names : the distinct names of the arms, in the order of names, null last; the name of the series is their column's.
+    """
+    values = names.drop_nulls().to_list()
+    last = [at for at, is_null in enumerate(names.is_null()) if is_null]
+    some = [at for at in range(len(names)) if at not in last]
     texts = [value_text(value) for value in values]
-    found = [time_of(text) for text in texts]
-    if unit_of(found) is not None:
-        return [time.number for time in found if time is not None]
-    names = next((one for one in NAMES if texts and {text.lower() for text in texts} <= {*one}), None)
-    return None if names is None else [float(names[text.lower()]) for text in texts]
+    times = times_in(values, names.name)
+    if names.dtype == pl.Enum or len(some) < 2:
+        return ArmOrder([*some, *last], names.dtype == pl.Enum, times is not None)
+    key = [time.number for time in times] if times is not None else _counted(texts)
+    in_time = key is not None
+    if key is None and names.dtype in (pl.String, pl.Categorical):
+        control = [text.lower() not in FIRST for text in texts]
+        key = [*zip(control, times_of(values, names.name) or map(_with_numbers, texts), strict=True)]
+    if key is not None:
+        some = [at for _, at in sorted(zip(key, some, strict=True))]
+    are_periods = times is not None or any({text.lower() for text in texts} <= {*turn} for turn in IN_TURN[:PERIODS])
+    return ArmOrder([*some, *last], in_time, are_periods)
+
+
+def _counted(texts: Sequence[str]) -> list[Any] | None:
+    """Return sort keys of names that say their order in time, as "before" and "after", or "v9" and "v10"; else None."""
+    lower = [text.lower() for text in texts]
+    for turn in IN_TURN:
+        if {*lower} <= {*turn}:
+            return [turn.index(text) for text in lower]
+    found = [COUNTED.fullmatch(text) for text in texts]
+    words = {None if one is None else (one[1] or "year").lower() for one in found}
+    return [*map(_with_numbers, texts)] if len(words) == 1 and None not in words else None
+
+
+def _with_numbers(text: str) -> tuple[Any, ...]:
+    """Return a sort key of a text, by which "group 9" is before "group 10"; numbers with one point are decimals."""
+    is_version = VERSION.fullmatch(text) is not None
+    numbers: list[tuple[float, ...]] = []
+    for one in NUMBERS.findall(text):
+        parts = [part[:MOST_DIGITS] for part in one.split(".")]
+        numbers.append((float(one),) if len(parts) == 2 and not is_version else tuple(map(int, parts)))
+    return (*(part for pair in zip(NUMBERS.split(text), [*numbers, ()], strict=True) for part in pair), text)
 
 
 def ordered_distinct(values: pl.Series) -> list[Any] | None:
@@ -80,7 +170,7 @@ def ordered_distinct(values: pl.Series) -> list[Any] | None:
     last = [None] if values.null_count() else []
     if distinct.dtype == pl.Enum:
         return [*distinct.sort().to_list(), *last]
-    times = times_of(distinct.to_list()) if len(distinct) > 1 else None
+    times = times_of(distinct.to_list(), values.name) if len(distinct) > 1 else None
     if times is None:
         return None
     return [value for _, value in sorted(zip(times, distinct.to_list(), strict=True), key=lambda one: one[0])] + last
@@ -94,7 +184,7 @@ def with_gaps(texts: Sequence[str]) -> list[str]:
     texts : of the periods, in the order of time. Where their distances are no multiples of the least one, as of times
         of the day, nothing is added.
     """
-    found = [time_of(text) for text in texts]
+    found = [iso_time(text) for text in texts]  # what is written in another way cannot be written for those that lack
     times = [time for time in found if time is not None]
     if unit_of(found) is None or len(times) < 2 or len({*times}) < len(times):
         return [*texts]

@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.frames import backend_of
-from frame_metrics.backends.times import ordered_distinct, time_of, times_of, unit_of, with_gaps
+from frame_metrics.backends.times import ordered_distinct, times_in, times_of, with_gaps
 from frame_metrics.errors import ColumnError, listed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.averages import ENDS, level_note, n_behind, names_at_ends, scale_near
@@ -99,7 +99,7 @@ def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | 
     keys = [name for name in names if name not in (*needs, *also)]
     if time is not None:
         named_keys("time", time, keys)
-    found = [name for name in keys if times_of(column_of(frame, name).drop_nulls().to_list()) is not None]
+    found = [name for name in keys if times_of(column_of(frame, name).drop_nulls().to_list(), name) is not None]
     some = [name for name in found if time in (None, name)]
     if len(some) == 1:
         return some[0]
@@ -171,10 +171,9 @@ class Axis:
         That is the period of a break, or the first and the last one of an outage.
         """
         table = table.drop_nulls("value").filter("filled")
-        times = [time_of(text) for text in table[WHEN]]
-        if (unit := unit_of(times)) is None:
+        if (times := times_in(table[WHEN], self.name)) is None:
             return 1.0, []
-        time = np.array([one.number for one in times if one is not None])
+        unit, time = times[0].unit, np.array([one.number for one in times])
         ends = table.select(ENDS).cast(pl.Float64).to_numpy().T if ENDS[0] in table.columns else None
         n = table["n"].to_numpy()
         found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time), ends, n))

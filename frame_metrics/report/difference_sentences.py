@@ -167,11 +167,17 @@ def _untested(figures: Figures) -> str:
 
 def mix(figures: Figures) -> str:
     """Return the sentence of a change that is taken apart."""
-    change = figures.difference or 0.0
+    change, by = figures.difference or 0.0, number_text(abs(figures.difference or 0.0))
     low, high = figures.ci_low or 0.0, figures.ci_high or 0.0
+    name, base = name_of(figures.system), name_of(figures.baseline)
+    own, other = number_text(figures.value), number_text(figures.baseline_value)
     if low <= 0 <= high or abs(change) <= EQUAL:
-        moved = f"hardly moved, by {signed_text(change)} ({signed_text(low)} to {signed_text(high)})"
-    else:
-        moved = f"{'rose' if change > 0 else 'fell'} by {number_text(abs(change))}"  # its interval is in the answer
-    sides = "" if figures.baseline is None else f" from {name_of(figures.baseline)} to {name_of(figures.system)}"
-    return f"{figures.metric} {moved}{sides}: {figures.of}."
+        ends = f"by {signed_text(change)} ({signed_text(low)} to {signed_text(high)})"
+        if figures.are_periods:
+            return f"{figures.metric} hardly moved from {base} to {name}, {ends}: {figures.of}."
+        return f"{figures.metric} of {name} hardly differs from that of {base}, {ends}: {figures.of}."
+    if figures.are_periods:  # its interval is in the answer
+        verb = "rose" if change > 0 else "fell"
+        return f"{figures.metric} {verb} by {by} from {base} to {name} ({other} to {own}): {figures.of}."
+    side = "above" if change > 0 else "below"
+    return f"{name} is {side} {base} by {by} in {figures.metric} ({own} against {other}): {figures.of}."

@@ -31,7 +31,7 @@ def time_of_lines(content: Content) -> str | None:
 
 def _are_times(column: pl.Series) -> bool:
     values = column.drop_nulls().unique(maintain_order=True).to_list()
-    return len(values) > 1 and times_of(values) is not None
+    return len(values) > 1 and times_of(values, column.name) is not None
 
 
 def lost_across(content: Content) -> Table | None:

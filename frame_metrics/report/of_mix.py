@@ -34,11 +34,14 @@ def most_of_mix(rows: Sequence[Row], total: Row) -> Row | None:
     return max(some, key=lambda row: abs(row["from_mix"]), default=None)
 
 
-def percent(row: Row, unit: str) -> str:
-    """Return how the share of a segment changed, as "from 40 to 55 % of queries"."""
+def shares_in_words(row: Row, unit: str, *, in_time: bool) -> str:
+    """Return both shares of a segment, as "grew from 40 to 55 % of queries", or "has 55 against 40 % of queries"."""
     sides = [100 * row["baseline_share"], 100 * row["share"]]
     digits = 2 if len({f"{side:.2g}" for side in sides}) == 2 else 3
-    return f"from {' to '.join(f'{side:.{digits}g}' for side in sides)} % of {unit}"
+    base, own = (f"{side:.{digits}g}" for side in sides)
+    if not in_time:
+        return f"has {own} against {base} % of {unit}"
+    return f"{'grew' if sides[1] > sides[0] else 'shrank'} from {base} to {own} % of {unit}"
 
 
 class MixSentences(SentenceWriter):
@@ -69,8 +72,7 @@ class MixSentences(SentenceWriter):
         sides = pair.baseline, pair.system
         if self.content.has_baseline:
             return sides
-        order = self.content.results[str(self.content.system)].unique(maintain_order=True).to_list()
-        first, last = sorted(sides, key=order.index)
+        first, last = sorted(sides, key=self._arms_in_order.index)
         return first, last
 
     def _of_pair(self, rows: Sequence[Row]) -> Iterator[Figures]:
@@ -81,11 +83,11 @@ class MixSentences(SentenceWriter):
         sure = [is_sure(total, part) for part in ("change", "from_mix", "from_within")]
         if not sure[0] and not all(sure[1:]):
             return
-        sides = {} if self.content.n_systems > 2 else {"baseline": None, "system": None}
-        ends: dict[str, Any] = sides | {
+        ends: dict[str, Any] = {
             "difference": total["change"],
             "ci_low": total["change_low"],
             "ci_high": total["change_high"],
+            "are_periods": self._is_later(total),
         }
         of = self._reasons([row for row in rows if row["total_over"] is None], total)
         yield self._sentence("mix", total, by=self.content.first_compared, of=of, **ends)
@@ -116,7 +118,16 @@ class MixSentences(SentenceWriter):
         if most is None:
             return f"because the mix of {columns} is another"
         of = ", ".join(plain_text(most[name], LONGEST_NAME) for name in self.content.by)
-        grew = "grew" if most["share"] > most["baseline_share"] else "shrank"
+        became = f"{of} {shares_in_words(most, self.content.unit, in_time=self._is_later(total))}"
         if len(rows) == 2:
-            return f"because {of} {grew} {percent(most, self.content.unit)}"
-        return f"because the mix of {columns} is another, above all as {of} {grew} {percent(most, self.content.unit)}"
+            return f"because {became}"
+        return f"because the mix of {columns} is another, above all as {became}"
+
+    def _is_later(self, row: Row) -> bool:
+        """Return True if the period of a row is known to be later than the baseline."""
+        order = self._arms_in_order
+        return self._order_of_arms.in_time and order.index(self._system(row)) > order.index(row["baseline"])
+
+    @property
+    def _arms_in_order(self) -> list[Any]:
+        return self._arms.gather(self._order_of_arms.places).to_list()

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.backends.display import value_text
-from frame_metrics.backends.times import Time, time_of, unit_of
+from frame_metrics.backends.time_texts import Time
+from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import number_text
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
@@ -34,7 +35,7 @@ ABOUT = {"trend": "trend", "break": "break", "outage": "outage", "either": "tren
 def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     """Return True if a column of segments has times of one unit, two or more."""
     values = {*(value_text(row[name]) for row in rows if row[name] is not None)}
-    return len(values) > 1 and unit_of(map(time_of, values)) is not None
+    return len(values) > 1 and times_in(values, name) is not None
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,7 @@ class PeriodSentences(SentenceWriter):
         part, name = self.part or {}, self._time
         rows = self.segments_of_best if len(self.content.by) == len(part) + 1 else []
         rows = [row for row in rows if row[name] is not None and all(row[one] == is_ for one, is_ in part.items())]
-        timed = [(time_of(value_text(row[name])), row) for row in rows]
-        if unit_of(time for time, _ in timed) is None:
-            return []
-        return [(time, row) for time, row in timed if time is not None]
+        return [*zip(times_in([row[name] for row in rows], name) or [], rows, strict=False)]
 
     @property
     def _time(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.backends.times import times_of
+from frame_metrics.backends.times import ArmOrder, order_of_arms
 from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
@@ -66,10 +66,16 @@ class SentenceWriter:
     @cached_property
     def _are_periods(self) -> bool:
         """True for arms that are times, or before and after something."""
-        if self.work.verb != "change":
-            return False
-        names = self.content.results[str(self.content.system)].unique(maintain_order=True).drop_nulls().to_list()
-        return times_of(names) is not None or {*map(str, names)} == {"before", "after"}
+        return self.work.verb == "change" and self._order_of_arms.are_periods
+
+    @cached_property
+    def _order_of_arms(self) -> ArmOrder:
+        return order_of_arms(self._arms)
+
+    @property
+    def _arms(self) -> pl.Series:
+        """The names of the arms, in the order of names."""
+        return self.content.results[str(self.content.system)].unique(maintain_order=True)
 
     def _of(self, row: Mapping[str, Any]) -> str:
         """Return the segment of a row as text, as "column = value"."""

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.display import value_text
-from frame_metrics.backends.times import time_of, unit_of
+from frame_metrics.backends.time_texts import Time
+from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.words import MACHINE
@@ -55,14 +56,14 @@ def _times(content: Content) -> list[str]:
 
 def _between(values: pl.Series) -> str:
     texts = [value_text(one) for one in values.to_list()]
-    timed = sorted((time, text) for text in texts if (time := time_of(text)) is not None)
-    if len(timed) < 2 or len(timed) < len(texts) or unit_of(time for time, _ in timed) is None:
+    timed = sorted(zip(times_in(texts, values.name) or [], texts, strict=False))
+    if len(timed) < 2:
         return ""
     ends = [_in_words(timed[end][0], timed[end][1]) for end in (0, -1)]
     return _without_first_year(ends)
 
 
-def _in_words(time: tuple[str, float], text: str) -> str:
+def _in_words(time: Time, text: str) -> str:
     """Return a day as "1 June 2026"; another time as it is written."""
     unit, number = time
     day = date.fromordinal(int(number)) if unit == "day" and number % 1 == 0 else None

@@ -36,23 +36,25 @@ SAID = {
     "values alone": (
         (1600, 0.3),
         (2400, 0.5),
-        "success fell by 0.100: 0.100 within device; the mix of device has no sure part in it.",
+        "success fell by 0.100 from w1 to w2 (0.520 to 0.420): 0.100 within device; "
+        "the mix of device has no sure part in it.",
     ),
     "both": (
         (2200, 0.3),
         (1800, 0.5),
-        "success fell by 0.130: 0.100 within device, 0.030 because phone grew from 40 to 55 % of queries.",
+        "success fell by 0.130 from w1 to w2 (0.520 to 0.390): 0.100 within device, 0.030 because phone grew from 40 "
+        "to 55 % of queries.",
     ),
     "nothing over all": (
         (2600, 0.5),
         (1400, 0.575),
-        "success hardly moved, by +0.006 (-0.027 to +0.041): +0.041 within device, -0.034 because phone "
+        "success hardly moved from w1 to w2, by +0.006 (-0.027 to +0.041): +0.041 within device, -0.034 because phone "
         "grew from 40 to 65 % of queries.",
     ),
     "against each other": (
         (2200, 0.5),
         (1800, 0.7),
-        "success rose by 0.070: 0.100 within device, 0.030 the other way because "
+        "success rose by 0.070 from w1 to w2 (0.520 to 0.590): 0.100 within device, 0.030 the other way because "
         "phone grew from 40 to 55 % of queries.",
     ),
 }
@@ -67,14 +69,29 @@ def test_what_is_said_of_two_weeks(case: str) -> None:
 
 
 def test_of_several_segments_the_one_that_adds_most_is_named() -> None:
-    """Of several weeks the sentence names both."""
+    """Both weeks are named, also of several."""
     cells = levels((2200, 0.3), (1300, 0.5)) | {("w1", "tv"): (500, 0.5), ("w2", "tv"): (200, 0.4)}
     (sentence,) = said(cells, "w1")
     assert sentence.endswith(
         "because the mix of device is another, above all as phone grew from 27 to 59 % of queries."
     ), sentence
     (sentence,) = said(cells | {("w3", "web"): (500, 0.2)}, ["w1", "w3"])[:1]
-    assert " from w1 to w2: " in sentence
+    assert " from w1 to w2 (" in sentence
+
+
+def test_nothing_rose_or_fell_where_the_order_in_time_is_not_known() -> None:
+    """As of arms with other names, or where a later week was named as the baseline."""
+    cells = levels((2200, 0.3), (1800, 0.5))
+    shops = {({"w1": "east", "w2": "west"}[week], device): of for (week, device), of in cells.items()}
+    parts = "in success (0.390 against 0.520): 0.100 within device, 0.030 because phone has 55 against 40 % of queries."
+    assert said(shops) == [f"west is below east by 0.130 {parts}"]
+    (sentence,) = said(cells, "w2")
+    assert sentence.startswith("w1 is above w2 by 0.130 in success (0.520 against 0.390): ")
+    equal = {
+        ({"w1": "east", "w2": "west"}[week], of): n for (week, of), n in levels((2600, 0.5), (1400, 0.575)).items()
+    }
+    (sentence,) = said(equal)
+    assert sentence.startswith("success of west hardly differs from that of east, by +0.006 (")
 
 
 def test_arms_that_were_assigned_have_no_such_sentence() -> None:

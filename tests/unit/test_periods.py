@@ -154,7 +154,15 @@ def test_an_outage_of_one_period_has_the_p_value_of_the_farthest_of_normal_numbe
         ("2026-03", ("month", 12 * 2026 + 3)),
         ("2026Q1", ("quarter", 4 * 2026 + 1)),
         ("2026-Q4", ("quarter", 4 * 2026 + 4)),
-        *((text, None) for text in ("2026-13", "2026-W60", "2026", "mon", "", "1-2", "2026-02-30", "05.01.2026")),
+        *((text, None) for text in ("2026-13", "2026-W60", "2026", "mon", "", "1-2", "2026-02-30", "W2", "05/01/2026")),
+        ("05.01.2026", ("day", date(2026, 1, 5).toordinal())),
+        *(
+            (text, ("day", date(2026, 1, 5).toordinal()))
+            for text in ("2026-W2", "W2 2026", "week 2/2026", "KW 02, 2026")
+        ),
+        *((text, ("month", 12 * 2026 + 3)) for text in ("3/2026", "2026/03", "Mar 2026", "2026 march")),
+        *((text, ("quarter", 4 * 2026 + 1)) for text in ("Q1 2026", "2026 q1", "Q1/2026")),
+        ("H2 2026", ("half", 2 * 2026 + 2)),
     ],
 )
 def test_times_are_read(text: str, time: Any) -> None:

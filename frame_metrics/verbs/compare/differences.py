@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.backends.times import order_of_arms
 from frame_metrics.inputs import Array
 from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.pairs import pair_systems
@@ -236,7 +237,8 @@ def pairs_among(systems: CellGroups, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
     names = systems.values(column)[: None if systems.n.any() else 0]
-    return pair_systems(range(len(names)), names, options.baseline, column, options.noun)
+    order = range(len(names)) if options.noun == "system" else order_of_arms(names).places
+    return pair_systems(order, names, options.baseline, column, options.noun)
 
 
 def pairs_compared(
