@@ -72,7 +72,7 @@ class MixSentences(SentenceWriter):
         sides = pair.baseline, pair.system
         if self.content.has_baseline:
             return sides
-        first, last = sorted(sides, key=self._arms_in_order.index)
+        first, last = sorted(sides, key=self._sorted_arms.index)
         return first, last
 
     def _of_pair(self, rows: Sequence[Row]) -> Iterator[Figures]:
@@ -125,9 +125,9 @@ class MixSentences(SentenceWriter):
 
     def _is_later(self, row: Row) -> bool:
         """Return True if the period of a row is known to be later than the baseline."""
-        order = self._arms_in_order
+        order = self._sorted_arms
         return self._order_of_arms.in_time and order.index(self._system(row)) > order.index(row["baseline"])
 
     @property
-    def _arms_in_order(self) -> list[Any]:
+    def _sorted_arms(self) -> list[Any]:
         return self._arms.gather(self._order_of_arms.places).to_list()
