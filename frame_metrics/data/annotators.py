@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.fast.equal_rows import first_equal_rows
 from frame_metrics.roles.columns import judgment_columns_in
 
-ANY_JUDGMENT = "first"  # not offered to callers: a rule that takes little memory, where values are not looked at
+ANY_JUDGMENT = "first"  # a rule for us alone, which takes little memory, where the values do not matter
 RULES = {
     # In float64, like all computations. Sorted, so that the order of the rows does not change the last digit. Clipped,
     # because sums are rounded, and the mean of equal grades has to be that grade.

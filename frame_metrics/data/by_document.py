@@ -27,36 +27,36 @@ class ByDocument:
     systems: CellGroups  # sorted by name
     segments: CellGroups
     # A document in two segments counts as two.
-    case_row: Array  # the row of ``cases`` that a system has of a document, -1 for none, shape (documents, systems)
-    segment: Array  # the number of each document's segment, shape (documents,)
+    case_row: Array  # each system's row in ``cases`` about each document, -1 for none, shape (documents, systems)
+    segment: Array  # the code of each document's segment, shape (documents,)
 
     @cached_property
     def _by_segment(self) -> list[Array]:
-        """The numbers of the documents of each segment."""
+        """The documents of each segment, as positions in ``case_row``."""
         if len(self.segments) == 1:
             return [np.arange(len(self.segment), dtype=self.case_row.dtype)]
         order = np.argsort(self.segment, kind="stable")
         return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
 
     def rows(self, segment: int, pair: tuple[int, int]) -> tuple[list[pl.DataFrame], int]:
-        """Return the rows of two systems about the documents of a segment that both have.
+        """Return the rows of two systems about the documents of a segment that both decided about.
 
         Parameters
         ----------
-        segment : the number of the segment.
-        pair : the numbers of two systems.
+        segment : the code of the segment.
+        pair : the codes of two systems.
 
         Returns
         -------
         The rows of one system and of the other, in one order of the documents; and the number of rows about documents
-        that only one of them has. The system that is first by name comes first, whichever is the baseline.
+        that only one of them decided about. The system that is first by name comes first, whichever is the baseline.
         """
         documents = self._by_segment[segment]
         first, second = (self.case_row[documents, system] for system in sorted(pair))
-        both, columns = (first >= 0) & (second >= 0), self.cases.rows.drop("cell", "row")
-        alone = columns[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
-        rows = [columns[at[both]] for at in (first, second)]
-        return rows, replace(self.cases, rows=alone).number()
+        in_both, every = (first >= 0) & (second >= 0), self.cases.rows.drop("cell", "row")
+        in_one = every[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
+        rows = [every[at[in_both]] for at in (first, second)]
+        return rows, replace(self.cases, rows=in_one).count_rows()
 
 
 def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
@@ -89,7 +89,7 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
 
 
 def _refuse_repeated(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
-    """Raise for rows that repeat a document of their segment and system; ``key``: equal for these three equal."""
+    """Raise for rows that repeat a document of their segment and system; ``key``: a code of these three together."""
     at = np.sort(cases.rows["row"].to_numpy()[~pl.Series(key).is_first_distinct().to_numpy()])
     what = "repeat a document of their system"
     raise bad_rows(str(cases.columns.doc), at, len(frame), what, "drop them, or name a doc= that tells rows apart")
@@ -98,7 +98,7 @@ def _refuse_repeated(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
 def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFrame) -> None:
     """Raise for rows that differ from another system's row of the document in a fact of the document.
 
-    ``code``: the number of each row's document; ``first``: the first row of each document.
+    ``code``: the code of each row's document; ``first``: the first row of each document.
     """
     columns, rows = cases.columns, cases.rows
     for name in OF_DOC:

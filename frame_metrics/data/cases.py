@@ -59,23 +59,23 @@ class Cases:
 
     ``rows`` has some of these columns:
 
-    - "cell": the number of the row's cell, a group of ``cells``;
-    - "actual", "predicted": the number of the true and of the predicted class, null without a prediction;
+    - "cell": the code of the row's cell, a position in ``cells``;
+    - "actual", "predicted": the code of the true and of the predicted class, null without a prediction;
     - "score": null if the document was not retrieved; for several classes "score:0", "score:1" ...;
-    - "weight": its weight in all sums; with a ``count`` column, count times weight;
-    - "count": how many rows it stands for; "row_weight": the weight of one of these;
-    - "cluster": the number of its cluster;
-    - "row": its row in the frame, if asked for.
+    - "weight": the row's weight in all sums; with a ``count`` column, count times weight;
+    - "count": how many rows this row stands for; "row_weight": the weight of one of these;
+    - "cluster": the code of the row's cluster;
+    - "row": the row of the frame, if asked for.
     """
 
     rows: pl.DataFrame
-    cells: Cells  # the segments, or the queries in them, also those without a remaining row
+    cells: Cells  # the segments, or the queries in them, also those of which no row is left
     columns: Columns
     conventions: Conventions
     classes: pl.Series  # in order, of two classes the relevant one last; ``UNNAMED`` where their names are not needed
     found_clusters: pl.Series | None  # the values of predictions that are found clusters; None where they are classes
     binary: bool  # whether there are two classes, one of which is the relevant one
-    unordered_text: bool = False  # whether several classes are text, whose order means nothing: it is alphabetic
+    unordered_text: bool = False  # whether several classes are text, whose alphabetic order means nothing
     unmatched_error: FrameMetricsError | None = None  # to raise where clusters need match=, which was not given
 
     @property
@@ -85,12 +85,12 @@ class Cases:
 
     @property
     def weighted(self) -> bool:
-        """True where rows have weights, so that sums need not be whole numbers."""
+        """True if rows have weights, so that sums need not be whole numbers."""
         return self.columns.weight is not None
 
     @property
-    def summed(self) -> bool:
-        """True where sums add up the column "weight"; otherwise each row counts 1."""
+    def sums_weights(self) -> bool:
+        """True if sums add up the column "weight" (of weights or counts); otherwise each row counts 1."""
         return "weight" in self.rows.columns
 
     @property
@@ -110,8 +110,8 @@ class Cases:
             return ones(len(self.rows))
         return self.rows["row_weight" if self.columns.count else "weight"].to_numpy()
 
-    def number(self, marks: pl.Series | None = None) -> int:
-        """Return the number of rows (only the marked ones, if ``marks`` are given), each counted as "count" says."""
+    def count_rows(self, marks: pl.Series | None = None) -> int:
+        """Count the rows, each as often as "count" says; ``marks``: True for the rows to count, None for all."""
         return n_marked(self.rows.get_column("count", default=None), marks, len(self.rows))
 
 
@@ -126,17 +126,17 @@ def read_cases(
     only_correctness: Callable[[], bool] = lambda: False,
     audited: bool = False,
 ) -> Cases:
-    """Check the columns and number the classes.
+    """Check the columns and give the classes codes.
 
     Parameters
     ----------
+    frame, columns, conventions : the rows, the roles of their columns, and the conventions.
     named : whether the result shows the values of the classes.
     keep_row_numbers : whether to keep the row of the frame of each case, as the column "row".
     unjudged : whether unjudged rows keep a null as their true class, unless the conventions say what they are;
         otherwise they are an error.
-    only_correctness : returns True if only right and wrong predictions have to be told apart, so that there may be any
-        number of classes. If they are too many for a table, one class then stands for that of the row, and one for all
-        others.
+    only_correctness : asked only if classes are too many for a table: returns True if it is enough to know which
+        predictions are right. Then 0 stands for the true class of a row, and 1 for all other classes.
     audited : whether a ``positive=`` that is spelled otherwise than all values is no error here: an audit has a finding
         about it.
 
@@ -149,9 +149,9 @@ def read_cases(
     key_columns(frame, columns)
     # The cell (system and segment) of each row, in a small type: large frames keep one for each row.
     cell, first = codes(frame, columns.cell_keys)
-    at = np.int32 if len(frame) < 1 << 31 else np.int64
-    out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else at))}
-    out |= {"row": pl.Series(np.arange(len(frame), dtype=at))} if keep_row_numbers else {}
+    kind = np.int32 if len(frame) < 1 << 31 else np.int64
+    out = {"cell": pl.Series(cell.astype(np.int8 if len(first) == 1 else kind))}
+    out |= {"row": pl.Series(np.arange(len(frame), dtype=kind))} if keep_row_numbers else {}
     # The true and the predicted side: two classes become marks of relevant rows, several become codes of classes.
     label, predicted = labels_and_predictions(frame, columns, conventions)
     if conventions.positive_text is not None and not audited:
@@ -166,10 +166,10 @@ def read_cases(
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
         classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
-        of_classes, classes, found_clusters, unmatched = _of_several(
+        class_codes_of_rows, classes, found_clusters, unmatched = _codes_of_several(
             label, predicted, columns, conventions, only_correctness
         )
-        out |= of_classes
+        out |= class_codes_of_rows
         unordered_text = not classes_have_order(label, predicted if found_clusters is None else None, conventions)
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
@@ -178,8 +178,8 @@ def read_cases(
             out["predicted"] = reaches(out["score"], each)
     # Weights, counts and clusters. Then unjudged rows are treated as the conventions say, and rows with a count of 0
     # are left out.
-    out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
-    rows = _judged(pl.DataFrame(out), frame, columns, conventions, binary, unjudged)
+    out |= _class_scores(frame, columns, classes) | _weights_and_clusters(frame, columns)
+    rows = _with_unjudged_treated(pl.DataFrame(out), frame, columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
     times = rows["count"].to_numpy() if columns.count else None
     if len(first) == 1 and times is None:
@@ -191,14 +191,14 @@ def read_cases(
     return Cases(rows, cells, columns, conventions, classes, found_clusters, binary, unordered_text, unmatched)
 
 
-def _of_several(
+def _codes_of_several(
     label: pl.Series,
     predicted: pl.Series | None,
     columns: Columns,
     conventions: Conventions,
     only_correctness: Callable[[], bool],
 ) -> tuple[dict[str, pl.Series], pl.Series, pl.Series | None, FrameMetricsError | None]:
-    """Number the classes of rows with several classes.
+    """Find the classes of rows with several classes, and their codes.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def _of_several(
     return out, classes, found_clusters, unmatched
 
 
-def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
+def _weights_and_clusters(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns "weight", "count", "row_weight" and "cluster" of the rows, those whose role is named."""
     out = role_columns(frame, columns, OF_ROWS)
     if columns.weight:
@@ -243,7 +243,7 @@ def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
 
 
 def n_marked(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
-    """Return the number of marked rows.
+    """Count the marked rows.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def n_marked(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int
     return int((times if marks is None else times * marks.cast(pl.Float64)).sum())
 
 
-def _judged(
+def _with_unjudged_treated(
     rows: pl.DataFrame, frame: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool, unjudged: bool
 ) -> pl.DataFrame:
     """Treat rows without a true class: drop them, count them as not relevant, keep the null, or raise."""
@@ -268,40 +268,42 @@ def _judged(
         return rows
     lacking = rows["actual"].is_null()
     if conventions.unjudged != "drop" and (bad := lacking & (rows["count"] > 0) if columns.count else lacking).any():
-        raise _unlabelled(bad, frame, columns, binary=binary)
+        raise _unlabelled_error(bad, frame, columns, binary=binary)
     return rows.filter(~lacking)
 
 
-def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, binary: bool) -> BadRowsError:
+def _unlabelled_error(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, binary: bool) -> BadRowsError:
     """Return the error for rows without a true class, with the segment that has most of them.
 
-    ``lacking``: marks of these rows.
+    ``lacking``: True for these rows.
     """
     what = "class" if not binary else "label" if columns.label else "grade"
     known = "yes and no become known" if binary else "all classes become known"
     way = f"unjudged='drop' leaves them out; do so only if {known} at the same time."
     way += " unjudged='negative' counts them as no, as after a left join with clicks." if binary else ""
-    fields: dict[str, Any] = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
+    where = _segment_with_most(lacking, frame, columns)
+    fields: dict[str, Any] = {"what": f"have no {what}", "remedy": way, "where": where}
     column, rows = str(columns.label or columns.grade), lacking.arg_true().to_numpy()
     message = bad_rows_message(column, len(rows), rows[:3], len(lacking), **fields)
     return BadRowsError(message, column=column, rows=rows, kept=binary, **fields)
 
 
-def _where_most(marks: pl.Series, frame: pl.DataFrame, columns: Columns) -> str:
-    """Return the segment with most of the marked rows as text, with their number and its rows; "" without segments."""
+def _segment_with_most(marks: pl.Series, frame: pl.DataFrame, columns: Columns) -> str:
+    """Return text about the segment with most of the marked rows: "day = mon: 3 of 10"; "" without segments."""
     names = list(columns.by if columns.shape.per_system else columns.cell_keys)
     if not names:
         return ""
     n = len(frame) // max(len(columns.shape.per_system), 1)  # systems that are columns have the same rows
     cell, first = codes(frame[:n], names)
     times = frame.get_column(TIMES)[:n].to_numpy() if TIMES in frame.columns else np.ones(n)
-    marked, every = (np.bincount(cell, times * some) for some in (marks[:n].to_numpy(), 1))
-    most = int(marked.argmax())
-    return f"{named_as_text(frame.select(names), int(first[most]))}: {int(marked[most]):,} of {int(every[most]):,}"
+    n_marked_rows, n_rows = (np.bincount(cell, times * some) for some in (marks[:n].to_numpy(), 1))
+    most = int(n_marked_rows.argmax())
+    segment = named_as_text(frame.select(names), int(first[most]))
+    return f"{segment}: {int(n_marked_rows[most]):,} of {int(n_rows[most]):,}"
 
 
 def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series) -> dict[str, pl.Series]:
-    """The scores of each class, in the order of the classes."""
+    """Return the columns "score:0", "score:1" ... with the scores of each class, in the order of the classes."""
     if not columns.class_scores:
         return {}
     named = dict(columns.class_scores)
@@ -328,18 +330,19 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
     log : read with ``keep_row_numbers=True``, so that the rows of its rankings are known.
     queries : whether each ranking is a cell by itself; otherwise each segment is one.
     ranks : whether the score is minus the rank.
-    unjudged : whether unjudged results keep a null as their true class; otherwise they are not relevant, or dropped.
+    unjudged : whether unjudged results keep a null as their true class; otherwise they count as not relevant, or are
+        dropped with ``unjudged="drop"``.
     """
     index, rows = log.index, ranked_rows(log, ranks=ranks, unjudged=unjudged)
     ranking = rows["cell"].to_numpy()
-    if queries:
-        at = np.unique(ranking)
-        at = at[np.argsort(index.query[at], kind="stable")]
-        number = np.zeros(len(index), np.int64)
-        number[at] = np.arange(len(at))
-        cell = number[ranking]
-        n = np.bincount(cell, minlength=len(at))
-        cells = index.cells_at(index.system[at], index.segment[at], index.query[at], n)
+    if queries:  # the rankings with rows, by query
+        rankings = np.unique(ranking)
+        rankings = rankings[np.argsort(index.query[rankings], kind="stable")]
+        position = np.zeros(len(index), np.int64)
+        position[rankings] = np.arange(len(rankings))
+        cell = position[ranking]
+        n = np.bincount(cell, minlength=len(rankings))
+        cells = index.cells_at(index.system[rankings], index.segment[rankings], index.query[rankings], n)
     else:
         cell = index.cell[ranking]
         cells = replace(index.cells, n=np.bincount(cell, minlength=len(index.cells.n)))
@@ -347,17 +350,18 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
 
 
 def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
-    """Return the rows of ``cases_of``, each with the number of its ranking as "cell"."""
-    listed = log.grid.rankings
-    lacking, evaluated = _n_unlisted(log)
+    """Return the rows of ``cases_of``, each with the index of its ranking as "cell"."""
+    rankings = log.grid.rankings
+    n_unlisted, evaluated = _n_unlisted(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
-    # The ranking of each row of the log, by its row number; rows of queries that are not evaluated are left out.
-    ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
-    rows = _listed(log, ranks=ranks).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
+    # The ranking of each row of the log. Rows of queries that are not evaluated are left out.
+    ranking[rankings.rows_of(spans(rankings.starts, rankings.lengths))] = np.repeat(every, rankings.lengths)
+    rows = _results_with_scores(log, ranks=ranks).with_columns(cell=pl.Series(ranking))
+    rows = rows.filter(pl.Series(evaluated[ranking]))
     if log.conventions.unjudged == "drop":
         rows = rows.drop_nulls("actual")
-    # Documents that are known and that no row lists become rows of their own, without a score.
-    counts = np.where(evaluated, lacking, 0).astype(np.int64)
+    # Known documents that the system does not list become rows too, without a score.
+    counts = np.where(evaluated, n_unlisted, 0).astype(np.int64)
     if counts.sum() > MOST_UNLISTED:
         raise BadValueError(
             f"{log.columns.n_relevant}: {counts.sum():,} documents that are not listed are too many rows"
@@ -370,14 +374,14 @@ def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
     return pl.concat([rows, extra], how="diagonal")
 
 
-def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
+def _results_with_scores(log: Log, *, ranks: bool) -> pl.DataFrame:
     """Return the results of the log with "actual" (1 relevant, 0 not, null unjudged), and "score" and "predicted"."""
     table = log.table
-    known = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
-    good = known == 1 if "label" in table.columns else known >= log.conventions.rel
+    judgment = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
+    is_relevant = judgment == 1 if "label" in table.columns else judgment >= log.conventions.rel
     if log.conventions.unjudged == "drop":  # a negative grade is no judgment in condensed lists
-        good = good.set((known < 0).fill_null(False), None)
-    columns = {"actual": good.cast(pl.Int8)}
+        is_relevant = is_relevant.set((judgment < 0).fill_null(False), None)
+    columns = {"actual": is_relevant.cast(pl.Int8)}
     if ranks:
         columns["score"] = -table["rank"].cast(pl.Float64)
     elif "score" in table.columns:
@@ -394,19 +398,20 @@ def _n_unlisted(log: Log) -> tuple[Array, Array]:
 
     Returns
     -------
-    Their number, shape (2, rankings): first those not relevant, then the relevant ones; and whether each ranking is
+    Their number, shape (2, rankings): first those not relevant, then the relevant ones; and True for rankings that are
     evaluated, shape (rankings,).
     """
     n = len(log.grid.segment_query)
-    lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
+    n_unlisted, evaluated = np.zeros((2, n)), np.zeros(n, bool)
 
     def work(block: Block) -> None:
         run = block.ranking()
         evaluated[block.rankings] = block.evaluated(run)
         if log.conventions.unjudged == "drop":
             run = run.condensed()
-        good = np.maximum(run.n_relevant - run.listed_relevant, 0)
-        lacking[1, block.rankings], lacking[0, block.rankings] = good, np.maximum(run.n_known - run.lengths - good, 0)
+        n_relevant = np.maximum(run.n_relevant - run.listed_relevant, 0)
+        n_unlisted[0, block.rankings] = np.maximum(run.n_known - run.lengths - n_relevant, 0)
+        n_unlisted[1, block.rankings] = n_relevant
 
     log.for_each_sorted_block(work)
-    return lacking, evaluated
+    return n_unlisted, evaluated

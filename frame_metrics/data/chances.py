@@ -17,7 +17,7 @@ from frame_metrics.roles.series import chance_column, rank_column, refuse, refus
 
 CHANCES = ("propensity", "target_propensity")  # the roles that hold chances
 RANK, CHANCE = "rank", "propensity"  # columns of a frame of propensities by rank, as propensities() returns it
-OTHER_COLUMNS = ("n", "ci_low", "ci_high")  # the other columns of that frame
+OTHER_COLUMNS = ("n", "ci_low", "ci_high")  # the other columns of such a frame
 
 
 def propensities_by_rank(role: str, given: Any, by: Sequence[str]) -> Any:
@@ -54,7 +54,7 @@ def propensities_by_rank(role: str, given: Any, by: Sequence[str]) -> Any:
     names = [*(name for name in by if name in backend.names()), RANK]
     table = backend.in_memory([*names, CHANCE]).read([*names, CHANCE])
     refuse_null(CHANCE, table[CHANCE], "have no propensity", "give every rank one")
-    chance = chance_column(table[CHANCE], CHANCE, role, most=np.inf)  # relative to that of rank 1
+    chance = chance_column(table[CHANCE], CHANCE, role, most=np.inf)  # may be above 1: it is relative to rank 1
     table = table.with_columns(chance, rank_column(table[RANK], RANK).cast(pl.Float64))
     if table.select(names).is_duplicated().any():
         raise BadValueError(f"{role}=: the frame has a rank twice; name its other columns with by=, or keep one row")
@@ -73,12 +73,13 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
     """
     retrieved = log["rank" if "rank" in log.columns else "score"].is_not_null()
     given = [(role, getattr(conventions, role)) for role in CHANCES]
-    logged, *target = [_of_rows(role, one, log, columns, retrieved) for role, one in given if one is not None]
+    named = [(role, one) for role, one in given if one is not None]
+    logged, *target = [_propensity_of_rows(role, one, log, columns, retrieved) for role, one in named]
     ratio = (target[0] if target else pl.Series([1.0])) / logged
     return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
 
 
-def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
+def _propensity_by_rank(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
     """Look up the propensity of each row's rank, null if the table does not have the rank; faster than a join.
 
     ``top``: the last rank of the table.
@@ -89,7 +90,7 @@ def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
     return pl.Series(each[np.minimum(rank.to_numpy(), top + 1).astype(np.intp)], nan_to_null=True)
 
 
-def _of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retrieved: pl.Series) -> pl.Series:
+def _propensity_of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retrieved: pl.Series) -> pl.Series:
     """Return the propensity of each row by one role; null is allowed only where the document was not shown."""
     if isinstance(given, str):
         refuse(given, log[role].is_null() & retrieved, "have no propensity", "give every result that was shown one")
@@ -97,9 +98,10 @@ def _of_rows(role: str, given: Any, log: pl.DataFrame, columns: Columns, retriev
     table = given.rename(dict(zip(columns.by, columns.internal_by_role[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
-    # By rank alone, and no rank far past the rows: look it up in a table of ranks. Else join by segment and rank.
+    # If propensities depend on the rank alone, and no rank is greater than the number of rows, each is looked up in an
+    # array by rank. Otherwise they are joined by segment and rank.
     if keys == [RANK] and top <= len(log):
-        found = _looked_up(table, log[RANK], top)
+        found = _propensity_by_rank(table, log[RANK], top)
     else:
         named = dict(zip(columns.internal_by_role[1], columns.by, strict=True))
         keys_of_log = log.select(pl.col(RANK).cast(table.schema[RANK]))

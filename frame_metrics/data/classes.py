@@ -1,4 +1,4 @@
-"""Turn labels and predictions into numbers of classes, decide between two classes and several, match found clusters."""
+"""Turn labels and predictions into codes of classes, decide between two classes and several, match found clusters."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from frame_metrics.roles.series import (
     same_as,
 )
 
-NULL_IF_UNJUDGED = "drop them, or make them null and pass unjudged="  # what to do about labels without a query
-GRADES_OF_A_SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
+NULL_IF_UNJUDGED = "drop them, or make them null and pass unjudged="  # the way out for bad labels without a query
+GRADES_OF_A_SCALE = 3  # so many distinct grades, or more, are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
-# Ways out for numbers with fractions in labels and in predictions, of several classes; ``classes=`` makes them classes.
+# Ways out for numbers with fractions in labels and in predictions, of several classes.
 LABELS_ARE_NO_CLASSES = (
     "if these are probabilities, decide, as with label=lambda f: f[{column!r}] > 0.5; if grades, pass label=None and "
     "grade=; if classes, list them with classes=[...], or make them text"
@@ -50,7 +50,7 @@ MOST_CLASSES = 1000  # more distinct values are probably ids
 
 
 def class_type(label: Any, predicted: Any = None) -> Any:
-    """Return the type of classes in a result: one that holds labels and predictions, else the type of the labels."""
+    """Return the type of classes in a result: a type of both labels and predictions, or, without one, of the labels."""
     one, other = (pl.String if isinstance(kind, TEXTS) else kind for kind in (label, predicted))
     if one == pl.Null and other is not None:
         return other
@@ -76,9 +76,9 @@ def labels_and_predictions(
     BadValueError
         A value is NaN, has a fraction and is not among ``classes=``, or is of a type that no class has, such as a list.
     """
-    listed = conventions.classes is not None or bool(columns.class_scores)
+    fractions_allowed = conventions.classes is not None or bool(columns.class_scores)
     label, predicted = (
-        None if column is None else _side(frame[column], null, None if listed else way)
+        None if column is None else _checked_side(frame[column], null, None if fractions_allowed else way)
         for column, null, way in (
             (columns.label, NULL_IF_UNJUDGED, LABELS_ARE_NO_CLASSES),
             (columns.predicted, DROP_OR_NULL, PREDICTIONS_ARE_NO_CLASSES),
@@ -90,11 +90,12 @@ def labels_and_predictions(
     return label, predicted
 
 
-def _side(values: pl.Series, null: str, fractions: str | None) -> pl.Series:
-    """Return labels or predictions.
+def _checked_side(values: pl.Series, null: str, fractions: str | None) -> pl.Series:
+    """Return labels or predictions; raise for values that are no classes.
 
     Parameters
     ----------
+    values : the column.
     null : the way out for NaN.
     fractions : the way out for numbers with fractions, None to allow them.
     """
@@ -113,9 +114,9 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
     if conventions.positive is not None or label is None:
         return True
     sides = [side for side in (label, predicted) if side is not None and side.dtype != pl.Null]
-    if all(_zeros_and_ones(values) for values in sides):  # also where nothing is known
+    if all(_only_0_and_1(values) for values in sides):  # True also if all values are null
         return True
-    values = [value for side in sides for value in _plain(side).drop_nulls().unique()[:4].to_list()]
+    values = [value for side in sides for value in _categories_as_text(side).drop_nulls().unique()[:4].to_list()]
     distinct = list(dict.fromkeys(values))
     unmatched = predicted is not None and unmatched_error(label, predicted, columns) is not None
     if len(distinct) > 2 or not distinct or unmatched:
@@ -127,7 +128,8 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
     )
 
 
-def _zeros_and_ones(values: pl.Series) -> bool:
+def _only_0_and_1(values: pl.Series) -> bool:
+    """Return True for a column of booleans, or of 0, 1 and null."""
     if values.dtype == pl.Boolean:
         return True
     return values.dtype.is_numeric() and bool(((values == 0) | (values == 1)).all())
@@ -139,85 +141,86 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
         return label_column(label, str(columns.label), conventions.positive)
     grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale, NULL_IF_UNJUDGED)
     count = role_columns(frame, columns, ("count",))["count"] if columns.count else None
-    there = grade if count is None else grade.filter(count > 0)
-    marks = shares_among(grade)
-    n = int(marks.sum() if count is None else count.filter(marks).sum())
-    check_relevance(there, n, str(columns.grade), conventions)
+    counted = grade if count is None else grade.filter(count > 0)
+    fractional = is_fractional(grade)
+    n = int(fractional.sum() if count is None else count.filter(fractional).sum())
+    check_relevance(counted, n, str(columns.grade), conventions)
     return (grade >= float(conventions.rel)).cast(pl.Int8)
 
 
-def shares_among(grade: pl.Series) -> pl.Series:
-    """Mark the grades strictly between 0 and 1, such as prices and click rates: it is unclear if they are relevant."""
+def is_fractional(grade: pl.Series) -> pl.Series:
+    """Mark the grades strictly between 0 and 1, such as click rates; it may be unclear whether they are relevant."""
     return (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
 
 
-def undecided(shares: int, top: float, conventions: Conventions) -> int:
-    """Return the number of grades between 0 and 1 (``shares``) if it is unclear whether they are relevant, else 0.
+def n_unclear(n_fractional: int, top: float, conventions: Conventions) -> int:
+    """Return ``n_fractional``, the number of grades between 0 and 1, if their relevance is unclear; else 0.
 
     It is unclear if ``rel=`` was not given and other grades reach 1; ``top``: the largest grade.
     """
-    return shares if top >= 1 and not conventions.rel_given else 0
+    return n_fractional if top >= 1 and not conventions.rel_given else 0
 
 
-def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:
-    """Raise if there are grades between 0 and 1 and it is unclear whether they are relevant.
+def check_fractional(n: int, column: str, name: str = "", *, some: bool = False) -> None:
+    """Raise if it is unclear whether grades between 0 and 1 are relevant.
 
     Parameters
     ----------
-    shares : the number of such grades, see ``undecided``.
+    n : number of these grades, as ``n_unclear`` returns it.
     column : the caller's name of the grades.
     name : the metric that needs relevance, for the message; "" for none.
-    some : whether there may be more such grades than were counted.
+    some : whether there may be more of them than were counted.
     """
-    if shares:
-        lie = f"{name}{': ' * bool(name)}{'at least ' * some}{shares} grade{'s lie' if shares > 1 else ' lies'}"
+    if n:
+        lie = f"{name}{': ' * bool(name)}{'at least ' * some}{n} grade{'s lie' if n > 1 else ' lies'}"
         level = "pass the least grade that is relevant, as rel=1"
         raise NotComputableError(f"{lie} between 0 and 1 in {column}, and others reach 1: {level}")
 
 
-def none_below(grade: pl.Series, rel: float) -> bool:
-    """Return True if there are three distinct grades or more and all are relevant, as with ratings from 1 to 5."""
+def all_reach(grade: pl.Series, rel: float) -> bool:
+    """Return True if there are three distinct grades or more and all reach ``rel``, as with ratings from 1 to 5."""
     return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= GRADES_OF_A_SCALE
 
 
-def check_relevance(grade: pl.Series, shares: int, column: str, conventions: Conventions) -> None:
-    """Raise if grades do not say what is relevant: ``shares`` lie between 0 and 1, or none reaches ``rel``."""
+def check_relevance(grade: pl.Series, n_fractional: int, column: str, conventions: Conventions) -> None:
+    """Raise if grades do not say what is relevant: ``n_fractional`` lie between 0 and 1, or none reaches ``rel``."""
     top = largest_grade(grade)
-    check_level(undecided(shares, top, conventions), column)
-    if out_of_reach(grade, conventions.rel):
+    check_fractional(n_unclear(n_fractional, top, conventions), column)
+    if none_reaches(grade, conventions.rel):
         raise NotComputableError(conventions.unreached_text(column, conventions.rel, top))
 
 
-def out_of_reach(grade: pl.Series, rel: float) -> bool:
+def none_reaches(grade: pl.Series, rel: float) -> bool:
     """Return True if some grade is positive and none reaches ``rel``."""
     if rel <= 1 and grade.dtype.is_integer():  # then every positive grade is relevant
         return False
     return 0 < largest_grade(grade) < rel
 
 
-def _plain(values: pl.Series) -> pl.Series:
+def _categories_as_text(values: pl.Series) -> pl.Series:
     """Return classes in the type in which they are compared: categories become text."""
     return values.cast(pl.String) if isinstance(values.dtype, TEXTS) else values
 
 
 def distinct_values(values: pl.Series) -> pl.Series:
     """Return the distinct values, sorted; those of an Enum in its own order."""
-    ordered = values if values.dtype == pl.Enum else _plain(values)
-    return _plain(ordered.unique().drop_nulls().sort())
+    ordered = values if values.dtype == pl.Enum else _categories_as_text(values)
+    return _categories_as_text(ordered.unique().drop_nulls().sort())
 
 
-def _known(label: pl.Series, predicted: pl.Series | None) -> list[pl.Series]:
+def _with_values(label: pl.Series, predicted: pl.Series | None) -> list[pl.Series]:
     """Return labels and predictions, without a column that is all null."""
     return [side for side in (label, predicted) if side is not None and side.null_count() < len(side)]
 
 
 def _of_one_enum(sides: Sequence[pl.Series]) -> bool:
+    """Return True if all columns have the same Enum type, whose categories have an order."""
     return bool(sides) and all(side.dtype == pl.Enum and side.dtype == sides[0].dtype for side in sides)
 
 
 def classes_have_order(label: pl.Series, predicted: pl.Series | None, conventions: Conventions) -> bool:
     """Return True if the order of the classes has a meaning: given by ``classes=``, by one Enum, or not of text."""
-    sides = _known(label, predicted)
+    sides = _with_values(label, predicted)
     given = conventions.classes is not None or _of_one_enum(sides)
     return given or not any(isinstance(side.dtype, TEXTS) for side in sides)
 
@@ -231,12 +234,12 @@ def class_values(
     """
     kind = class_type(label.dtype, None if predicted is None else predicted.dtype)
     if conventions.classes is not None:
-        return _given(conventions.classes, kind, columns, label)
-    sides = _known(label, predicted)
+        return _as_classes(conventions.classes, kind, columns, label)
+    sides = _with_values(label, predicted)
     if _of_one_enum(sides):
         values = distinct_values(pl.concat(sides))
     else:
-        each = [pl.Series([], dtype=kind), *(_plain(side).unique().cast(kind) for side in sides)]
+        each = [pl.Series([], dtype=kind), *(_categories_as_text(side).unique().cast(kind) for side in sides)]
         values = pl.concat(each).unique().drop_nulls().sort()
     # With a score for each class the classes are those that have one, whether or not a row is of them.
     if columns.class_scores:
@@ -244,7 +247,7 @@ def class_values(
         lacking = [value for value in values.to_list() if value not in named]
         if lacking:
             raise ColumnError(f"score= names no column for the classes {listed(lacking[:3])} of {columns.label}")
-        values = _given(named, kind, columns, label).sort()
+        values = _as_classes(named, kind, columns, label).sort()
     return values
 
 
@@ -257,7 +260,7 @@ def too_many_classes(classes: pl.Series, label: pl.Series, predicted: pl.Series 
     """Return the error for too many classes; it names the column with the most different values."""
     sides = [(side.n_unique() - (side.null_count() > 0), side.name) for side in (label, predicted) if side is not None]
     n, name = max(sides, key=lambda side: side[0])
-    both = n <= MOST_CLASSES  # together they have too many
+    both = n <= MOST_CLASSES  # then only both columns together have too many
     whose = " and ".join(side for _, side in sides) if both else name
     return MistakenColumnError(
         f"{whose}: {len(classes) if both else n:,} different values are more than {MOST_CLASSES:,}, the most that are "
@@ -284,8 +287,8 @@ def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
     return one == other or all(isinstance(kind, TEXTS) for kind in both) or all(kind.is_numeric() for kind in both)
 
 
-def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
-    """Return the classes that the caller listed, in the type ``kind``; one that the type cannot hold is an error."""
+def _as_classes(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
+    """Return the classes that the caller listed, in the type ``kind``; raise for a class that the type cannot hold."""
     dtype = None if kind == pl.Null else kind
     column = columns.predicted if label.dtype == pl.Null else columns.label
     typed = label.cast(kind) if label.dtype == pl.Null else label
@@ -304,7 +307,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
 
 
 def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
-    """Return the number of each value's class; null stays null.
+    """Return the code of each value's class, its position in ``classes``; null stays null.
 
     Raises
     ------
@@ -315,8 +318,8 @@ def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series
         code = pl.Series([None], dtype=pl.Int32).new_from_index(0, len(values))
     else:
         kind = class_type(values.dtype, classes.dtype)
-        names, numbers = classes.cast(kind), np.arange(len(classes))
-        code = _plain(values).cast(kind).replace_strict(names, numbers, default=None, return_dtype=pl.Int32)
+        names, codes, typed = classes.cast(kind), np.arange(len(classes)), _categories_as_text(values).cast(kind)
+        code = typed.replace_strict(names, codes, default=None, return_dtype=pl.Int32)
     unknown = code.is_null() & values.is_not_null()
     if unknown.any():
         rows = unknown.arg_true().to_list()
@@ -338,8 +341,8 @@ def match_clusters(tables: Iterable[Array], has_rows: Array, found: int, convent
 
     Parameters
     ----------
-    tables : number of rows by true class and found cluster, in the last column of rows in no cluster, shape (K, F + 1)
-        each.
+    tables : n tables with the number of rows of each true class and found cluster, shape (K, F + 1) each. The last
+        column counts rows in no cluster.
     has_rows : True for the classes that have rows, shape (n, K). Only these can be assigned, unless ``classes=`` lists
         the classes: then all can.
     found : the number of found clusters, F.
@@ -347,19 +350,20 @@ def match_clusters(tables: Iterable[Array], has_rows: Array, found: int, convent
 
     Returns
     -------
-    The number of each cluster's class, shape (n, F); -1 for a cluster without one, whose rows have no prediction.
+    The code of each cluster's class, shape (n, F); -1 for a cluster without a class, whose rows have no prediction.
 
     Notes
     -----
     Two rules give each class to one cluster at most. "best": most rows are right. "informedness": the informedness is
-    greatest, see ``_informed``. Two rules treat each cluster by itself, so that several may get one class. "majority":
-    the class of most of its rows. "payoff": the class with the greatest payoff, see ``_payoffs``. Of equals, the first.
+    greatest, see ``_informedness``. Two rules treat each cluster by itself, so that several may get one class.
+    "majority": the class of most of its rows. "payoff": the class with the greatest payoff, see ``_payoffs``. Of equal
+    ones the first is taken.
     """
     class_of_cluster = np.full((len(has_rows), found), NONE)
     rule, listed = str(conventions.match), conventions.classes is not None
-    for i, (every, classes) in enumerate(zip(tables, map(np.flatnonzero, has_rows | listed), strict=True)):
-        table = every[classes, :-1]
-        some = np.flatnonzero(table.any(axis=0))
+    for i, (whole, classes) in enumerate(zip(tables, map(np.flatnonzero, has_rows | listed), strict=True)):
+        table = whole[classes, :-1]
+        some = np.flatnonzero(table.any(axis=0))  # the clusters with rows
         if rule in ("majority", "payoff"):
             worth = table[:, some] if rule == "majority" else _payoffs(table[:, some])
             class_of_cluster[i, some] = classes[worth.argmax(axis=0)] if len(some) else NONE
@@ -367,23 +371,23 @@ def match_clusters(tables: Iterable[Array], has_rows: Array, found: int, convent
         ways = [_assignment(table[:, some], rule)]
         if rule == "informedness":
             ways = [_assignment(_payoffs(table[:, some]), rule), *ways]
-        rows, columns = max(ways, key=lambda way: _informed(table[:, some], *way)) if len(ways) > 1 else ways[0]
+        rows, columns = max(ways, key=lambda way: _informedness(table[:, some], *way)) if len(ways) > 1 else ways[0]
         class_of_cluster[i, some[columns]] = classes[rows]
     return class_of_cluster
 
 
 def _payoffs(table: Array) -> Array:
-    """Return the payoff of assigning each class to each cluster, shape (K, F), as of bets at fair odds.
+    """Return the payoff of assigning each class to each cluster, shape (K, F), as in bets at fair odds.
 
     A row of the cluster wins 1 / (rows of the class) if it is of the class, and loses 1 / (all other rows) if not. The
-    sum is multiplied by the rows of the cluster.
+    sum is multiplied by the number of rows of the cluster.
     """
     rows, won = table.sum(axis=1, keepdims=True), table
     lost, others = table.sum(axis=0) - table, table.sum() - rows
     return table.sum(axis=0) * (won / np.where(rows > 0, rows, 1) - lost / np.where(others > 0, others, 1))
 
 
-def _informed(table: Array, rows: Array, columns: Array) -> float:
+def _informedness(table: Array, rows: Array, columns: Array) -> float:
     """Return the informedness of an assignment, times the number of rows; minus infinity if it is undefined.
 
     ``rows``: the assigned class of each of the clusters ``columns``.

@@ -16,7 +16,7 @@ from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import amount_column, doc_column, refuse
 
-TABLES = ("popularity", "catalogue")
+DOCUMENT_TABLES = ("popularity", "catalogue")  # conventions that may be a frame of documents
 COUNTS = ("count", "counts", "len", "n", "frequency")  # usual names of a column of counts
 # Columns with a number of each document: how often it was chosen, and -log2 of its share of all choices.
 CHOSEN, SURPRISE = "popularity", "popularity=surprise"
@@ -25,7 +25,7 @@ CHOSEN, SURPRISE = "popularity", "popularity=surprise"
 def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Conventions:
     """Return the conventions with the frames and mappings of ``popularity=`` and ``catalogue=`` read, as polars.
 
-    What no metric of the call needs is not read. It is dropped as well, so that it is not sent to other processes.
+    A frame that no metric of the call needs is not read. It is dropped, so that it is not sent to other processes.
 
     Parameters
     ----------
@@ -36,12 +36,13 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     ColumnError, BadValueError
         A frame has no column of documents, or no document was ever chosen.
     """
-    chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
-    if chosen is not None and not isinstance(chosen, str):
-        chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.document_facts} else None
+    popularity, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
+    if popularity is not None and not isinstance(popularity, str):
+        needed = {f"{CHOSEN}=", SURPRISE} & {*columns.document_facts}
+        popularity = _choices_by_document(popularity, doc) if needed else None
     if catalogue is not None and not isinstance(catalogue, int | float):
         catalogue = _read("catalogue", _backend("catalogue", catalogue, doc), doc)[doc].unique() if lists else True
-    return replace(conventions, popularity=chosen, catalogue=catalogue)
+    return replace(conventions, popularity=popularity, catalogue=catalogue)
 
 
 def _backend(role: str, frame: Any, doc: str) -> Backend:
@@ -90,7 +91,7 @@ def _choices(backend: Backend, doc: str) -> pl.DataFrame:
     return table.rename(dict.fromkeys(count_columns, CHOSEN))
 
 
-def _chosen(given: Any, doc: str) -> pl.DataFrame:
+def _choices_by_document(given: Any, doc: str) -> pl.DataFrame:
     """Sum up the choices of each document, and add its surprise, -log2 of its share of all choices.
 
     A document with 0 choices has the surprise of the least chosen one.
@@ -98,8 +99,8 @@ def _chosen(given: Any, doc: str) -> pl.DataFrame:
     if isinstance(given, Mapping):
         given = pl.DataFrame({doc: [*given], CHOSEN: [*map(float, given.values())]}, strict=False)
     table = _choices(_backend("popularity", given, doc), doc)
-    often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
-    table = table.with_columns(often).group_by(doc).agg(pl.sum(CHOSEN))
+    times = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
+    table = table.with_columns(times).group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)
     if not len(some):
         raise BadValueError("popularity=: all popularities are 0; at least one document must have been chosen")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import GRADES_OF_A_SCALE, shares_among
+from frame_metrics.data.classes import GRADES_OF_A_SCALE, is_fractional
 from frame_metrics.data.rank_scores import positions_in
 from frame_metrics.hidden import GROUPS, HEIGHT, LONGEST, LOWEST, NONPOSITIVE, QUERIES, SHARES
 from frame_metrics.inputs.records import record
@@ -26,7 +26,7 @@ class GradeFacts(ABC):
     @property
     @abstractmethod
     def judgments(self) -> pl.DataFrame:
-        """The table with grades and labels; of pieces it has the largest grades, or empty columns."""
+        """The table with grades and labels; of a log in pieces it has only the largest grades, or empty columns."""
 
     @cached_property
     def top_grade(self) -> float:
@@ -43,7 +43,7 @@ class GradeFacts(ABC):
     def n_fractional_grades(self) -> int:
         """Number of judgments that are grades strictly between 0 and 1."""
         grade = self.judgments.get_column("grade", default=None)
-        return 0 if grade is None or not grade.dtype.is_float() else int(shares_among(grade).sum())
+        return 0 if grade is None or not grade.dtype.is_float() else int(is_fractional(grade).sum())
 
     @property
     def lowest_grades(self) -> pl.Series:
@@ -54,7 +54,7 @@ class GradeFacts(ABC):
 
     @property
     def has_nonpositive(self) -> bool:
-        """True if some judgment is 0 or below, so that a null is no way to say it."""
+        """True if some judgment is 0 or below: then a null does not stand for "not relevant"."""
         return any((self.judgments[name] <= 0).any() for name in judgment_columns_in(self.judgments))
 
 
@@ -65,8 +65,8 @@ class Facts(GradeFacts):
     judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
 
     @property
-    def judges_itself(self) -> bool:
-        """True if grades and labels are in the log, and not in a table of their own."""
+    def judged_in_rows(self) -> bool:
+        """True if grades or labels are columns of the log, not of separate judgments."""
         return bool(self.columns.grade or self.columns.label)
 
     @property
@@ -77,7 +77,7 @@ class Facts(GradeFacts):
     @property
     @abstractmethod
     def document_groups(self) -> set[float]:
-        """The numbers of the groups that documents belong to."""
+        """The groups that documents belong to, as ``group_column`` numbers them."""
 
     @property
     @abstractmethod

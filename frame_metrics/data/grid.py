@@ -26,27 +26,27 @@ from frame_metrics.roles.columns import Columns
 
 @record
 class Grid:
-    """The rankings to measure, each with the numbers of its system, segment and query.
+    """The rankings to measure, each with the codes of its system, segment and query.
 
     ``system_row``, ``segment_row`` and ``query_row`` are rows of the log; past its end, rows of the judgments.
     """
 
-    rankings: RankingRows  # those of the log first, then those that a system lacks, which have no rows
-    system: Array  # the number of each ranking's system, shape (rankings,)
-    segment: Array  # the number of each ranking's segment, shape (rankings,)
-    query: Array  # the number of each ranking's query, shape (rankings,)
-    segment_query: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
-    system_row: Array  # a row that holds each system, shape (systems,)
-    segment_row: Array  # a row that holds each segment, shape (segments,)
-    query_row: Array  # a row that holds each query, shape (queries,)
-    pool: Pools | None  # the judged documents of each ranking's query; None: only its rows are judged
+    rankings: RankingRows  # the rows of each ranking: first the rankings of the log, then those that a system lacks
+    system: Array  # the code of each ranking's system, shape (rankings,)
+    segment: Array  # the code of each ranking's segment, shape (rankings,)
+    query: Array  # the code of each ranking's query, shape (rankings,)
+    segment_query: Array  # the code of each ranking's pair of segment and query, shape (rankings,)
+    system_row: Array  # a row with the value of each system, shape (systems,)
+    segment_row: Array  # a row with the values of each segment, shape (segments,)
+    query_row: Array  # a row with the values of each query, shape (queries,)
+    pool: Pools | None  # the judged documents of each ranking's query; None: no documents but its rows are judged
     segment_known: Array | None = None  # whether all values of a segment are known, (segments,); None: all are
 
     @property
     def size(self) -> Array:
-        """Size of each ranking's arrays: its rows or its judged documents, the larger number, shape (rankings,)."""
-        own = self.rankings.lengths
-        return own if self.pool is None else np.maximum(own, self.pool.lengths)
+        """Number of each ranking's rows or of its judged documents, whichever is greater, shape (rankings,)."""
+        lengths = self.rankings.lengths
+        return lengths if self.pool is None else np.maximum(lengths, self.pool.lengths)
 
     @property
     def of_log(self) -> Array:
@@ -63,7 +63,7 @@ class Grid:
 
         Parameters
         ----------
-        role : of a query: weight, n_relevant ...
+        role : a role with one value for each query: weight, n_relevant ...
         column : the caller's name of its column, for the errors.
 
         Raises
@@ -72,16 +72,18 @@ class Grid:
             Rows of one ranking, or systems, differ in the value of a query.
         """
         values = self.rankings.values[role]
-        mine = shared_value(values, self.rankings, column)
+        of_ranking = shared_value(values, self.rankings, column)
         if role in self.rankings.values_of_empty:
             of_empty = self.rankings.values_of_empty[role]
-            mine[: len(of_empty)] = np.where(np.isnan(of_empty), mine[: len(of_empty)], of_empty)
+            of_ranking[: len(of_empty)] = np.where(np.isnan(of_empty), of_ranking[: len(of_empty)], of_empty)
+        # The value of each pair is that of its first ranking with a value, which is written last here.
         of_pair = np.full(self.n_segment_queries, np.nan)
-        some = np.flatnonzero(~np.isnan(mine))
-        of_pair[self.segment_query[some[::-1]]] = mine[some[::-1]]
-        odd = some[of_pair[self.segment_query[some]] != mine[some]]
-        if len(odd):
-            rows = np.sort(self.rankings.rows_of(spans(self.rankings.starts[odd], self.rankings.lengths[odd])))
+        some = np.flatnonzero(~np.isnan(of_ranking))
+        of_pair[self.segment_query[some[::-1]]] = of_ranking[some[::-1]]
+        differing = some[of_pair[self.segment_query[some]] != of_ranking[some]]
+        if len(differing):
+            places = spans(self.rankings.starts[differing], self.rankings.lengths[differing])
+            rows = np.sort(self.rankings.rows_of(places))
             what = "differ from another system in the value of their query"
             raise bad_rows(column, rows, len(values), what, "give each query one value")
         return of_pair[self.segment_query]
@@ -97,60 +99,59 @@ def build_grid(
     systems: int | None = None,
     other_systems: bool = False,
 ) -> Grid:
-    """Number the systems, segments and queries, and add the rankings that systems lack.
+    """Find the systems, segments and queries, and add the rankings that systems lack.
 
     Parameters
     ----------
     log : the checked columns.
     rankings : those of the log.
     columns : the roles of the columns.
-    judgments : the judgments, if they are kept beside the log.
+    judgments : the judgments that all systems share; None if each row has its own.
     totals : whether to add judged queries of an unknown segment, which count in totals only.
-    systems : the number of systems of the whole log, where ``log`` is a piece of it and some have no row here; these
-        get the last numbers. None: all have rows.
+    systems : number of systems of the whole log, where ``log`` is a piece of it and some have no row here; these get
+        the last codes. None: all have rows.
     other_systems : whether to add one system without rows, the last. It stands for systems of other pieces, if there
         are any.
     """
     system, by, query = columns.internal_by_role
-    count = len(rankings.first_row)
+    n = len(rankings.first_row)
     if judgments is None and not system and not by:
-        zeros, numbers = np.zeros(count, np.int64), np.arange(count)
+        zeros, each = np.zeros(n, np.int64), np.arange(n)
         zero = zeros[:1]  # a row of the only system, and of the only segment
-        return Grid(rankings, zeros, zeros, numbers, numbers, zero, zero, rankings.first_row, None)
+        return Grid(rankings, zeros, zeros, each, each, zero, zero, rankings.first_row, None)
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
-        return _plain_grid(names, len(log), rankings, query, judgments)
-    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each. Positions among these:
-    # ``used``: of the keys that make pairs of segment and query; ``query_at``: one of each query (and so on).
-    row, both, used, known = rankings.first_row, names, np.arange(count), None
+        return _grid_of_one_cell(names, len(log), rankings, query, judgments)
+    both, row = names, rankings.first_row  # the keys of the rankings, then of the judged queries; and their rows
+    used, known = np.arange(n), None  # the keys that make pairs of segment and query, by their positions in ``both``
     if judgments is not None:
-        row = np.concatenate([row, len(log) + judgments.row])
-        both = _with_judged(names, judgments)
+        both, row = _with_judged(names, judgments), np.concatenate([row, len(log) + judgments.row])
         used, known = _keys_of_pairs(names, judgments, by, totals=totals)
+    # The codes of each key's query, each used key's segment, and each ranking's system; and the first key of each code.
     query_code, query_at = codes(both, query)
     segments = both if len(used) == len(both) else both[used]
     segments = segments if known is None else segments.with_columns(known=pl.Series(known))
     segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
     system_code, system_at = codes(names, system)
-    without_rows = int(other_systems) if systems is None else systems - len(system_at)  # number of such systems
-    segment_query = segment_code * len(query_at) + query_code[used]  # a number of each used key's pair
-    # ``first``: a used key of each pair, (pairs,); ``pair``: the pair of each used key, those of the rankings first
-    _, first, pair = np.unique(segment_query, return_index=True, return_inverse=True)
-    has_ranking = np.zeros((len(system_at) + without_rows, len(first)), bool)
-    has_ranking[system_code, pair[:count]] = True
+    # The pair of each used key (the first ``n`` keys are those of the rankings), and the first used key of each pair.
+    segment_query = segment_code * len(query_at) + query_code[used]
+    _, first, pair_of_key = np.unique(segment_query, return_index=True, return_inverse=True)
+    # The systems and pairs that have no ranking; and the pair, and a used key, of every ranking with these.
+    n_without_rows = int(other_systems) if systems is None else systems - len(system_at)  # number of such systems
+    has_ranking = np.zeros((len(system_at) + n_without_rows, len(first)), bool)
+    has_ranking[system_code, pair_of_key[:n]] = True
     lacking_system, lacking_pair = np.divmod(np.flatnonzero(~has_ranking), max(len(first), 1))
-    # From here on ``pair`` is that of each ranking, also of those that systems lack, and ``at`` a used key of it.
-    pair = np.concatenate([pair[:count], lacking_pair])
+    pair = np.concatenate([pair_of_key[:n], lacking_pair])
     at = first[pair]
     positions = (system_at, used[segment_at] if len(used) else segment_at, query_at)
     system_row, segment_row, query_row = (row[some] if len(row) else some for some in positions)
     grid = Grid(
-        _grown(rankings, len(lacking_pair)),
+        _with_empty_rankings(rankings, len(lacking_pair)),
         np.concatenate([system_code, lacking_system]),
         segment_code[at],
         query_code[used][at],
         pair,
-        np.append(system_row, np.full(without_rows, NONE)),
+        np.append(system_row, np.full(n_without_rows, NONE)),
         segment_row,
         query_row,
         None,
@@ -159,7 +160,7 @@ def build_grid(
     if judgments is None:
         return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.systems_have_rows else grid
     key_code = query_code if judgments.keys == query else codes(both, judgments.keys)[0]
-    return replace(grid, pool=_pool_of(key_code[used][at], judgments, key_code[count:]))
+    return replace(grid, pool=_pool_of(key_code[used][at], judgments, key_code[n:]))
 
 
 def _keys_of_pairs(
@@ -169,44 +170,50 @@ def _keys_of_pairs(
 
     Returns
     -------
-    Their positions among the keys of the rankings, ``names``, and then of the judged queries; and whether the segment
-    of each is known, None if all are.
+    Their positions among the keys of the rankings, ``names``, and then of the judged queries; and True for keys whose
+    segment is known, None if all are.
     """
-    own = np.arange(len(names))
+    of_rankings = np.arange(len(names))
     if set(by) <= set(judgments.keys):
         return np.arange(len(names) + len(judgments.queries)), None
     if not totals:
-        return own, None
+        return of_rankings, None
     queries = judgments.queries.with_row_index("at")
-    lost = queries.join(names, on=judgments.keys, how="anti", nulls_equal=True)["at"]
-    used = np.concatenate([own, len(names) + lost.sort().to_numpy().astype(np.int64)])
+    without_rows = queries.join(names, on=judgments.keys, how="anti", nulls_equal=True)["at"]
+    used = np.concatenate([of_rankings, len(names) + without_rows.sort().to_numpy().astype(np.int64)])
     return used, used < len(names)
 
 
 def _with_judged(names: pl.DataFrame, judgments: JudgmentTable) -> pl.DataFrame:
     """Return the keys of the rankings, ``names``, then those of the judged queries, null where these have none.
 
-    Column by column: polars concatenates frames in threads, and starting them slows small calls.
+    This is done column by column: polars concatenates frames in threads, and starting them slows small calls.
     """
-    nothing = {name: pl.Series(name, [None], dtype=dtype) for name, dtype in names.schema.items()}
+    nulls = {name: pl.Series(name, [None], dtype=dtype) for name, dtype in names.schema.items()}
     judged = {
         name: judgments.queries[name] if name in judgments.keys else null.new_from_index(0, len(judgments.queries))
-        for name, null in nothing.items()
+        for name, null in nulls.items()
     }
     return frame_of({name: pl.concat([names[name], below]) for name, below in judged.items()})
 
 
-def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable) -> Grid:
-    """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
+def _grid_of_one_cell(
+    names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable
+) -> Grid:
+    """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks.
+
+    ``names``: the keys of the rankings; ``n``: number of rows of the log.
+    """
     code, at = codes(_with_judged(names, judgments), query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
-    zeros, numbers = np.zeros(len(at), np.int64), np.arange(len(at))
+    zeros, each = np.zeros(len(at), np.int64), np.arange(len(at))
     zero = zeros[:1]  # a row of the only system, and of the only segment
-    pool = _pool_of(numbers, judgments, code[len(names) :])
-    return Grid(_grown(rankings, len(at) - len(names)), zeros, zeros, numbers, numbers, zero, zero, row, pool)
+    pool = _pool_of(each, judgments, code[len(names) :])
+    rankings = _with_empty_rankings(rankings, len(at) - len(names))
+    return Grid(rankings, zeros, zeros, each, each, zero, zero, row, pool)
 
 
-def _grown(rankings: RankingRows, n: int) -> RankingRows:
+def _with_empty_rankings(rankings: RankingRows, n: int) -> RankingRows:
     """Append ``n`` rankings without rows."""
     zeros = np.zeros(n, np.int64)
     return replace(rankings, starts=np.append(rankings.starts, zeros), lengths=np.append(rankings.lengths, zeros))
@@ -217,31 +224,32 @@ def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools
 
     Parameters
     ----------
-    code : the number of each ranking's key (its query, and the columns of the segment that judgments carry).
+    code : the code of each ranking's key (its query, and the columns of the segment that judgments have too).
     judgments : the judgments.
-    judged_code : the number of the key of each judged query.
+    judged_code : the code of each judged query's key.
     """
     position = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     position[judged_code] = np.arange(len(judged_code))
-    mine, pool = position[code], judgments.pool
-    return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=np.append(pool.lengths, 0)[mine])
+    at, pool = position[code], judgments.pool
+    return replace(pool, starts=np.append(pool.starts, 0)[at], lengths=np.append(pool.lengths, 0)[at])
 
 
 def _pools_of_best_judged_system(grid: Grid) -> Pools | None:
     """Share judged rows between systems, if judgments are in the log and no document ids tell which are the same.
 
-    A ranking without a judged row gets the rows of another system for the same (segment, query): of the one with most
-    positive judgments, then with most judged rows. None if every ranking has a judged row, or nothing is judged here.
+    A ranking without a judged row gets the judged rows of another system for the same (segment, query): of the system
+    with most positive judgments, and of equal ones with most judged rows. None if every ranking has a judged row, or
+    nothing is judged here.
     """
     values = grid.rankings.values
     judgment = values.get("label", values.get("grade"))
     if judgment is None:
         return None
     starts, lengths = grid.rankings.starts, grid.rankings.lengths
-    known, good = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
-    if known.all():
+    n_judged, n_positive = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
+    if n_judged.all():
         return None
-    best = np.lexsort((np.arange(len(known)), -known, -good, grid.segment_query))
+    best = np.lexsort((np.arange(len(n_judged)), -n_judged, -n_positive, grid.segment_query))
     _, at = np.unique(grid.segment_query[best], return_index=True)
-    donor = np.where(known > 0, np.arange(len(known)), best[at][grid.segment_query])
+    donor = np.where(n_judged > 0, np.arange(len(n_judged)), best[at][grid.segment_query])
     return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))

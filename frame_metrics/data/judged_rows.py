@@ -20,34 +20,34 @@ def align_with_judgments(log: pl.DataFrame, judgments: JudgmentTable) -> pl.Data
     Such a column is null for a query without judgments.
     """
     kinds = {name: judgments.documents.get_column(name).dtype for name in (*judgments.keys, "doc")}
-    others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
-    log = log.cast(others) if others else log
-    own = [key for key in judgments.keys if key in log.columns]
-    if len(own) == len(judgments.keys):
+    to_cast: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
+    log = log.cast(to_cast) if to_cast else log
+    shared = [key for key in judgments.keys if key in log.columns]
+    if len(shared) == len(judgments.keys):
         return log
     return log.join(
-        judgments.queries.select(judgments.keys), on=own, how="left", nulls_equal=True, maintain_order="left"
+        judgments.queries.select(judgments.keys), on=shared, how="left", nulls_equal=True, maintain_order="left"
     )
 
 
 def join_judgments(
-    log: pl.DataFrame, judgments: JudgmentTable, query: list[str], columns: Columns, *, whole: bool, few: bool
+    log: pl.DataFrame, judgments: JudgmentTable, query: list[str], columns: Columns, *, whole: bool, in_python: bool
 ) -> pl.DataFrame:
     """Return the log with the grade and label of each row from the judgments, NaN for an unjudged row.
 
-    With subtopics it also gets the column "document", the number of the row's judgment.
+    With subtopics it also gets the column "document", the index of each row's judgment, -1 for none.
 
     Parameters
     ----------
     query : internal names of the query columns.
     columns : the caller's names, for errors.
     whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
-    few : whether ids are compared without hashes, see ``are_few``.
+    in_python : whether ids are compared as Python values, see ``are_few``.
     """
     values = judgment_columns_in(judgments.documents)
     keys = [*judgments.keys, "doc"]
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
-    if few:
+    if in_python:
         at, judgment = pairs_of_few_rows(log, judgments.documents, keys)
     else:
         at, judgment = pairs_of_rows(log, judgments.documents, judgments.by_query)

@@ -36,25 +36,24 @@ class Log(Facts, CachesByKey):
     conventions: Conventions
     judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
     grid: Grid  # the rankings to measure
-    # the judgments that are kept beside the rows, each shared by all systems
-    separate_judgments: JudgmentTable | None = None
+    separate_judgments: JudgmentTable | None = None  # judgments that all systems share; None if each row has its own
     origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
-    first_repeated_query: str | None = None  # of the first repeated document that was left out (duplicates="first")
+    first_repeated_query: str | None = None  # the query of the first row that duplicates="first" left out
     # A row for each query without results: its keys and its values of other roles. Its row number is counted on from
     # the end of ``table``.
     empty_queries: pl.DataFrame = field(default_factory=pl.DataFrame)
-    # True for rankings whose query is judged even without a judged document, such as one whose list of relevant
-    # documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
+    # True for rankings whose query counts as judged even if none of its documents is, such as a query whose list of
+    # relevant documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
     relevance_known: Array | None = None
     # With value=: whether the system answered, as the column "answered" says, shape (rankings,).
     answered_by_column: Array | None = None
-    spelled: Sequence[Sequence[str]] = ()  # texts of labels, and of predictions, that are, or are like, positive=
+    spelled: Sequence[Sequence[str]] = ()  # what ``spelled_like`` returned for the text of positive=
 
     @computed_once
     def answered(self) -> Array:
-        """True for rankings with a row, even if it is one without results, shape (rankings,).
+        """Whether the system answered, shape (rankings,): True if the ranking has a row, even one without results.
 
-        A system that is a column has a row of each query; it answered those of which it has a result.
+        A system that is a column has a row of each query: it answered the queries of which it has a result.
         """
         if self.answered_by_column is not None:
             return self.answered_by_column
@@ -105,7 +104,7 @@ class Log(Facts, CachesByKey):
         return self.key_source.n_rows
 
     @computed_once
-    def known_relevant(self) -> Array | None:
+    def n_relevant_given(self) -> Array | None:
         """Number of relevant documents of each ranking's query, by ``n_relevant=``; None where it is not named."""
         values = self.grid.rankings.values
         return self.grid.amounts("n_relevant", str(self.columns.n_relevant)) if "n_relevant" in values else None
@@ -113,7 +112,7 @@ class Log(Facts, CachesByKey):
     def required_role_values(self, role: str) -> Array | None:
         """Return the value of a role (weight, cluster ...) for each ranking's query; None if the role is not named.
 
-        The value is the log's, or else that of the separate judgments.
+        The value is that of the log; if it has none, that of the separate judgments.
 
         Raises
         ------
@@ -123,19 +122,19 @@ class Log(Facts, CachesByKey):
         column = self.columns.by_role.get(role)
         if column is None or (values := self.known_role_values(role)) is None:
             return None
-        lacking, used, pool = np.isnan(values), values, self.grid.pool
-        left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
-        if left_out and pool is not None:
+        lacking, pool = np.isnan(values), self.grid.pool
+        unjudged_left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
+        if unjudged_left_out and pool is not None:
             lacking &= pool.lengths > 0  # a query without judgments is not evaluated, and needs no value
-            # Its lists are still counted by metrics of lists, so it gets the weight 0.
-            used = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
+            # But its lists are still counted by metrics of lists, so it gets the weight 0.
+            values = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
         if lacking.any():
             n = len(np.unique(self.grid.segment_query[lacking]))
             raise BadValueError(
                 f"{column}: {n} judged queries without results have no {role}; "
                 f"give the judgments a column {column!r} too"
             )
-        return used
+        return values
 
     def known_role_values(self, role: str) -> Array | None:
         """Return the value of a role for each ranking's query, NaN where neither log nor judgments have one."""
@@ -160,19 +159,19 @@ class Log(Facts, CachesByKey):
         judged = self.index.joined(self.separate_judgments.queries.select(*keys, role), keys)[role]
         return judged.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
-    def sizes(self, block: slice | Array) -> Array | None:
+    def collection_sizes(self, block: slice | Array) -> Array | None:
         """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""
         if self.conventions.collection_size is None and "collection_size" not in self.columns.by_role:
             return None
         if self.conventions.collection_size_number is not None:
             return np.full(len(self.grid.segment_query[block]), self.conventions.collection_size_number)
-        return None if self._sizes is None else self._sizes[block]
+        return None if self._collection_sizes is None else self._collection_sizes[block]
 
     @computed_once
-    def _sizes(self) -> Array | None:
-        """The collection size of each ranking's query, by a column, or the number of rows if the frame lists all.
+    def _collection_sizes(self) -> Array | None:
+        """The collection size of each ranking's query, shape (rankings,): the value of a column.
 
-        In the second case (``collection_size=True``): of the system that lists most.
+        With ``collection_size=True`` the frame lists all documents: the number of rows of the system that lists most.
         """
         grid = self.grid
         if self.conventions.collection_size is not True:
@@ -183,7 +182,7 @@ class Log(Facts, CachesByKey):
 
     @computed_once
     def key_source(self) -> KeyRows:
-        """The rows that hold keys."""
+        """The rows from which keys are read."""
         return KeyRows(self.columns, self.table, self.empty_queries, self.separate_judgments, self.origin)
 
     @computed_once
@@ -210,17 +209,15 @@ class Log(Facts, CachesByKey):
         grid = self.grid
         if grid.pool is None or not set(self.columns.by) & set(self.columns.shape.from_judgments):
             return grid.segment_known
-        # Only the judgments have some columns of segments: these are unknown for a query without judgments.
-        mine = np.bincount(grid.segment, grid.pool.lengths > 0, minlength=len(grid.segment_row)) > 0
-        return mine if grid.segment_known is None else grid.segment_known & mine
+        # Only the judgments have some columns of segments: their values are unknown for a query without judgments.
+        is_judged = np.bincount(grid.segment, grid.pool.lengths > 0, minlength=len(grid.segment_row)) > 0
+        return is_judged if grid.segment_known is None else grid.segment_known & is_judged
 
     @property
     def _unknown_keys(self) -> list[str]:
         """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
-        by, theirs = (
-            self.columns.internal_by_role[1],
-            () if self.separate_judgments is None else self.separate_judgments.keys,
-        )
+        by = self.columns.internal_by_role[1]
+        theirs = () if self.separate_judgments is None else self.separate_judgments.keys
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
@@ -233,9 +230,9 @@ class Log(Facts, CachesByKey):
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def block(self, at: slice | Array, *, order: RankOrder = "judgments") -> Block:
-        """Return some rankings, by their numbers, in rank order; raise for scores and ranks that have no order.
+        """Return some rankings in rank order; raise for scores and ranks that have no order.
 
-        ``order``: see ``Sorter.sort``.
+        ``at``: the indices of the rankings; ``order``: see ``Sorter.sort``.
         """
         return Block(self, at, self.sorter.sort(at, order=order))
 
@@ -290,7 +287,10 @@ class Log(Facts, CachesByKey):
         return (self.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
     def rows(self, at: Array) -> Array:
-        """Map rows of the log to rows of the caller's frame; rows past the end are rows of the judgments in both."""
+        """Map rows of the log to rows of the caller's frame.
+
+        A number past the end of the log is a row of the judgments, and becomes a number past the end of the frame.
+        """
         return at if self.origin is None else self.origin.rows(at)
 
     def errors_name_frame_rows(self) -> AbstractContextManager[None]:
@@ -300,13 +300,13 @@ class Log(Facts, CachesByKey):
 
 @dataclass(frozen=True)
 class WholeLogFacts:
-    """Facts about the whole log, where a piece of it is worked on: some queries with all their rows."""
+    """Facts about the whole log, for work on a piece of it: some queries with all their rows."""
 
     systems: int | None  # number of all systems; None if unknown, or if none is named
-    other_systems: bool = False  # whether other pieces may have others; one system without rows stands for them here
+    other_systems: bool = False  # whether other pieces may have further systems; one without rows stands for them here
 
 
-NO_PIECE = WholeLogFacts(None)  # where nothing is known beside the rows
+NO_PIECE = WholeLogFacts(None)  # for a log that is whole: its rows say everything
 
 
 @record
@@ -314,12 +314,12 @@ class Block:
     """Some rankings of a log, which are processed together."""
 
     log: Log
-    rankings: slice | Array  # the numbers of these rankings
-    view: SortedView  # in rank order
+    rankings: slice | Array  # the indices of these rankings
+    view: SortedView  # their rows, in rank order
 
     @property
     def ranking_numbers(self) -> Array:
-        """The numbers of these rankings, shape (rankings,)."""
+        """The indices of these rankings, shape (rankings,)."""
         return np.arange(self.rankings.start, self.rankings.stop) if isinstance(self.rankings, slice) else self.rankings
 
     def ranking(self, *, scored: bool = False, cutoffs: Sequence[int] = ()) -> FullRanking:
@@ -330,10 +330,10 @@ class Block:
         log, view, threshold = self.log, self.view, self.log.conventions.threshold
         grade, label = view.judgments()
         score = view.column("score") if scored or threshold is not None else None
-        decision = view.column("predicted")  # also the result of a column of thresholds, compared when it was read
+        decision = view.column("predicted")  # a column of thresholds has become one of decisions when it was read
         if isinstance(threshold, int | float) and score is not None:
             decision = score >= threshold
-        known = log.known_relevant
+        n_relevant_given = log.n_relevant_given
         return FullRanking(
             grade,
             view.lengths,
@@ -342,8 +342,8 @@ class Block:
             label=label,
             logged_rank=view.logged_ranks(),
             pool=self._pool(label),
-            known_relevant=None if known is None else known[self.rankings],
-            size=log.sizes(self.rankings),
+            n_relevant_given=None if n_relevant_given is None else n_relevant_given[self.rankings],
+            size=log.collection_sizes(self.rankings),
             decision=decision,
             score=score,
             tie=view.tie,
@@ -357,15 +357,15 @@ class Block:
         )
 
     def evaluated(self, run: FullRanking) -> Array:
-        """Mark the rankings that count: of judged queries, and answered ones if others are left out, (rankings,)."""
+        """Mark the rankings of judged queries; with ``unanswered="drop"`` only those that are answered, (rankings,)."""
         judged = run.evaluated
         return judged & self.log.answered[self.rankings] if self.log.conventions.unanswered == "drop" else judged
 
     def _pool(self, label: Array | None) -> Pool | None:
         """Return the judged documents of each ranking.
 
-        With ``relevant=`` a result that is not in the list is judged not relevant, and is added here. Where systems
-        have their own rows, ``data/unfolding.py`` has already added the results of all systems.
+        With ``relevant=`` a result that is not in the list is judged not relevant: it is added to them here. Where
+        systems have their own rows, ``data/unfolding.py`` has already added the results of all systems.
         """
         log = self.log
         pool = None if log.grid.pool is None else log.grid.pool.of(self.rankings)
@@ -376,9 +376,9 @@ class Block:
 
 
 def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:
-    """Merge the errors of blocks: one that is about the bad rows of all blocks; ``total``: the rows of the log."""
+    """Merge the errors of blocks into one about the bad rows of all blocks; ``total``: number of rows of the log."""
     first = min(broken, key=lambda error: error.what)
-    odd = np.zeros(total, bool)
+    is_bad = np.zeros(total, bool)
     for error in broken:
-        odd[error.rows] |= error.what == first.what
-    return bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
+        is_bad[error.rows] |= error.what == first.what
+    return bad_rows(first.column, np.flatnonzero(is_bad), total, first.what, first.remedy)

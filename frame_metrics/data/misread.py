@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_metrics.data.classes import check_relevance, none_below, undecided
+from frame_metrics.data.classes import all_reach, check_relevance, n_unclear
 from frame_metrics.data.facts import Facts, GradeFacts
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import (
@@ -30,18 +30,18 @@ def n_rows(log: Facts) -> int:
     return log.row_counts[1] // max(len(log.columns.shape.per_system), 1)
 
 
-def found_query(log: Facts, name: str, one_class: int = 0) -> str:
+def found_query(log: Facts, name: str, n_one_class: int = 0) -> str:
     """Return the words about a metric of scores where "query" was only found by name.
 
     Parameters
     ----------
     name : the metric.
-    one_class : number of queries whose rows are all of one class, 0 also if it is unknown.
+    n_one_class : number of queries whose rows are all of one class; 0 also if it is unknown.
     """
-    some = f" ({one_class:,} {'has' if one_class == 1 else 'have'} one class only)" if one_class else ""
+    one_class_text = f" ({n_one_class:,} {'has' if n_one_class == 1 else 'have'} one class only)" if n_one_class else ""
     return (
         f"{name}: 'query' was found by name. query='query' gives the mean over {log.row_counts[2]:,} "
-        f"queries{some}; query=None gives one value over all {n_rows(log):,} rows, as scikit-learn does"
+        f"queries{one_class_text}; query=None gives one value over all {n_rows(log):,} rows, as scikit-learn does"
     )
 
 
@@ -50,20 +50,20 @@ def single_rows(log: Facts, *, pooled: bool) -> str:
 
     ``pooled``: whether the metrics can be computed for rows without a query.
     """
-    together = f"; query=None takes all {n_rows(log):,} rows together" if pooled else ""
-    of = " of one system" if log.columns.systems_have_rows else ""
+    pooling = f"; query=None takes all {n_rows(log):,} rows together" if pooled else ""
+    of_system = " of one system" if log.columns.systems_have_rows else ""
     return (
-        f"'query' was found by name, and no query has two rows{of}. query='query' takes each row for a ranking of its "
-        f"own{together}; if another column says which rows belong together, name it with query="
+        f"'query' was found by name, and no query has two rows{of_system}. query='query' takes each row for a ranking "
+        f"of its own{pooling}; if another column says which rows belong together, name it with query="
     )
 
 
-def undecided_shares(log: GradeFacts) -> int:
-    """Return the number of such grades, if it is unclear whether they are relevant, see ``undecided``; else 0."""
+def n_unclear_grades(log: GradeFacts) -> int:
+    """Return the number of grades between 0 and 1, if it is unclear whether they are relevant; else 0."""
     if log.conventions.rel_given or "label" in log.judgments.columns:  # then it is clear what is relevant
         return 0
-    shares = log.n_fractional_grades
-    return undecided(shares, log.top_grade, log.conventions) if shares else 0
+    n = log.n_fractional_grades
+    return n_unclear(n, log.top_grade, log.conventions) if n else 0
 
 
 def check_relevant(log: Facts) -> None:
@@ -73,14 +73,14 @@ def check_relevant(log: Facts) -> None:
 
 
 def all_relevant(log: GradeFacts) -> bool:
-    """Return True if there are three distinct grades or more and none is below ``rel``."""
-    return "label" not in log.judgments.columns and none_below(log.lowest_grades, log.conventions.rel)
+    """Return True if there are three distinct grades or more and all reach ``rel``, so that nothing is not relevant."""
+    return "label" not in log.judgments.columns and all_reach(log.lowest_grades, log.conventions.rel)
 
 
 def facts_of(log: Log) -> dict[str, pl.Series]:
     """Return the facts about a piece, one value for each of ``FACTS``."""
-    called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in log.scores_by_looks]
-    facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {
+    by_looks = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in log.scores_by_looks]
+    facts = dict(zip((POSITIONS, SCORES), by_looks, strict=True)) | {
         SHARES: pl.Series([log.n_fractional_grades], dtype=pl.Int64)
     }
     facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, log.row_counts, strict=True)}
@@ -91,8 +91,8 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
 
 
 def check_positive_in(table: pl.DataFrame, word: str | None) -> None:
-    """Raise if ``positive=`` is written otherwise than the values, by the facts of all pieces."""
+    """Raise as ``check_positive`` does, by the facts of all pieces; ``word``: the text of ``positive=``."""
     if word is not None:
         pieces = table[SPELLED].drop_nulls().to_list()
-        sides = [[own for piece in pieces for own in piece[at : at + 1]] for at in range(len(LABELS_AND_PREDICTIONS))]
-        check_positive([sorted({one for own in side for one in own}) for side in sides], word)
+        sides = [[seen for piece in pieces for seen in piece[at : at + 1]] for at in range(len(LABELS_AND_PREDICTIONS))]
+        check_positive([sorted({text for seen in side for text in seen}) for side in sides], word)

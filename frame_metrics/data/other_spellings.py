@@ -30,7 +30,8 @@ QUERIES, DOCUMENTS = "some queries of the log are in the judgments", "some resul
 def check_zeros(log: Log) -> None:
     """Raise for documents that are judged with other leading zeros in their query, and for such queries.
 
-    Ids lose zeros where a program takes them for numbers. Those without any still match, so that nothing else shows it.
+    Ids lose zeros where a program takes them for numbers. Ids without leading zeros still match, so that nothing else
+    shows the loss.
 
     Parameters
     ----------
@@ -45,17 +46,17 @@ def check_zeros(log: Log) -> None:
 
 
 def judged_rankings(log: Log) -> Array | None:
-    """Mark the rankings whose query is judged beside the log, shape (rankings,); None without such judgments."""
+    """Mark the rankings whose query is separately judged, shape (rankings,); None without separate judgments."""
     pool = log.grid.pool
-    return None if log.separate_judgments is None or log.judges_itself or pool is None else pool.lengths > 0
+    return None if log.separate_judgments is None or log.judged_in_rows or pool is None else pool.lengths > 0
 
 
 def queries_of(log: Log) -> Pairs:
-    """Return the queries of a log of which the judgments have one with other leading zeros, and the log has no rows."""
+    """Return the queries of a log that are judged with other leading zeros; of the judged query the log has no rows."""
     judged, pool, query = log.separate_judgments, log.grid.pool, log.columns.internal_by_role[2]
-    if judged is None or pool is None or log.judges_itself or not any(are_texts(judged.queries[key]) for key in query):
+    if judged is None or pool is None or log.judged_in_rows or not any(are_texts(judged.queries[key]) for key in query):
         return ()
-    # Not those of the index: it lacks judged queries without rows of which the segment, or the arm, is unknown.
+    # The judged queries of the index would not do: it lacks those without rows whose segment, or arm, is unknown.
     return queries_of_index(log.index, pool.lengths > 0, judged.queries)
 
 
@@ -65,11 +66,12 @@ def documents_of(log: Log) -> Pairs:
 
 
 def _documents_of(log: Log) -> Pairs:
+    """Return what ``documents_of`` caches."""
     judged, docs = log.separate_judgments, log.table.get_column("doc", default=None)
-    if judged is None or log.judges_itself or docs is None or not may_differ_in_zeros(docs, judged.documents["doc"]):
+    if judged is None or log.judged_in_rows or docs is None or not may_differ_in_zeros(docs, judged.documents["doc"]):
         return ()
     at = unjudged_rows(log)
-    # Most rows are left out first: of the two ids one has leading zeros, and both have the same behind them.
+    # Leave most rows out first: of two ids that are meant one has leading zeros, and both go on in the same way.
     (ours, had_zeros), (theirs, they_had_zeros) = (
         _without_any_zeros(ids.cast(pl.String)) for ids in (docs[at], judged.documents["doc"])
     )
@@ -91,17 +93,19 @@ def unjudged_rows(log: Log) -> Array:
 
 
 def _unjudged_rows(log: Log) -> Array:
+    """Return what ``unjudged_rows`` caches."""
     table, ordered_by = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
     matched = pl.any_horizontal(pl.col(judgment_columns_in(table)).cast(pl.Float64).fill_nan(None).is_not_null())
-    lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
-    return (lost if ordered_by is None else lost & table[ordered_by].is_not_null()).arg_true().to_numpy()
+    matched = pl.col("label") > 0 if log.columns.relevant else matched  # label 0: a result that is not in the list
+    unjudged = table.select(unjudged=~matched)["unjudged"].fill_null(True)
+    return (unjudged if ordered_by is None else unjudged & table[ordered_by].is_not_null()).arg_true().to_numpy()
 
 
 def like_judged(log: Log, at: Array, form: Form) -> tuple[Array, pl.Series]:
-    """Return the rows of the log that are like a judged document of their query, and these documents.
+    """Return the rows of the log that are like a judged document of their query, and these judged documents.
 
-    A document that the ranking has itself is not the one that is meant, nor is one that several of its documents are
-    like: there, spelling tells documents apart.
+    A judged document is not meant by a row if the ranking has this document too, or several documents like it: there,
+    spelling tells documents apart.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from frame_metrics.hidden import POSITIONS, SCORES
 from frame_metrics.roles.columns import ROLES, Columns
 
 CALLED_RANK = {"rank", *ROLES["rank"].names}
-SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
+RANKS_OF_TIES: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied rows
 
 
 def called_positions(columns: Columns) -> list[str]:
@@ -36,35 +36,35 @@ def split_by_looks(columns: Columns, grid: Grid, system_names: Callable[[], pl.S
     columns, grid : the roles of the columns, and the rankings of the log.
     system_names : returns the name of each system, where each is a column.
     """
-    found: tuple[set[str], set[str]] = set(), set()
+    ranks: set[str] = set()
+    scores: set[str] = set()
     rankings = grid.rankings
     for name in called_positions(columns) if "score" in rankings.values else ():
-        some = np.arange(len(rankings.lengths))
+        rankings_of_column = np.arange(len(rankings.lengths))
         if columns.shape.per_system:
-            mine = system_names().cast(pl.String) == name
-            some = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
-        score = rankings.values["score"][rankings.places(some)].astype(np.float64)
-        scores = pl.DataFrame({"ranking": np.repeat(some, rankings.lengths[some]), "score": score})
-        one = pl.col("score")
-        from_1 = one + (one.min() == 0)
-        # Ranks are whole, from 1 or 0, and each occurs once, or equal scores share one.
+            of_column = system_names().cast(pl.String) == name
+            rankings_of_column = np.flatnonzero(np.isin(grid.system, of_column.arg_true().to_numpy()))
+        score = rankings.values["score"][rankings.places(rankings_of_column)].astype(np.float64)
+        ranking = np.repeat(rankings_of_column, rankings.lengths[rankings_of_column])
+        table, value = pl.DataFrame({"ranking": ranking, "score": score}), pl.col("score")
+        from_1 = value + (value.min() == 0)
+        is_whole = (value == value.floor()).all()
+        from_1_or_0 = (value.min() >= 1) | ((value.min() == 0) & (value.max() == pl.len() - 1))
         each = (
-            scores.filter(one.is_not_nan())
+            table.filter(value.is_not_nan())
             .group_by("ranking")
             .agg(
-                once=one.n_unique() == pl.len(),
-                several=one.max() > one.min(),
-                alone=(one == one.floor()).all()
-                & ((one.min() >= 1) | ((one.min() == 0) & (one.max() == pl.len() - 1))),
-                shared=pl.any_horizontal((from_1 == from_1.rank(method)).all() for method in SHARED),
+                all_differ=value.n_unique() == pl.len(),
+                all_equal=value.max() == value.min(),
+                like_ranks=is_whole & from_1_or_0,
+                like_tied_ranks=pl.any_horizontal((from_1 == from_1.rank(method)).all() for method in RANKS_OF_TIES),
             )
         )
-        is_rank = pl.when("once").then("alone").otherwise("shared")
-        if not each.select(is_rank.all()).item():
-            found[1].add(name)
-        elif each.select((pl.col("once") | pl.col("several")).any()).item():  # if all are equal, they tell nothing
-            found[0].add(name)
-    return found
+        if not each.select(pl.when("all_differ").then("like_ranks").otherwise("like_tied_ranks").all()).item():
+            scores.add(name)
+        elif each.select((pl.col("all_differ") | ~pl.col("all_equal")).any()).item():
+            ranks.add(name)  # not if all values of each ranking are equal, which tells nothing
+    return ranks, scores
 
 
 def positions_in(table: pl.DataFrame, columns: Columns) -> list[str]:
@@ -74,7 +74,7 @@ def positions_in(table: pl.DataFrame, columns: Columns) -> list[str]:
 
 
 def check_positions(named: list[str]) -> None:
-    """Raise for ranks that were given as scores: the worst result would be first."""
+    """Raise for ranks that were given as scores, so that the worst result would be first; ``named``: their columns."""
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(

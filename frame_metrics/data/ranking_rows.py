@@ -48,16 +48,18 @@ class RankingRows:
     def with_empty_rankings(self, queries: pl.DataFrame, sort_key: Array) -> RankingRows:
         """Return these rankings and, for each row of ``queries``, a ranking without rows, ordered by ``sort_key``.
 
+        Rankings with rows keep their order, and so their places.
+
         Parameters
         ----------
         queries : a row for each query without results.
         sort_key : a sort key of each row of the log, then of each row of ``queries``: its place in the caller's frame.
         """
-        n, m = len(sort_key) - len(queries), len(self.first_row)
-        first = np.append(self.first_row, n + np.arange(len(queries)))
+        n_rows, n_rankings = len(sort_key) - len(queries), len(self.first_row)
+        first = np.append(self.first_row, n_rows + np.arange(len(queries)))
         order = np.argsort(sort_key[first], kind="stable")
         lengths = np.append(self.lengths, np.zeros(len(queries), np.int64))[order]
-        nothing = np.full(m, np.nan)
+        nothing = np.full(n_rankings, np.nan)
         columns = {
             name: np.append(nothing, to_array(queries[name]))[order] for name in self.values if name in queries.columns
         }
@@ -66,13 +68,13 @@ class RankingRows:
         )
 
     def count(self, rows: Array) -> Array:
-        """Count the marked rows of each ranking, shape (rankings,); ``rows``: the marks, one for each place."""
+        """Count rows of each ranking, shape (rankings,); ``rows``: True for those to count, one for each place."""
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
 
 @record
 class Pools:
-    """The judged documents of each ranking's query, laid end to end, where they are kept beside the results.
+    """The judged documents of each ranking's query, laid end to end, with those that its system does not list.
 
     Rankings of one query share its documents, so that their starts are equal.
     """
@@ -81,21 +83,21 @@ class Pools:
     lengths: Array  # number of judged documents of each ranking, shape (rankings,)
     grade: Array  # of each document
     label: Array | None  # of each document; None where the grade decides what is relevant
-    document: Array | None = None  # the number of each document in ``Subtopics``; None where there are no subtopics
+    document: Array | None = None  # the index of each document in ``Subtopics``; None where there are no subtopics
 
     def of(self, block: slice | Array) -> Pool:
         """Return the judged documents of some rankings."""
         lengths = self.lengths[block]
         at = spans(self.starts[block], lengths)
-        label, document = (None if held is None else held[at] for held in (self.label, self.document))
+        label, document = (None if values is None else values[at] for values in (self.label, self.document))
         return Pool(np.repeat(np.arange(len(lengths)), lengths), in_double(self.grade[at]), label, document)
 
 
 def find_duplicates(rankings: RankingRows, table: pl.DataFrame, keys: Sequence[str]) -> Array:
     """Return the rows that repeat a document of their ranking, ascending.
 
-    If ``rankings`` have the column ``hash``, as those of large logs do, documents are compared only in rankings where
-    two hashes are equal.
+    If ``rankings`` have the column "hash", as large logs do, documents are compared only in rankings where two hashes
+    are equal.
 
     Parameters
     ----------
@@ -110,13 +112,13 @@ def find_duplicates(rankings: RankingRows, table: pl.DataFrame, keys: Sequence[s
 
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
-        # One row of the grid for each ranking: equal hashes are neighbours once it is sorted. One bit is dropped, so
-        # that ``none``, which fills short rows up, is no hash.
-        low = rankings.values["hash"][rankings.places(block)] >> 1
-        none = np.iinfo(low.dtype).max
-        grid = as_grid(low, lengths, none)
+        # The grid has a row for each ranking: once it is sorted, equal hashes are neighbours. One bit of the hashes is
+        # dropped, so that ``empty``, which fills up short rows, is no hash.
+        hashes = rankings.values["hash"][rankings.places(block)] >> 1
+        empty = np.iinfo(hashes.dtype).max
+        grid = as_grid(hashes, lengths, empty)
         grid.sort(axis=1)
-        equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != none)
+        equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != empty)
         suspects = np.flatnonzero(equal.any(axis=1))
         if len(suspects):
             rows = rankings.rows_of(spans(starts[suspects], lengths[suspects]))
@@ -134,7 +136,7 @@ def shared_value(values: Array, rankings: RankingRows, column: str) -> Array:
 
     Parameters
     ----------
-    values : of each row, as laid out in ``rankings``.
+    values : a value for each row, as laid out in ``rankings``.
     column : the caller's name of the column, for the error.
 
     Raises

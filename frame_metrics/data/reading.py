@@ -20,7 +20,7 @@ from frame_metrics.data.row_map import Origin
 from frame_metrics.data.systems_as_columns import systems_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.fast.group_rows import group_rows
-from frame_metrics.fast.join_ids import are_few, id_hash
+from frame_metrics.fast.join_ids import can_compare_in_python, id_hash
 from frame_metrics.fast.take_rows import INDEX
 from frame_metrics.hidden import ORIGIN, RELEVANCE_KNOWN, WITHOUT_RESULTS
 from frame_metrics.inputs import Array
@@ -61,27 +61,29 @@ def read_log(
     judgment_columns, judgment_frame = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(judgment_frame, judgment_columns.grade))
     drops_duplicates = conventions.duplicates == "first"
+    # ``empty_queries``: rows of the frame that say that a query found nothing, such as empty lists.
     results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
-    log = _checked(results, columns, conventions, judged_elsewhere=judgments is not None)
-    # Systems that are columns share their rows: the first stands for all until rankings are found.
+    log = _checked_results(results, columns, conventions, judged_elsewhere=judgments is not None)
+    # Systems that are columns share their rows. Unless a threshold or dropped rows change more, they differ in one
+    # column only: then the first stands for all until rankings are found.
     systems = None
-    if columns.shape.per_system and not (columns.threshold or drops_duplicates):  # they differ in one column only
+    if columns.shape.per_system and not (columns.threshold or drops_duplicates):
         systems = systems_of(log, columns)
         log = systems.first
     log, row, first_repeated_query = _first_places(log, columns) if drops_duplicates else (log, None, None)
     systems_in_rows, whole = systems is None, whole_log is None
-    # Join the judgments; queries with judgments and no rows are kept beside the log.
-    log, empty_queries, judged = _judged(
+    # Join the judgments. ``judged`` also has the judged queries without rows, which the grid adds below.
+    log, empty_queries, judged = _with_judgments(
         log, empty_queries, columns, judgments, conventions, row, systems_in_rows=systems_in_rows, whole=whole
     )
     if columns.relevant:
         log = _unlisted_to_zero(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
-    # The rows of queries without results come last, in the frame and behind those of the log.
+    # The rows of queries without results come last, in ``frame`` as behind the rows of the log.
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
         log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
-    # Group the rows by system, segment and query, and add the queries that have none.
+    # Group the rows by system, segment and query, and add rankings for the queries without results.
     rankings = _rankings(log, columns, keep_row_numbers=keep_row_numbers or systems is not None)
     if columns.doc and not drops_duplicates:
         _check_repeated(rankings, log, columns, no_system=no_system)
@@ -99,17 +101,17 @@ def read_log(
     known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
     name = str(judgment_columns.grade or judgment_columns.label)
     origin = None if row is None else Origin(row, len(frame))
-    spelled = _spelled(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
+    spelled = _spellings(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
     fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
     return Log(log, columns, conventions, name, grid, judged, origin, first_repeated_query, **fields)
 
 
-def _spelled(
+def _spellings(
     frame: pl.DataFrame, columns: Columns, judgment_frame: pl.DataFrame, judgment_columns: Columns, word: str | None
 ) -> Sequence[Sequence[str]]:
-    """Return texts of labels, and of predictions, that are, or are like, a word.
+    """Return which of a word and its variants occur among labels and predictions, as ``spelled_like`` does.
 
-    ``judgment_frame``: what has the labels, the judgments or ``frame``.
+    ``judgment_frame``: the table with the labels, the judgments or ``frame``.
     """
     if word is None:
         return ()
@@ -124,10 +126,10 @@ def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.Da
     return frame.filter(~without), checked_keys(frame, columns).filter(without)
 
 
-def _checked(
+def _checked_results(
     results: pl.DataFrame, columns: Columns, conventions: Conventions, *, judged_elsewhere: bool
 ) -> pl.DataFrame:
-    """Return the checked columns of the results, with what is made of several."""
+    """Return the checked columns of the results, and columns that are made of them (weights, facts of documents)."""
     log = checked_columns(
         results,
         columns,
@@ -148,7 +150,7 @@ def _with_empty_rankings(
     row: Array | None,
     columns: Columns,
 ) -> tuple[pl.DataFrame, RankingRows]:
-    """Add the queries without results, each at the place of its row in the frame.
+    """Add a ranking for each query without results, at the place of its row in the caller's frame.
 
     Returns the keys of all rows, and the rankings.
     """
@@ -158,7 +160,7 @@ def _with_empty_rankings(
 
 
 def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, *, no_system: bool) -> None:
-    """Raise for documents that occur twice in a ranking; ``no_system``: whether no system is named."""
+    """Raise for documents that occur twice in a ranking; ``no_system``: True if neither system nor arm is named."""
     again = find_duplicates(rankings, log, columns.internal_keys)
     if len(again):
         again = _but_the_best(log, [*columns.internal_keys, "doc"], again)
@@ -171,7 +173,7 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
         remedy += "" if columns.shape.made else f"; {columns.asked_again_text}"
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
-            if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
+            if len(ranks.unique()) < len(ranks):  # not single rows are wrong, but what counts as one ranking
                 named = f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
                 way = "else drop them, or pass duplicates='first'"
                 remedy = f"ranks repeat too: {named}{columns.asked_again_text}, {way}"
@@ -187,15 +189,16 @@ def _are_judged_twice(log: pl.DataFrame, columns: Columns, again: Array) -> bool
 
 
 def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array:
-    """Return the numbers of the rows of repeated documents but the best-placed one of each, ascending.
+    """Return the rows of repeated documents without the best-placed row of each, ascending.
 
     They do not depend on the order of the rows: of equal places the row with the better judgment is the best.
     ``again``: the rows that repeat a document.
     """
     rows = log.with_row_index("at").join(log[again].select(keys), on=list(keys), how="semi", nulls_equal=True)
-    numbers = [name for name in rows.columns if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
-    first = [name for name in ("rank", "score", *judgment_columns_in(rows)) if name in numbers]
-    by = [*first, *(name for name in numbers if name not in first)]
+    # Sort by place, then by judgment, then by all other numbers.
+    numeric = [name for name in rows.columns if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
+    first = [name for name in ("rank", "score", *judgment_columns_in(rows)) if name in numeric]
+    by = [*first, *(name for name in numeric if name not in first)]
     falling = [name != "rank" for name in by]
     rows = rows.with_columns(pl.col(pl.Float64).fill_nan(None))
     rows = rows.sort(by, descending=falling, nulls_last=True, maintain_order=True) if by else rows
@@ -206,20 +209,20 @@ def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array
 def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid, *, every: bool) -> Array | None:
     """Mark the rankings whose query is judged even without a judged document, see ``Log.relevance_known``.
 
-    It is enough that the rows of one system say so; with ``every`` all rankings are marked.
+    It is enough that a row of one system says so. ``every``: whether all rankings are marked.
     """
     if every:
         return np.ones(len(grid.segment_query), bool)
     if RELEVANCE_KNOWN not in frame.columns:
         return None
-    first = grid.rankings.first_row
-    marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
+    first_row = grid.rankings.first_row
+    marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first_row if row is None else row[first_row]]
     known = np.zeros(grid.n_segment_queries, bool)
-    known[grid.segment_query[: len(first)][marks]] = True
+    known[grid.segment_query[: len(first_row)][marks]] = True  # ``marks`` are of the rankings with rows, the first ones
     return known[grid.segment_query]
 
 
-def _judged(
+def _with_judgments(
     log: pl.DataFrame,
     empty_queries: pl.DataFrame,
     columns: Columns,
@@ -230,60 +233,61 @@ def _judged(
     systems_in_rows: bool,
     whole: bool,
 ) -> tuple[pl.DataFrame, pl.DataFrame, JudgmentTable | None]:
-    """Join the judgments.
+    """Return the log with its judgments.
 
     Parameters
     ----------
     log, empty_queries : the results, and the rows of queries without results.
-    row : the row of the caller's frame of each row of the log; None if they are the same.
+    row : the row of the frame of each row of the log; None if they are the same.
     systems_in_rows : whether systems have their own rows, and share their judgments by document id.
     whole : whether this is the whole log, not a piece of it.
 
     Returns
     -------
     The log with grades and labels; ``empty_queries`` with the segment columns that only judgments have; and the
-    judgments. None for these if each row has its own judgment, and nothing else is judged.
+    judgments, None if each row has its own judgment, and nothing else is judged.
     """
     _, by, query = columns.internal_by_role
     judged = None
-    few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
+    # Whether ids are compared in Python, not by hashes.
+    in_python = columns.doc is not None and can_compare_in_python(log, None if judgments is None else judgments[0])
     if judgments is not None:
-        judged = read_judgments(*judgments, log, columns, conventions, few=few)
+        judged = read_judgments(*judgments, log, columns, conventions, in_python=in_python)
         log, empty_queries = (
             align_with_judgments(log, judged),
             align_with_judgments(empty_queries, judged) if len(empty_queries) else empty_queries,
         )
-    if columns.doc and not few:
+    if columns.doc and not in_python:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and systems_in_rows and columns.system and columns.doc and (columns.grade or columns.label):
-        judged = _judgments_in_rows(log, [*by, *query], columns, row, few=few)
-    log = log if judged is None else join_judgments(log, judged, query, columns, whole=whole, few=few)
+        judged = _judgments_in_rows(log, [*by, *query], columns, row, in_python=in_python)
+    log = log if judged is None else join_judgments(log, judged, query, columns, whole=whole, in_python=in_python)
     if "hash" in log.columns:  # from here on it only finds repeated documents of a query: half of its bits are enough
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])
     return log, empty_queries, judged
 
 
-def _unlisted_to_zero(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
+def _unlisted_to_zero(log: pl.DataFrame, has_list: pl.Series) -> pl.DataFrame:
     """Set the label 0 for results that are not in their query's list of relevant documents.
 
-    ``listed``: marks the rows whose query has such a list.
+    ``has_list``: True for rows whose query has such a list.
     """
-    return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
+    return log.with_columns(pl.when(pl.col("label").is_nan() & has_list).then(0.0).otherwise("label").alias("label"))
 
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, keep_row_numbers: bool) -> RankingRows:
     """Find the rankings of the log, and lay out the columns that kernels, sorting and checks read."""
-    named_rows = ("rank", *QUERY_ROLES)  # errors name their rows
-    names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
-    there = log.columns
-    laid = [name for name in names if name in there] + columns.extra_names
-    rows_needed = keep_row_numbers or columns.doc is not None or bool(set(named_rows) & set(laid))
-    return RankingRows(*group_rows(log, columns.internal_keys, laid, rows=rows_needed))
+    columns_in_errors = ("rank", *QUERY_ROLES)  # errors about their values name rows
+    names = ("score", "grade", "label", "document", "predicted", "ratio", *columns_in_errors, "hash")
+    available = log.columns
+    to_lay_out = [name for name in names if name in available] + columns.extra_names
+    rows_needed = keep_row_numbers or columns.doc is not None or bool(set(columns_in_errors) & set(to_lay_out))
+    return RankingRows(*group_rows(log, columns.internal_keys, to_lay_out, rows=rows_needed))
 
 
 def _judgments_in_rows(
-    log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool
+    log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, in_python: bool
 ) -> JudgmentTable:
     """Collect the judgments in the rows of all systems; each system gets all of them for its (segment, query)."""
     values = judgment_columns_in(log)
@@ -291,7 +295,7 @@ def _judgments_in_rows(
     table = frame_of({"row": rows} | {name: log.get_column(name) for name in (*keys, "doc", *values)})
     if all(table.get_column(value).null_count() for value in values):
         table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return lay_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, few=few)
+    return lay_out(table, keys, columns, frame_row=np.arange(len(log)) if row is None else row, in_python=in_python)
 
 
 def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:
@@ -299,7 +303,8 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
 
     Returns
     -------
-    The rows that are left; their row numbers, None if none was dropped; and the query of the first dropped row.
+    The rows that are left; their row numbers in ``log``, None if none was dropped; and, as text, the query of the first
+    dropped row.
     """
     if not columns.doc:
         return log, None, None
@@ -324,5 +329,5 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
         )
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
-    gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
-    return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))
+    first_dropped = int(np.setdiff1d(np.arange(len(log)), row)[0])
+    return log[kept], row, ", ".join(str(value) for value in log.select(query).row(first_dropped))

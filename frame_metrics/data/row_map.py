@@ -29,12 +29,15 @@ class Origin:
     parts: pl.Series | None = None
 
     def rows(self, at: Array) -> Array:
-        """Map rows to source rows: past the end they are rows of the judgments in both; -1 stays -1, no row."""
+        """Map rows to source rows; -1 stays -1, which is no row.
+
+        A number past the end of the table is a row of the judgments, and becomes a number past the end of the source.
+        """
         if self.row is None or self.n is None:
             return at
-        here = len(self.row)
-        every = np.append(self.row, [0, NONE])  # index -1 finds NONE; the 0, for rows past the end, is not used
-        return np.where(at < here, every[np.minimum(at, here)], at - here + self.n)
+        n = len(self.row)
+        source_row = np.append(self.row, [0, NONE])  # index -1 finds NONE; the 0, for rows past the end, is not used
+        return np.where(at < n, source_row[np.minimum(at, n)], at - n + self.n)
 
     def answer(self, answer: Answer) -> Answer:
         """Return an answer with key rows mapped to source rows."""
@@ -44,7 +47,7 @@ class Origin:
     def error(self, error: BadRowsError, at: Array) -> BadRowsError:
         """Return an error about rows of the table as an error about their source rows.
 
-        If several columns were stacked, it is about the first of them that has bad rows. ``at``: the bad rows.
+        If several columns were stacked, the new error is about the first of them with bad rows. ``at``: the bad rows.
         """
         column = error.column
         if self.parts is not None and column == self.parts.name:

@@ -7,7 +7,7 @@ import polars as pl
 
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
-from frame_metrics.data.log import Log, WholeLogFacts
+from frame_metrics.data.log import NO_PIECE, Log, WholeLogFacts
 from frame_metrics.data.ranking_rows import RankingRows, shared_value
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.fast.group_rows import group_rows
@@ -39,14 +39,14 @@ def read_saved_numbers(
     frame : the caller's columns, as polars.
     columns : the roles of the columns.
     conventions : those of the call, for undefined values.
-    metric : the number of each row's metric, shape (rows,); None if each column of values is a metric.
+    metric : the index of each row's metric, shape (rows,); None if each column of values is a metric.
     n : number of metrics.
     whole_log : facts about the whole frame, if this is a piece of it; None if it is whole.
 
     Returns
     -------
-    A log with a ranking for each (system, segment, query); the values, NaN where null, absent or undefined; True where
-    no row gives a value; and what stood in place of undefined values, else NaN; shape (n, rankings) each.
+    A log with a ranking for each (system, segment, query); and three arrays of shape (n, rankings): the values, NaN if
+    null, absent or undefined; True if no row gives a value; and the number that stood for an undefined value, else NaN.
 
     Raises
     ------
@@ -66,24 +66,24 @@ def read_saved_numbers(
     if columns.was_undefined:
         marks = undefined_column(frame[columns.was_undefined], columns.was_undefined)
         table = table.with_columns(marks.alias("was_undefined"))
-    laid = [name for name in (*QUERY_ROLES, "metric", "answered", "was_undefined", *names) if name in table.columns]
-    rankings, facts = (
-        RankingRows(*group_rows(table, columns.internal_keys, laid, rows=True)),
-        whole_log or WholeLogFacts(None),
-    )
+    roles = (*QUERY_ROLES, "metric", "answered", "was_undefined", *names)
+    to_lay_out = [name for name in roles if name in table.columns]
+    rankings = RankingRows(*group_rows(table, columns.internal_keys, to_lay_out, rows=True))
+    facts = whole_log or NO_PIECE
     grid = build_grid(table, rankings, columns, None, systems=facts.systems, other_systems=facts.other_systems)
-    each = _by_metric(grid.rankings, columns, names, n)  # first, as numbers of several systems are repeated ones
-    answers = grid.of_log
+    # Before other checks: if several systems are not named, a repeated number is the clearest error.
+    each = _by_metric(grid.rankings, columns, names, n)
+    answered = grid.of_log
     if columns.answered:
-        answers = shared_value(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
-    log = Log(table, columns, conventions, "", grid, answered_by_column=answers)
+        answered = shared_value(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
+    log = Log(table, columns, conventions, "", grid, answered_by_column=answered)
     return log, *each
 
 
 def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array, Array]:
-    """Return the value of each metric and ranking, True where no row gives one, and substitutes of undefined ones.
+    """Return the last three items of ``read_saved_numbers``, shape (metrics, rankings) each.
 
-    Each has the shape (metrics, rankings).
+    ``names``: the columns of values; ``n``: number of metrics.
     """
     count, places = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)

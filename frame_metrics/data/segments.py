@@ -24,31 +24,30 @@ def tables(cases: Cases, segments: CellGroups) -> Classes:
     table, conventions = crossed(cases, segments), cases.conventions
     cells = table.segment, table.true, table.found, table.amount[None], table.shape
     if cases.found_clusters is not None:
-        taken = (
-            None
-            if conventions.match is None
-            else match_clusters(table.grids(), table.has_rows, table.shape[2], conventions)
-        )
-        return Classes(*cells, table.has_rows, taken, cases.unmatched_error)
+        class_of_cluster = None
+        if conventions.match is not None:
+            class_of_cluster = match_clusters(table.grids(), table.has_rows, table.shape[2], conventions)
+        return Classes(*cells, table.has_rows, class_of_cluster, cases.unmatched_error)
     if cases.binary or conventions.classes is not None:
         return Classes(*cells, np.ones(table.shape[:2], bool))
-    return Classes(*cells, table.has_rows | marks_of(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1])
+    was_predicted = mark_cells(table.segment, table.found, (table.shape[0], cases.k + 1))[:, :-1]
+    return Classes(*cells, table.has_rows | was_predicted)
 
 
 @record
 class Crossed:
-    """The cells of a table of true classes and predictions in each segment, in order, those that have rows only."""
+    """The cells with rows of the tables of true classes and predictions, segment by segment."""
 
-    segment: Array  # shape (cells,)
+    segment: Array  # the segment, ascending, shape (cells,)
     true: Array  # the true class, shape (cells,)
     found: Array  # the prediction, F for rows without one, shape (cells,)
     amount: Array  # the summed weights of the rows, shape (cells,)
-    shape: tuple[int, int, int]  # the number of segments, of classes K, and of values F that may be predicted
+    shape: tuple[int, int, int]  # number of segments, of classes K, and of values F that may be predicted
 
     @property
     def has_rows(self) -> Array:
-        """Marks of the true classes that have rows, shape (segments, K)."""
-        return marks_of(self.segment, self.true, self.shape[:2])
+        """True for the true classes that have rows, shape (segments, K)."""
+        return mark_cells(self.segment, self.true, self.shape[:2])
 
     @property
     def undecided(self) -> bool:
@@ -56,7 +55,7 @@ class Crossed:
         return bool(self.amount[self.found == self.shape[2]].any())
 
     def grids(self) -> Iterator[Array]:
-        """Yield the whole table of each segment, shape (K, F + 1)."""
+        """Yield the table of each segment with all its cells, shape (K, F + 1)."""
         n, k, width = self.shape[0], self.shape[1], self.shape[2] + 1
         ends = np.searchsorted(self.segment, np.arange(n + 1))
         for at in map(slice, ends[:-1], ends[1:]):
@@ -65,8 +64,8 @@ class Crossed:
             yield grid
 
 
-def marks_of(row: Array, column: Array, shape: tuple[int, int]) -> Array:
-    """Return a grid with a mark at each row and column."""
+def mark_cells(row: Array, column: Array, shape: tuple[int, int]) -> Array:
+    """Return a grid of this shape, True at the given rows and columns."""
     out = np.zeros(shape, bool)
     out[row, column] = True
     return out
@@ -78,13 +77,13 @@ def crossed(cases: Cases, segments: CellGroups) -> Crossed:
     if segments.cells.segment_known is not None:  # rows of an unknown segment count in totals only
         rows = rows.filter(segments.of(rows) >= 0)
     shape, every = (len(segments), cases.k, cases.n_predictable), len(segments) * cases.k * width
-    kind, narrow = (pl.Int32, np.int32) if every < 1 << 31 else (pl.Int64, np.int64)
+    kind, numpy_kind = (pl.Int32, np.int32) if every < 1 << 31 else (pl.Int64, np.int64)
     cell = (rows["actual"].cast(kind) * width + rows["predicted"].cast(kind).fill_null(width - 1)).to_numpy()
     if segments.keys:
-        first = (segments.group_of_cell * (cases.k * width)).astype(narrow)[rows["cell"].to_numpy()]
+        first = (segments.group_of_cell * (cases.k * width)).astype(numpy_kind)[rows["cell"].to_numpy()]
         cell = np.add(first, cell, out=first)
     at, amount = count_codes(cell, every)
-    if cases.summed:
+    if cases.sums_weights:
         summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
         amount = summed.sort("cell")["weight"].to_numpy()
     segment_class, found = np.divmod(at, width)
@@ -92,12 +91,12 @@ def crossed(cases: Cases, segments: CellGroups) -> Crossed:
 
 
 def each_scored_block(cases: Cases, segments: CellGroups, work: Callable[[Array, FullScores], None]) -> None:
-    """Call ``work`` with the numbers of some segments and the input of score metrics for them, block by block.
+    """Call ``work`` with the codes of some segments and the input of score metrics for them, block by block.
 
     All segments with rows of positive weight are covered. Blocks run in threads.
     """
-    columns = ["score", "actual", *(["weight"] if cases.summed else [])]
-    rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
+    columns = ["score", "actual", *(["weight"] if cases.sums_weights else [])]
+    rows = cases.rows.filter(pl.col("weight") > 0) if cases.sums_weights else cases.rows
     # Lay the rows out segment by segment.
     if segments.keys:
         segment = segments.of(rows)
@@ -111,8 +110,8 @@ def each_scored_block(cases: Cases, segments: CellGroups, work: Callable[[Array,
 
     def block(part: slice | Array) -> None:
         length, start = lengths[part], starts[part]
-        one = len(length) == 1
-        at = slice(int(start[0]), int(start[0] + length[0])) if one else spans(start, length)
+        single = len(length) == 1
+        at = slice(int(start[0]), int(start[0] + length[0])) if single else spans(start, length)
         values = {name: laid_out[name][at] for name in columns}
         work(segment[part], _sorted_levels(values["score"], values["actual"], values.get("weight"), length))
 
@@ -130,8 +129,9 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     length : number of rows of each segment.
     """
     if len(length) == 1 and weight is None:
-        falling, tp, fp = (values[1:] for values in reached(score, good))
-        return FullScores(np.broadcast_to(np.int64(0), len(tp)), falling, tp, fp, 1)  # a number that takes no memory
+        falling, tp, fp = (values[1:] for values in counts_at_scores(score, good))
+        segment = np.broadcast_to(np.int64(0), len(tp))  # in the memory of a single number
+        return FullScores(segment, falling, tp, fp, 1)
     score = np.where(np.isnan(score), -np.inf, score + 0.0)  # 0.0 and -0.0 are one threshold, 0.0
     segment = np.repeat(np.arange(len(length)), length)
     order, _ = rank_order(score, length)
@@ -141,7 +141,7 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     return levels(segment, score, good * weight, weight, len(length))
 
 
-def reached(score: Array, good: Array, kind: type = np.int64) -> tuple[Array, Array, Array]:
+def counts_at_scores(score: Array, good: Array, kind: type = np.int64) -> tuple[Array, Array, Array]:
     """Count the rows with at least each distinct score.
 
     Parameters
@@ -155,9 +155,9 @@ def reached(score: Array, good: Array, kind: type = np.int64) -> tuple[Array, Ar
     Infinity, then the distinct scores, falling (minus infinity for rows without one); and for each the number of
     relevant rows, and of other rows, with at least this score.
     """
-    there = ~np.isnan(score)
-    known, label = (score, good) if there.all() else (score[there], good[there])
-    found = _reached_packed(known, label, kind) or _reached_by_two_sorts(known, label == 1, kind)
+    has_score = ~np.isnan(score)
+    known, label = (score, good) if has_score.all() else (score[has_score], good[has_score])
+    found = _counts_by_packed_keys(known, label, kind) or _counts_by_two_sorts(known, label == 1, kind)
     if len(known) == len(score):
         return found
     falling, tp, fp = found  # rows without a score come last
@@ -165,12 +165,12 @@ def reached(score: Array, good: Array, kind: type = np.int64) -> tuple[Array, Ar
     return np.append(falling, -np.inf), np.append(tp, kind(positives)), np.append(fp, kind(len(good) - positives))
 
 
-def _reached_packed(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array] | None:
-    """Count as ``reached`` does, by sorting integers: the bits of each score with the label appended as the last bit.
+def _counts_by_packed_keys(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array] | None:
+    """Count as ``counts_at_scores`` does, by sorting integers: the bits of each score, with the label as the last bit.
 
-    Sorting values is twice as fast as sorting row numbers by them. The scores of the result are made where the keys
-    were sorted, and other arrays are of a part of the rows. None if the keys have no bit to spare; they have it where
-    scores are from -1.9 to 1.9.
+    Sorting values is twice as fast as sorting row numbers by them. To save memory, the scores of the result are made in
+    the array in which the keys were sorted, and other work is done in parts. None if the keys have no bit to spare, as
+    they have for scores from -1.9 to 1.9.
     """
     falling = np.full(len(score) + 1, np.inf)
     bits = falling_bits(score, falling[1:])
@@ -210,16 +210,16 @@ def _parts(n: int) -> Iterator[slice]:
     return (slice(a, min(a + LEVELS_AT_ONCE, n)) for a in range(0, n, LEVELS_AT_ONCE))
 
 
-def _reached_by_two_sorts(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:
-    """Count as ``reached`` does, by two sorts: of all scores, and of those of relevant rows."""
-    falling, mine = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
+def _counts_by_two_sorts(score: Array, good: Array, kind: type) -> tuple[Array, Array, Array]:
+    """Count as ``counts_at_scores`` does, by two sorts: of all scores, and of the scores of relevant rows."""
+    falling, of_relevant = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
     end = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
-    tp: Array = np.append(0, np.searchsorted(-mine, -falling[end], side="right")).astype(kind)
+    tp: Array = np.append(0, np.searchsorted(-of_relevant, -falling[end], side="right")).astype(kind)
     return np.append(np.inf, falling[end]), tp, np.append(0, end + 1).astype(kind) - tp
 
 
 def rows_of_class_scores(cases: Cases) -> tuple[Array, Array]:
-    """Return the score of each class, shape (rows, classes), and the number of the true class, shape (rows,)."""
+    """Return the score of each class, shape (rows, classes), and the code of the true class, shape (rows,)."""
     columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
     return np.stack(columns, 1), cases.rows["actual"].to_numpy()
 
@@ -232,6 +232,6 @@ def class_scores(cases: Cases, segments: CellGroups) -> ClassScores:
     segment = segments.of(cases.rows)
     order = np.argsort(segment, kind="stable")
     score, actual = rows_of_class_scores(cases)
-    weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(segment))
+    weight = cases.rows["weight"].to_numpy() if cases.sums_weights else np.ones(len(segment))
     seen = None if cases.conventions.classes is None else np.ones((len(segments), cases.k), bool)
     return ClassScores(segment[order], actual[order], score[order], weight[order], len(segments), seen)

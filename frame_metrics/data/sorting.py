@@ -21,7 +21,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import MAKE_FINITE, NULL_IF_NOT_RETRIEVED, refuse_infinite
 
-RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # what the order of rows is made for, see ``Sorter``
+RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # what needs the order of rows, see ``Sorter.sort``
 
 
 @record
@@ -44,7 +44,7 @@ class Sorter:
 
         Parameters
         ----------
-        block : the numbers of the rankings.
+        block : the indices of the rankings.
         order : "judgments" leaves tied rows with equal judgments as they are. "documents" orders them too with
             ``ties="doc"``, which only metrics of documents need. "none", if no metric looks at the order: nothing is
             sorted, and scores, none of which may be null, are only checked.
@@ -60,18 +60,18 @@ class Sorter:
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
         rank_places, equal = (None, False) if order == "none" else rank_order(score, lengths)
-        every = rank_places is not None or order == "none" or len(score) <= threads.FEW_ROWS
+        check_all = rank_places is not None or order == "none" or len(score) <= threads.FEW_ROWS
         # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
-        looked_at = score if every else score[_ends(lengths)]
+        to_check = score if check_all else score[_ends(lengths)]
         # With nulls, and with ranks, they were checked when the columns were read.
-        if not (self.has_nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
+        if not (self.has_nulls or np.isfinite(to_check).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), NULL_IF_NOT_RETRIEVED, infinite=MAKE_FINITE)
         view = SortedView(cells, lengths, n_ret, rank_places, places, score)
         by_document = order == "documents" and self.conventions.ties == "doc"
         return self._settled(view, all_ties=by_document) if equal else view
 
     def _settled(self, view: SortedView, *, all_ties: bool) -> SortedView:
-        """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``all_ties``."""
+        """Order tied rows by the tie rule; only with ``all_ties`` also rows that metrics cannot tell apart."""
         tied = view.equal_to_next()
         if not tied.any():
             return view
@@ -83,7 +83,7 @@ class Sorter:
         extras_differ = tied & self._differs_from_next(view)
         if not (judgments_differ.any() or extras_differ.any() or all_ties):
             return view
-        # From here on some ties matter: number them, and sort the rows of those alone by the keys of the tie rule.
+        # Some ties matter: give ties codes, and sort the rows of those that matter by the keys of the tie rule.
         tie = np.concatenate([[0], np.cumsum(~tied)])
         view = replace(view, judgments_differ=bool(judgments_differ.any()), extras_differ=bool(extras_differ.any()))
         if self.conventions.ties == "expected":
@@ -113,13 +113,14 @@ class Sorter:
         return out
 
     def _worth(self, view: SortedView) -> tuple[Array, Array, Array]:
-        """Return what the tie rules compare: whether a row is unjudged, whether relevant, its grade; (rows,) each."""
+        """Return what the tie rules compare: True if unjudged, True if relevant, and the grade; shape (rows,) each."""
         grade, label = view.judgments()
         unjudged = np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
         return unjudged, (worth >= self.conventions.rel) & ~unjudged if label is None else label == 1, worth
 
     def _repeated(self, rows: Array) -> BadRowsError:
+        """Return the error for rows that repeat a rank of their ranking."""
         columns, total = self.columns, len(self.rankings.values["rank"])
         ways = [] if columns.system else [f"name system={columns.likely_system_text} if several systems gave them"]
         ways += [columns.asked_again_text]
@@ -160,7 +161,7 @@ class SortedView:
     judgments_differ: bool = False  # whether tied rows have different judgments
     # whether tied rows differ in a column that only some metrics read (extra columns, ratio ...)
     extras_differ: bool = False
-    tie: Array | None = None  # with ties="expected" and such tied rows: the number of each row's tie, in rank order
+    tie: Array | None = None  # if some ties matter, and with ties="expected": the code of each row's tie, in rank order
 
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""

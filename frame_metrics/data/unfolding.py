@@ -37,8 +37,8 @@ class Unfolded:
     origin: Origin  # maps rows to rows of the frame; past the end of the table, to rows of the judgments' frame
     judgments: SeparateJudgments  # the judgments, a row for each
     judgment_columns: Columns | None  # the roles of their columns
-    to_read: list[str]  # the columns of the judgments that are there
-    nested: bool  # whether the judgments were made of lists too
+    to_read: list[str]  # the columns of ``judgments`` to read
+    judgments_unfolded: bool  # whether the judgments were made of lists too
     flags: int | None = None  # whether ``relevant=`` holds flags by mistake, see ``_flags``
 
     def check_flags(self) -> None:
@@ -54,19 +54,19 @@ class Unfolded:
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
         """Return the values of a key that only the table has (unfolded or made here), else its rows unchanged."""
         columns = self.columns
-        judged = (columns.doc, ANNOTATOR) if self.nested else ()
-        if name not in (*columns.shape.made, *columns.shape.list_columns, *judged):
+        of_judgments = (columns.doc, ANNOTATOR) if self.judgments_unfolded else ()
+        if name not in (*columns.shape.made, *columns.shape.list_columns, *of_judgments):
             return at
         values = key_values(self.table, name, at, self.judgments)
         return values.cast(pl.String) if name == SYSTEM and name in columns.shape.made else values
 
     def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
-        """Keep the marks of rows that are marked for every system, where each system is a column, shape (rows,).
+        """Return marks of rows; where systems are columns, only source rows marked for all systems stay marked.
 
-        ``marks`` and ``rows``: some rows of the table, with the same source rows for each system.
+        ``rows``: some rows of the table, with the same source rows for each system; ``marks``: their marks, (rows,).
         """
-        systems = len(self.columns.shape.per_system)
-        if not systems:
+        n_systems = len(self.columns.shape.per_system)
+        if not n_systems:
             return marks
         without_results = (
             rows[WITHOUT_RESULTS].fill_null(False).to_numpy()
@@ -74,8 +74,8 @@ class Unfolded:
             else np.zeros(len(rows), bool)
         )
         out = marks.copy()
-        for part in (~without_results, without_results):
-            out[part] = np.tile(marks[part].reshape(systems, -1).all(axis=0), systems)
+        for part in (~without_results, without_results):  # in each part the rows are system by system
+            out[part] = np.tile(marks[part].reshape(n_systems, -1).all(axis=0), n_systems)
         return out
 
 
@@ -94,7 +94,7 @@ def unfold(
     columns : their roles.
     judgments : the separate judgments, whose columns may hold lists too.
     judgment_columns : the roles of their columns.
-    to_read : those of their columns that are there.
+    to_read : the columns of the judgments to read.
 
     Raises
     ------
@@ -102,16 +102,17 @@ def unfold(
         Lists of one row differ in length, a query has two rows of lists, or two rows of a query have different lists
         of relevant documents.
     """
-    whole, origin, judgment_rows = frame, np.arange(len(frame)), None
+    source, origin, judgment_rows = frame, np.arange(len(frame)), None
     flags: int | None = None
     if numbered := {str(name) for name in (ROW, columns.doc) if name in columns.shape.made}:
-        number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
-        whole = whole.with_columns(number.alias(name) for name in numbered)
-    # Judgments: of lists of relevant documents in the frame, or lists in the frame of judgments.
+        number = pl.col(ORDER) if ORDER in source.columns else pl.int_range(pl.len(), dtype=pl.Int64)
+        source = source.with_columns(number.alias(name) for name in numbered)
+    # Judgments: made of lists of relevant documents in the frame, or of lists in the frame of judgments.
     if columns.relevant:
-        judgments, judgment_columns, judgment_rows, flags = _judgments_of(whole, columns)
+        judgments, judgment_columns, judgment_rows, flags = _judgments_of(source, columns)
         to_read = judgment_columns.needed
-        whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
+        has_list = pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)
+        source = source.with_columns(has_list).drop(columns.relevant)
     elif (
         judgment_columns is not None
         and judgments.backend is not None
@@ -119,28 +120,29 @@ def unfold(
     ):
         judgments, judgment_rows = _unfolded_judgments(judgments.backend, judgments.columns, judgment_columns, to_read)
     # Results: a row for each item of a list, and for each system that is a column.
-    tables, rows = [whole], [origin]
+    tables, rows = [source], [origin]
     if columns.shape.list_columns:
-        tables, rows = _without_lists(whole, columns)
+        tables, rows = _without_lists(source, columns)
     if columns.relevant and columns.systems_have_rows and judgment_rows is not None:
         judgments, judgment_rows = _with_results(judgments, judgment_rows, tables[0], rows[0], columns)
-    systems = len(columns.shape.per_system)
-    if systems:
+    n_systems = len(columns.shape.per_system)
+    if n_systems:
         tables = [_by_system(table, columns) for table in tables]
-        rows = [np.tile(at, systems) for at in rows]
+        rows = [np.tile(at, n_systems) for at in rows]
     # Put the tables together, and note the row of the frame that each row comes from.
     table = tables[0]
     if len(tables) > 1:
-        # By system, then by row of the frame.
-        before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
-        sort_keys = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
+        # Sort keys by system, then by row of the frame.
+        n = n_systems or 1
+        of_system = [np.repeat(np.arange(n) * len(frame), len(at) // n) for at in rows]
+        sort_keys = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(of_system))
         table = pl.concat(tables, how="diagonal").with_columns(sort_keys)
-    origin, nested = np.concatenate(rows), judgment_rows is not None
+    origin, judgments_unfolded = np.concatenate(rows), judgment_rows is not None
     if judgment_rows is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
         origin = np.append(origin, judgment_rows + (0 if columns.relevant else len(frame)))
     parts = table[SYSTEM].alias(columns.shape.stacked_column) if columns.shape.stacked_column else None
-    way_back = Origin(origin, len(frame), parts=parts)
-    return Unfolded(table, frame, columns, way_back, judgments, judgment_columns, to_read, nested, flags)
+    row_map = Origin(origin, len(frame), parts=parts)
+    return Unfolded(table, frame, columns, row_map, judgments, judgment_columns, to_read, judgments_unfolded, flags)
 
 
 def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:
@@ -152,30 +154,26 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     """
     frame = _as_lists(frame, columns.shape.list_columns)
     judgments = [name for name in (columns.label, columns.grade) if name in columns.shape.list_columns]
-    # A query without results is judged if its lists of judgments are no nulls, or if all lists of the row are null.
+    # A query without results is judged if its lists of judgments are empty, not null, or if all lists of it are null.
     null = frame.select(pl.col(name).is_null() for name in columns.shape.list_columns)
     known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
-    frame, length = _length(frame, columns.shape.list_columns, judgments)
+    frame, length = _common_length(frame, columns.shape.list_columns, judgments)
     if columns.query:
         _check_once(frame, columns)
-    some, every = length > 0, np.arange(len(frame))
-    results = frame.filter(pl.Series(some)).explode(list(columns.shape.list_columns))
-    origin = np.repeat(every[some], length[some])
+    has_results, every = length > 0, np.arange(len(frame))
+    results = frame.filter(pl.Series(has_results)).explode(list(columns.shape.list_columns))
+    origin = np.repeat(every[has_results], length[has_results])
     if columns.rank in columns.shape.made and columns.rank != columns.shape.stacked_column:
-        first = np.cumsum(length[some]) - length[some]
-        results = results.with_columns(
-            pl.Series(columns.rank, np.arange(len(origin)) - np.repeat(first, length[some]) + 1)
-        )
-    if some.all() or not columns.query:
+        first = np.cumsum(length[has_results]) - length[has_results]
+        rank = np.arange(len(origin)) - np.repeat(first, length[has_results]) + 1
+        results = results.with_columns(pl.Series(columns.rank, rank))
+    if has_results.all() or not columns.query:
         return [results], [origin]
-    without_results = (
-        frame.filter(pl.Series(~some))
-        .drop(columns.shape.list_columns)
-        .with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
-    )
+    without_results = frame.filter(pl.Series(~has_results)).drop(columns.shape.list_columns)
+    without_results = without_results.with_columns(pl.lit(True).alias(WITHOUT_RESULTS))
     if judgments:
-        without_results = without_results.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
-    return [results, without_results], [origin, every[~some]]
+        without_results = without_results.with_columns(known.filter(pl.Series(~has_results)).alias(RELEVANCE_KNOWN))
+    return [results, without_results], [origin, every[~has_results]]
 
 
 def _as_lists(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -197,31 +195,33 @@ def _refuse_missing(ids: pl.DataFrame, name: str, n: int) -> None:
         raise bad_rows(name, rows, n, "have a missing id in their list", "drop it")
 
 
-def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] = ()) -> tuple[pl.DataFrame, Array]:
+def _common_length(
+    frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] = ()
+) -> tuple[pl.DataFrame, Array]:
     """Count the results of each row, shape (rows,); raise if the lists of a row differ in length.
 
     A null in a column of ``judgments`` means that all results of the row are unjudged. In the returned frame it is a
     list with a null for each result.
     """
     lengths = {name: frame[name].list.len().fill_null(0).to_numpy().astype(np.int64) for name in lists}
-    absent = [name for name in judgments if frame[name].null_count() and set(judgments) < set(lists)]
-    # A row without a list of judgments: as many nulls as it has results.
-    for name in absent:
+    with_nulls = [name for name in judgments if frame[name].null_count() and set(judgments) < set(lists)]
+    # A null becomes a list of as many nulls as the row has results.
+    for name in with_nulls:
         other = next(one for one in lists if one not in judgments)
         lengths[name] = np.where(frame[name].is_null().to_numpy(), lengths[other], lengths[name])
         nothing = pl.lit(None, frame[name].explode().dtype).repeat_by(pl.Series(lengths[other]))
         frame = frame.with_columns(pl.col(name).fill_null(nothing))
     (name, length), *others = lengths.items()
-    for other, its in others:
-        if (odd := np.flatnonzero(its != length)).size:
-            row = int(odd[0])
+    for other, other_length in others:
+        if (bad := np.flatnonzero(other_length != length)).size:
+            row = int(bad[0])
             row_number = frame[ORDER][row] if ORDER in frame.columns else row
-            ids = other in judgments and frame[other].dtype == frame[name].dtype
-            here = f"row {row_number} has {length[row]} in {name} and {its[row]} in {other}"
-            way = f"; if {other} holds the relevant documents, pass relevant={other!r} in its place" * ids
+            are_ids = other in judgments and frame[other].dtype == frame[name].dtype
+            here = f"row {row_number} has {length[row]} in {name} and {other_length[row]} in {other}"
+            way = f"; if {other} holds the relevant documents, pass relevant={other!r} in its place" * are_ids
             raise bad_rows(
                 f"{name} and {other}",
-                odd,
+                bad,
                 len(frame),
                 "have lists of different lengths",
                 f"{here}; give each result of a query both{way}",
@@ -230,7 +230,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
-    """Raise for a query with two rows: their lists would become one ranking, in which each rank occurs twice."""
+    """Raise for a query with two rows: their lists would become one ranking, in which ranks occur twice."""
     keys = [name for name in columns.keys if name not in columns.shape.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     systems = "" if columns.system else "system= if several systems gave them, "
@@ -240,7 +240,7 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
 
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Stack the rows of the systems: their columns become one, and a column has the name of the system."""
+    """Stack the rows of systems that are columns: one column has their values, and another one their names."""
     names = columns.shape.per_system
     each = pl.Series(SYSTEM, names, pl.Enum(sorted(names)))
     stacked = [each.gather(np.repeat(np.arange(len(names)), len(table)))]
@@ -269,8 +269,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> list[pl.Series]:
         role = "rank" if columns.rank in columns.shape.made else "score"
         values_of = {name: number_column(values, name, role, None) for name, values in values_of.items()}
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
-    alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
-    if len(kinds) > 1 and not alike:
+    compatible = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
+    if len(kinds) > 1 and not compatible:
         types = ", ".join(f"{name!r} is {type_name(values.dtype)}" for name, values in values_of.items())
         raise BadValueError(f"{types}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
@@ -278,11 +278,12 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> list[pl.Series]:
 
 
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[SeparateJudgments, Columns, Array, int | None]:
-    """Turn ``relevant=`` into judgments.
+    """Turn the lists of ``relevant=`` into judgments.
 
     Returns
     -------
-    A row with the label 1 for each listed document; the roles of their columns; the source row of each; ``_flags``.
+    The judgments, a row with the label 1 for each listed document; the roles of their columns; the source row of each;
+    and what ``_flags`` says of the lists.
     """
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.shape.from_judgments]
@@ -293,25 +294,25 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[SeparateJudgme
         lists = listed_ids[relevant].list.unique().list.sort()
         way = "give each query one list of relevant documents"
         refuse(relevant, lists.ne_missing(lists[at][query]), "differ from another row of their query", way)
-    once = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
-    _refuse_missing(once, relevant, len(frame))
-    table = once.drop(SOURCE_ROW).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
+    ids = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
+    _refuse_missing(ids, relevant, len(frame))
+    table = ids.drop(SOURCE_ROW).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
     pairs = {name: name for name in keys} | {str(columns.doc): relevant}
     return (
         SeparateJudgments(PolarsFrame(table), pairs),
         Columns.of(query=columns.query, by=by, doc=relevant, label=LABEL),
-        once[SOURCE_ROW].to_numpy().astype(np.int64),
-        _flags(once, columns, frame),
+        ids[SOURCE_ROW].to_numpy().astype(np.int64),
+        _flags(ids, columns, frame),
     )
 
 
 def _with_results(
     judgments: SeparateJudgments, origin: Array, results: pl.DataFrame, rows: Array, columns: Columns
 ) -> tuple[SeparateJudgments, Array]:
-    """Add, with the label 0, the results of all systems that are not listed as relevant.
+    """Add judgments with the label 0: the results of all systems that their query's list does not have.
 
-    Only results of queries with a list. So what one system retrieved is judged for the others too.
+    So what one system retrieved is judged for the others too. Queries without a list get none.
     """
     listed_ones = judgments.read([*judgments.columns.values(), LABEL])
     relevant, keys = str(columns.relevant), [name for name in judgments.columns if name != columns.doc]
@@ -326,14 +327,14 @@ def _with_results(
         return judgments, origin  # the same error
     listed_ones, found = (one.with_columns(ids) for one, ids in zip((listed_ones, found), typed, strict=True))
     found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
-    nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
-    both = pl.concat([listed_ones, found.select(*keys, relevant, nothing).select(listed_ones.columns)])
+    not_relevant = pl.lit(0, dtype=pl.Int8).alias(LABEL)
+    both = pl.concat([listed_ones, found.select(*keys, relevant, not_relevant).select(listed_ones.columns)])
     return SeparateJudgments(PolarsFrame(both), judgments.columns), np.append(origin, found[SOURCE_ROW].to_numpy())
 
 
 def are_flags(flags: Iterable[int | None]) -> bool:
-    """Return True if ``relevant=`` holds flags; ``flags``: the result of ``_flags`` for each piece of a frame."""
-    known = [each for each in flags if each is not None]
+    """Return True if ``relevant=`` holds flags; ``flags``: what ``_flags`` returned for each piece of a frame."""
+    known = [one for one in flags if one is not None]
     return bool(known) and min(known) > NO_FLAGS and (max(known) == FLAGS or min(known) == UNKNOWN_IDS)
 
 
@@ -380,22 +381,15 @@ def flags_for_ids(name: str) -> BadValueError:
 def _unfolded_judgments(
     backend: Backend, columns: dict[str, str], judgment_columns: Columns, to_read: list[str]
 ) -> tuple[SeparateJudgments, Array]:
-    """Unfold separate judgments whose columns hold lists; return a row for each judgment, and their source rows."""
+    """Unfold separate judgments whose columns hold lists; return them, a row for each, and the source row of each."""
     read = backend.read(to_read).with_row_index(SOURCE_ROW)
-    parts = (
-        judgment_columns.doc,
-        judgment_columns.grade,
-        judgment_columns.label,
-        judgment_columns.annotator,
-        judgment_columns.subtopic,
-    )
-    doc = str(judgment_columns.doc)
-    lists = [name for name in parts if name and isinstance(read.schema.get(name), pl.List | pl.Array)]
+    roles = ("doc", "grade", "label", "annotator", "subtopic")
+    named, doc = [judgment_columns.by_role.get(role) for role in roles], str(judgment_columns.doc)
+    lists = [name for name in named if name and isinstance(read.schema.get(name), pl.List | pl.Array)]
     read = _as_lists(read, lists)
     with errors_name_judgments():
-        _length(read, lists)
+        _common_length(read, lists)
         table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
         _refuse_missing(table, doc, len(read))
-    return SeparateJudgments(PolarsFrame(table.drop(SOURCE_ROW)), columns), table[SOURCE_ROW].to_numpy().astype(
-        np.int64
-    )
+    source_row = table[SOURCE_ROW].to_numpy().astype(np.int64)
+    return SeparateJudgments(PolarsFrame(table.drop(SOURCE_ROW)), columns), source_row

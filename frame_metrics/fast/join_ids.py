@@ -34,7 +34,7 @@ class ByQuery:
     order: Array | None  # the row at each position; None where they are the same
 
 
-def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
+def can_compare_in_python(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
     """Return True if ids of log and judgments should be compared as values of Python, not by hashes.
 
     This needs few rows, for which the threads that compute hashes in polars take longer to start than to work; and

@@ -10,7 +10,7 @@ from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import FullRanking
-from frame_metrics.inputs.rows import Array, Rows, Sums, others, ratio
+from frame_metrics.inputs.rows import Array, Rows, Sums, ratio, sum_of_others
 from frame_metrics.inputs.scores import ClassScores, FullScores
 from frame_metrics.inputs.tables import FullConfusion
 from frame_metrics.inputs.two_rankings import TwoRankings
@@ -35,8 +35,8 @@ __all__ = [
     "Weighted",
     "gain_of",
     "name_of_function",
-    "others",
     "ratio",
+    "sum_of_others",
     "top_gain",
     "values_of_function",
 ]

@@ -11,29 +11,29 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, ratio
 
 QUANTILE = "quantile"  # bins of equally many rows
-N_BINS = 10  # the number of these
-POINTS = 50  # at which a mean greatest distance is added up
+N_BINS = 10  # number of bins of equally many rows
+POINTS = 50  # number of points at which ``_mean_greatest`` evaluates its integral
 ERF = np.frompyfunc(math.erf, 1, 1)
 
 
 @record
 class CalibrationBins:
-    """Sums over the rows in a bin of equal width of their scores, or of equally many rows, (queries, bins) each."""
+    """Sums over the rows of each bin, of bins of equal width or of equally many rows, shape (queries, bins) each."""
 
-    n: Array  # rows
-    score: Array  # their scores
-    relevant: Array  # those that are relevant
+    n: Array  # the number of rows, or their weight
+    score: Array  # the sum of their scores
+    relevant: Array  # the number, or weight, of the relevant rows
 
     @classmethod
     def of(
-        cls, query: Array, score: Array, rows: Array, came: Array, n_queries: int, bins: int | str
+        cls, query: Array, score: Array, rows: Array, relevant: Array, n_queries: int, bins: int | str
     ) -> CalibrationBins:
         """Put scores in bins; a score on an edge is in the lower one.
 
         Parameters
         ----------
-        query, score : of each element, shape (elements,).
-        rows, came : the rows of each element, and those of them that are relevant, shape (elements,).
+        query, score : query and score of each element, which are one or more rows of equal score, shape (elements,).
+        rows, relevant : number of rows of each element, and of its relevant rows, shape (elements,) each.
         n_queries : number of queries.
         bins : the number of bins of equal width, or "quantile".
         """
@@ -41,23 +41,23 @@ class CalibrationBins:
             shape, at = (n_queries, N_BINS), _quantile_bin(query, score, rows, n_queries)
         else:
             shape, at = (n_queries, bins), np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], score)
-        each = (rows, rows * score, came)
+        each = (rows, rows * score, relevant)
         return cls(*(np.bincount(query * shape[1] + at, one, shape[0] * shape[1]).reshape(shape) for one in each))
 
     def distance(self, norm: int | str, debiased: bool) -> Array:
-        """Return the distance of mean scores to shares, shape (queries,)."""
+        """Return the distance of mean scores from the shares of relevant rows, shape (queries,)."""
         if debiased and norm != 2:
             raise BadValueError("ece: debiased=True is for squared distances; pass norm=2 too")
-        n, predicted, came = self.n, self.score, self.relevant
+        n, predicted, relevant = self.n, self.score, self.relevant
         if norm == "max":
-            return np.where(n.any(axis=1), np.nan_to_num(ratio(np.abs(predicted - came), n)).max(axis=1), np.nan)
+            return np.where(n.any(axis=1), np.nan_to_num(ratio(np.abs(predicted - relevant), n)).max(axis=1), np.nan)
         if norm == 1:
-            return ratio(np.abs(predicted - came).sum(axis=1), n.sum(axis=1))
-        some = n > 1 if debiased else n > 0
-        rows = np.where(some, n, 2)
-        share = came / rows
+            return ratio(np.abs(predicted - relevant).sum(axis=1), n.sum(axis=1))
+        has_rows = n > 1 if debiased else n > 0
+        rows = np.where(has_rows, n, 2)
+        share = relevant / rows
         square = (predicted / rows - share) ** 2 - (share * (1 - share) / (rows - 1) if debiased else 0)
-        mean = ratio((square * rows * some).sum(axis=1), (n * some).sum(axis=1))
+        mean = ratio((square * rows * has_rows).sum(axis=1), (n * has_rows).sum(axis=1))
         return np.sqrt(np.maximum(mean, 0))
 
     def by_chance(self, norm: int | str, debiased: bool) -> Array:
@@ -79,20 +79,20 @@ class CalibrationBins:
 
 
 def _quantile_bin(query: Array, score: Array, rows: Array, n_queries: int) -> Array:
-    """Return the bin of each element, from 0; equal scores share one, shape (elements,).
+    """Return the bin of each element, from 0, shape (elements,); equal scores are in one bin.
 
-    The edges are the quantiles of a query's scores, interpolated between two rows (type 7 of Hyndman and Fan). So b of
-    N rows with lower scores are above as many edges i as have i (N - 1) / bins < b.
+    The edges are the quantiles of a query's scores, interpolated between two rows (type 7 of Hyndman and Fan). If b of
+    the N rows have lower scores than a row, this row is above the edges i with i (N - 1) / bins < b.
     """
     order = np.lexsort((score, query))
     query, score, rows = query[order], score[order], rows[order]
     new = np.append(True, (query[1:] != query[:-1]) | (score[1:] != score[:-1]))[: len(query)]
-    every = np.bincount(query, rows, n_queries)
-    lower = (np.cumsum(rows) - rows)[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
-    lower = lower - (np.cumsum(every) - every)[query]
-    place = np.ceil(lower * N_BINS / np.maximum(every[query] - 1, 1)) - 1
+    n_rows = np.bincount(query, rows, n_queries)
+    n_lower = (np.cumsum(rows) - rows)[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
+    n_lower = n_lower - (np.cumsum(n_rows) - n_rows)[query]
+    bin_of_element = np.ceil(n_lower * N_BINS / np.maximum(n_rows[query] - 1, 1)) - 1
     out = np.zeros(len(order), np.int64)
-    out[order] = np.clip(place, 0, N_BINS - 1).astype(np.int64)
+    out[order] = np.clip(bin_of_element, 0, N_BINS - 1).astype(np.int64)
     return out
 
 

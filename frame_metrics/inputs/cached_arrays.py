@@ -1,4 +1,4 @@
-"""Arrays that metrics share are computed once and read-only: a kernel that wrote in them would change other metrics."""
+"""Arrays that metrics share: computed once, and read-only, so that no kernel changes what another one reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 class computed_once(cached_property[T]):
     """A property that is computed once; if it is an array, it is read-only.
 
-    It has no lock, as that of Python has before 3.12: threads that ask for it at once may each compute it.
+    Unlike ``cached_property`` before Python 3.12 it has no lock: threads that ask at once may each compute it.
     """
 
     if not TYPE_CHECKING:  # for type checkers it is a cached_property
@@ -35,8 +35,8 @@ class CachesByKey:
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Return the value that ``make`` returned at the first call with this key; an array becomes read-only."""
         made: dict[Any, T] = self.__dict__.setdefault("_made", {})
-        value: Any = made.get(key, made)
-        if value is made:  # the key is new
+        value: Any = made.get(key, made)  # ``made`` itself stands for a new key, as None may be a value
+        if value is made:
             made[key] = value = make()
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)

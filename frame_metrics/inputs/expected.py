@@ -14,17 +14,17 @@ from frame_metrics.inputs.rows import sums_between
 
 
 class Expected(FullRanking):
-    """A ranking in which each row of a tie has the mean of the tie's values, as any of them may be in its place.
+    """A ranking in which each row of a tie has the mean of the tie's values, as any row of it may be at its place.
 
     For example, two tied rows, one of which is relevant, are two rows of relevance 1/2. So a metric that is a sum over
     ranks, divided by a number that no order changes, has its mean over all orders as its value here. What is not such a
-    sum (the first relevant document, the relevant documents above another one) is averaged over orders below. The ideal
-    ranking and the number of relevant documents do not depend on the order.
+    sum (the first relevant document, the relevant documents above another one) is averaged over orders by properties
+    below. The ideal ranking and the number of relevant documents do not depend on the order.
 
     Parameters
     ----------
     run : the ranking in any of its orders.
-    tie : the number of each row's tie, ascending.
+    tie : the code of each row's tie, ascending.
 
     Source: F. McSherry, M. Najork, Computing information retrieval performance measures efficiently in the presence of
     tied scores, ECIR 2008.
@@ -43,18 +43,18 @@ class Expected(FullRanking):
         return self.run.listed_relevant
 
     @computed_once
-    def _rows_in(self) -> Array:
+    def _rows_of_tie(self) -> Array:
         """Number of rows of each tie."""
         return np.bincount(self.tie_number)
 
     @computed_once
-    def _relevant_in(self) -> Array:
+    def _relevant_of_tie(self) -> Array:
         """Number of relevant rows of each tie."""
         return np.bincount(self.tie_number, self.good)
 
     def rows_with(self, values: Array) -> Rows:
         """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
-        mean = (np.bincount(self.tie_number, values) / np.maximum(self._rows_in, 1))[self.tie_number]
+        mean = (np.bincount(self.tie_number, values) / np.maximum(self._rows_of_tie, 1))[self.tie_number]
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
 
@@ -62,13 +62,16 @@ class Expected(FullRanking):
     def relevant(self) -> Rows:
         """Rows that may hold a relevant document, with the share of the orders in which they do."""
         rows = self.rows_with(self.good)
-        # Added up in order, shares whose sum is 1 give exactly 1.
+        # Added up one by one, shares whose sum is 1 give exactly 1.
         return Rows(rows.query, rows.rank, rows.value, self.n_queries, cutoffs=self.cutoffs, one_by_one=True)
 
     @computed_once
-    def _tie_of(self) -> tuple[Array, Array, Array]:
-        """For each row where a relevant document may stand: the row, its tie, and the first such row of that tie."""
-        row = np.flatnonzero(self._relevant_in[self.tie_number])
+    def _relevant_places(self) -> tuple[Array, Array, Array]:
+        """The retrieved rows where a relevant document may stand, the tie of each, and the first such row of its tie.
+
+        The last is an index into these rows. Shape (relevant rows,) each.
+        """
+        row = np.flatnonzero(self._relevant_of_tie[self.tie_number])
         query = self.query_of(row)
         row = row[row - self.starts[query] < self.n_ret[query]]
         tie = self.tie_number[row]
@@ -85,13 +88,13 @@ class Expected(FullRanking):
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
         lacking = np.bincount(self.tie_number, np.isnan(value))
-        if ((lacking > 0) & (lacking < self._rows_in)).any():
+        if ((lacking > 0) & (lacking < self._rows_of_tie)).any():
             raise NotComputableError(
                 f"{call}: of rows with equal scores some have no value, and ties='expected' takes their "
                 "mean; fill the nulls, or name doc= to order equal scores by document"
             )
         some = np.ones(len(value), bool) if rows is None else rows
-        mean = np.bincount(self.tie_number, np.where(some, value, 0)) / np.maximum(self._rows_in, 1)
+        mean = np.bincount(self.tie_number, np.where(some, value, 0)) / np.maximum(self._rows_of_tie, 1)
         row = np.flatnonzero(np.bincount(self.tie_number, some)[self.tie_number])
         return self.rows(row, mean[self.tie_number][row])
 
@@ -101,15 +104,15 @@ class Expected(FullRanking):
     def count_of(self, rows: Array, k: int | Array | None, *, retrieved: bool = True) -> Array:
         if k is None:
             return super().count_of(rows, k, retrieved=retrieved)
-        # Rows of whole ties are counted; only of the tie across the cutoff is a share taken.
-        seen = np.minimum(self.n_ret, k).astype(np.int64)
-        some = np.flatnonzero(seen)
-        end = self.starts[some] + seen[some]
+        # Rows of whole ties are counted; of the tie across the cutoff, a share is counted.
+        n_seen = np.minimum(self.n_ret, k).astype(np.int64)
+        some = np.flatnonzero(n_seen)
+        end = self.starts[some] + n_seen[some]
         last = self.tie_number[end - 1]
         begin = np.searchsorted(self.tie_number, last)
         counted = np.zeros(self.n_queries)
         counted[some] = sums_between(rows, self.starts[some], begin)
-        counted[some] += np.bincount(self.tie_number, rows)[last] * ((end - begin) / self._rows_in[last])
+        counted[some] += np.bincount(self.tie_number, rows)[last] * ((end - begin) / self._rows_of_tie[last])
         return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
@@ -123,10 +126,10 @@ class Expected(FullRanking):
         Given a relevant document at the rank, those above it are all of the ties above, and on average an equal share
         of the other relevant documents of its own tie for each place of the tie above it.
         """
-        row, tie, begin = self._tie_of
-        place, others = np.arange(len(row)) - begin, np.maximum(self._rows_in[tie] - 1, 1)
-        higher = sums_between(self.good, self.starts[self.relevant.query], row[begin])
-        above = higher + place * (self._relevant_in[tie] - 1) / others
+        row, tie, begin = self._relevant_places
+        n_above_in_tie, n_others = np.arange(len(row)) - begin, np.maximum(self._rows_of_tie[tie] - 1, 1)
+        in_ties_above = sums_between(self.good, self.starts[self.relevant.query], row[begin])
+        above = in_ties_above + n_above_in_tie * (self._relevant_of_tie[tie] - 1) / n_others
         return self.relevant.value * (above + 1) / self.relevant.rank
 
     @computed_once
@@ -136,12 +139,12 @@ class Expected(FullRanking):
         It stands in the first tie with a relevant document. If the tie has n rows, m of them relevant, and none of its
         first x - 1 places has a relevant document, the x-th place has one with the chance m / (n - x + 1).
         """
-        _, tie, begin = self._tie_of
-        left = self._rows_in[tie] - (np.arange(len(tie)) - begin)
-        foremost = begin == self.relevant.starts[self.relevant.query]
-        chance = np.where(foremost, np.minimum(self._relevant_in[tie] / left, 1), 0.0)
+        _, tie, begin = self._relevant_places
+        n_left = self._rows_of_tie[tie] - (np.arange(len(tie)) - begin)
+        in_first_tie = begin == self.relevant.starts[self.relevant.query]
+        chance = np.where(in_first_tie, np.minimum(self._relevant_of_tie[tie] / n_left, 1), 0.0)
         not_yet = self.relevant.running(1 - chance, np.multiply, fill=1.0)
-        top = self.relevant.position == 1
-        share = chance * np.where(top, 1.0, np.roll(not_yet, 1))
-        before = np.where(top, 0.0, np.roll(self.relevant.running(share), 1))
-        return np.where((chance == 1) & (share > 0), 1 - before, share)  # so that they add up to exactly 1
+        is_top = self.relevant.position == 1
+        share = chance * np.where(is_top, 1.0, np.roll(not_yet, 1))
+        before = np.where(is_top, 0.0, np.roll(self.relevant.running(share), 1))
+        return np.where((chance == 1) & (share > 0), 1 - before, share)  # so that the shares add up to exactly 1

@@ -22,7 +22,7 @@ def mapping_of(gain: Any) -> Any:
 
 def gain_of(grade: Array, gain: Gain) -> Array:
     """Return the gain of each grade: itself, 2^g - 1 or what a mapping or list says; 0 for negative grades and NaN."""
-    value = _gain_of(grade, gain)
+    value = _unchecked_gain(grade, gain)
     if value.max(initial=0) > LARGEST_GAIN:
         top = grade[np.argmax(value)]
         raise BadValueError(
@@ -31,7 +31,8 @@ def gain_of(grade: Array, gain: Gain) -> Array:
     return value
 
 
-def _gain_of(grade: Array, gain: Gain) -> Array:
+def _unchecked_gain(grade: Array, gain: Gain) -> Array:
+    """Return what ``gain_of`` checks for overflow."""
     if callable(gain):
         out, judged = np.zeros(len(grade)), grade >= 0
         out[judged] = values_of_function("gain", gain, grade[judged], rising=True)
@@ -40,12 +41,12 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         table: Mapping[float, float] = mapping_of(gain)
         known = np.array(sorted(table), dtype=np.float64)
         values = np.array([table[g] for g in sorted(table)], dtype=np.float64)
-        place = np.searchsorted(known, grade).clip(max=len(known) - 1)
-        mapped = known[place] == grade
+        at = np.searchsorted(known, grade).clip(max=len(known) - 1)
+        mapped = known[at] == grade
         if len(missing := np.unique(grade[~mapped & (grade > 0)])):
             lacking = listed(missing[:3].tolist())
             raise BadValueError(f"gain: there is none for the grades {lacking}; add them")
-        return np.where(mapped, values[place], 0.0)
+        return np.where(mapped, values[at], 0.0)
     grade = np.where(grade > 0, grade, 0).astype(np.float64, copy=False)
     if gain != "exp":
         return grade
@@ -78,9 +79,9 @@ def values_of_function(option: str, function: OfNumber, numbers: Array, *, risin
     values = np.array(
         [_called_with(f"{option}={name_of_function(function)}", function, x) for x in known.tolist()], np.float64
     )
-    turns = np.flatnonzero(np.diff(values) < 0 if rising else np.diff(values) > 0)
-    if len(turns):
-        (a, b), (x, y) = ((of[turns[0]], of[turns[0] + 1]) for of in (known, values))
+    wrong = np.flatnonzero(np.diff(values) < 0 if rising else np.diff(values) > 0)
+    if len(wrong):
+        (a, b), (x, y) = ((pair[wrong[0]], pair[wrong[0] + 1]) for pair in (known, values))
         way = "never falls" if rising else "never rises"
         raise KernelError(
             f"{option}={name_of_function(function)} is {x:g} for {a:g} and {y:g} for {b:g}, and a {option} {way}"

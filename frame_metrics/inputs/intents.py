@@ -10,8 +10,8 @@ from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import Array, Rows, spans
 
-MASKED = 63  # up to so many subtopics, a set of them is one integer; with more, each document is a group
-MOST_UNGROUPED = 64  # up to so many relevant documents of a query are not grouped
+MASKED = 63  # number of subtopics from which on a set of them is no single integer, and each document is a group
+MOST_UNGROUPED = 64  # number of relevant documents of a query up to which each is a group
 
 
 @record
@@ -22,18 +22,18 @@ class Subtopics:
     ----------
     starts : where the judgments of each document begin in the arrays of judgments, shape (documents,).
     lengths : number of judgments of each document, shape (documents,).
-    number : the number of each judgment's subtopic, from 0 in each query, rising within a document.
+    subtopic : the code of each judgment's subtopic, from 0 in each query, rising within a document.
     grade : the grade of each judgment, NaN if only its label is known.
-    label : 1 relevant, 0 not, NaN if only its grade is known; None if the grade decides.
-    name : the sort rank of each document's id among all ids, shape (documents,).
+    label : the label of each judgment: 1 relevant, 0 not, NaN if only its grade is known; None if grades decide.
+    id_rank : the sort rank of each document's id among all ids, shape (documents,).
     """
 
     starts: Array
     lengths: Array
-    number: Array
+    subtopic: Array
     grade: Array
     label: Array | None
-    name: Array
+    id_rank: Array
 
     def __post_init__(self) -> None:
         make_read_only(self)
@@ -41,16 +41,16 @@ class Subtopics:
     def relevant(self, document: Array, rel: float) -> tuple[Array, Array]:
         """Return a row for each document and subtopic that it is relevant to.
 
-        ``document``: numbers of documents, as positions in ``starts``; ``rel``: the least relevant grade.
+        ``document``: indices of documents, positions in ``starts``; ``rel``: the least relevant grade.
 
         Returns
         -------
-        The position of the document in ``document``, and the number of the subtopic.
+        Of each row the position of its document in ``document``, and the code of its subtopic.
         """
         length = self.lengths[document]
         at = spans(self.starts[document], length)
         good = self.grade[at] >= rel if self.label is None else self.label[at] == 1
-        return np.repeat(np.arange(len(document)), length)[good], self.number[at[good]]
+        return np.repeat(np.arange(len(document)), length)[good], self.subtopic[at[good]]
 
 
 class Intents(CachesByKey):
@@ -60,23 +60,23 @@ class Intents(CachesByKey):
 
     Parameters
     ----------
-    found : the rows of retrieved documents; the value is the number of the subtopic.
-    query : the query of each row, of all relevant documents, retrieved or not, shape (rows,).
-    document : the number of each row's document; rows of a document are adjacent, shape (rows,). In a query,
-        documents are in the descending order of their ids.
-    number : the number of each row's subtopic, among those of its query, shape (rows,).
+    found : the rows of retrieved documents; their value is the code of the subtopic.
+    query : the query of each row of all relevant documents, retrieved or not, shape (rows,).
+    document : the code of each such row's document, shape (rows,). Rows of a document are adjacent, and the documents
+        of a query are in the descending order of their ids.
+    subtopic : the code of each such row's subtopic, among those of its query, shape (rows,).
     """
 
-    def __init__(self, found: Rows, query: Array, document: Array, number: Array) -> None:
-        self._width = int(number.max(initial=0)) + 1
-        self._query, self._document, self._cell = query, document, query * self._width + number
+    def __init__(self, found: Rows, query: Array, document: Array, subtopic: Array) -> None:
+        self._width = int(subtopic.max(initial=0)) + 1
+        self._query, self._document, self._cell = query, document, query * self._width + subtopic
         self._found = found
         self._seen_cell = found.query * self._width + found.value.astype(np.int64)
         self._relevant = np.bincount(self._cell, minlength=found.n_queries * self._width)
 
     @computed_once
     def seen(self) -> Rows:
-        """The rows of retrieved documents; the value counts the documents above, relevant to the same subtopic."""
+        """The rows of retrieved documents; the value counts documents above that are relevant to the same subtopic."""
         order = np.argsort(self._seen_cell, kind="stable")
         cell = self._seen_cell[order]
         above = np.empty(len(order))
@@ -96,9 +96,9 @@ class Intents(CachesByKey):
     def ideal(self, alpha: float, k: int | None = None) -> Rows:
         """Return the greedy ideal order, down to rank ``k`` at least (None: all).
 
-        Each rank gets the document with the greatest gain left; of equal ones the one with the last id. Values are
-        defined as in ``seen``; the gain of a row is (1 - alpha) to the power of its value. The greedy order need not be
-        the best one, which would take too long to find.
+        Each rank gets the document with the greatest gain of those left; of equal ones, that with the last id. Values
+        are as in ``seen``; the gain of a row is (1 - alpha) to the power of its value. The greedy order need not be the
+        best one, which would take too long to find.
         """
         depth = None if k is None else 1 << max((k - 1).bit_length(), 4)
         return self.cached((alpha, depth), lambda: self._greedy(alpha, depth))
@@ -109,12 +109,13 @@ class Intents(CachesByKey):
         Documents that are relevant to the same subtopics gain the same, and are one group, whose next one is the last
         by its id. So the time for a rank grows with the number of groups, not of documents.
         """
-        groups, above = _Groups.of(self._query, self._document, self._cell, self._width), np.zeros_like(self._relevant)
-        worth = np.multiply.accumulate(np.append(1.0, np.full(int(self._relevant.max(initial=0)), 1 - alpha)))
+        groups = _Groups.of(self._query, self._document, self._cell, self._width)
+        above = np.zeros_like(self._relevant)  # number of documents taken so far for each subtopic of each query
+        gain_by_value = np.multiply.accumulate(np.append(1.0, np.full(int(self._relevant.max(initial=0)), 1 - alpha)))
         parts, rank = [], 0
         while len(groups.query) and rank != depth:
             rank += 1
-            chosen = groups.best(np.bincount(groups.group, worth[above[groups.cell]]))
+            chosen = groups.best(np.bincount(groups.group, gain_by_value[above[groups.cell]]))
             taken = groups.cell[chosen[groups.group]]
             parts.append(np.stack([taken, np.full(len(taken), rank), above[taken]]))
             above[taken] += 1
@@ -130,29 +131,32 @@ class _Groups:
 
     query: Array  # the query of each group, rising, shape (groups,)
     next: Array  # the place in ``documents`` of the next document of each group, shape (groups,)
-    end: Array  # the place after its last one, shape (groups,)
-    documents: Array  # the documents of all groups, as numbers in the order in which equal ones are taken
-    cell: Array  # the queries' subtopics of each group, shape (rows,)
-    group: Array  # the group of each of these, rising, shape (rows,)
+    end: Array  # the place after the last document of each group, shape (groups,)
+    documents: Array  # the documents group by group, as numbers; of documents with equal gains the least is taken first
+    cell: Array  # the subtopics of each group's documents, a code of query and subtopic each, shape (rows,)
+    group: Array  # the group of each of these subtopics, rising, shape (rows,)
 
     @classmethod
     def of(cls, query: Array, document: Array, cell: Array, width: int) -> _Groups:
         """Group documents; the parameters are those of ``Intents``, with ``cell`` for query and subtopic."""
         starts = np.flatnonzero(np.diff(document, prepend=-1) != 0)
-        of = query[starts]
-        order = alike = np.arange(len(starts))
-        if width < MASKED and np.bincount(of).max(initial=0) > MOST_UNGROUPED:
-            alike = np.bitwise_or.reduceat(np.int64(1) << (cell - query * width), starts)
-            order = np.lexsort((alike, of))
-        new = (np.diff(of[order], prepend=-1) != 0) | (np.diff(alike[order], prepend=-1) != 0)
+        query_of_document = query[starts]
+        order = subtopics = np.arange(len(starts))
+        if width < MASKED and np.bincount(query_of_document).max(initial=0) > MOST_UNGROUPED:
+            subtopics = np.bitwise_or.reduceat(np.int64(1) << (cell - query * width), starts)
+            order = np.lexsort((subtopics, query_of_document))
+        new = (np.diff(query_of_document[order], prepend=-1) != 0) | (np.diff(subtopics[order], prepend=-1) != 0)
         begin, lengths = np.flatnonzero(new), np.diff(np.append(starts, len(cell)))
         first = order[begin]
         cells = cell[spans(starts[first], lengths[first])]
         group = np.repeat(np.arange(len(first)), lengths[first])
-        return cls(of[first], begin, np.append(begin[1:], len(order)), order, cells, group)
+        return cls(query_of_document[first], begin, np.append(begin[1:], len(order)), order, cells, group)
 
     def best(self, gain: Array) -> Array:
-        """Mark the group of each query that gains most; of equals the one whose next document comes first."""
+        """Mark the group of each query that gains most; of equal ones, that whose next document comes first.
+
+        ``gain``: the gain of each group, shape (groups,).
+        """
         starts = np.flatnonzero(np.append(True, self.query[1:] != self.query[:-1]))
         most = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, starts), np.diff([*starts, len(gain)])))
         first, begins = self.documents[self.next[most]], np.searchsorted(most, starts)
@@ -162,7 +166,7 @@ class _Groups:
         return out
 
     def without(self, chosen: Array) -> _Groups:
-        """Return what is left when the next document of the chosen groups is taken."""
+        """Return the groups that are left when the next document of the chosen groups is taken; ``chosen``: marks."""
         after = self.next + chosen
         left = after < self.end
         if left.all():

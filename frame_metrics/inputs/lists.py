@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.inputs.rows import EXACT, Array, Segmented
 
-MOST_CELLS = 1 << 20  # size of a table of counts that is allowed however few results there are
+MOST_CELLS = 1 << 20  # number of cells up to which a table of counts is made however few results there are
 
 
 class Lists(Segmented):
@@ -17,8 +17,9 @@ class Lists(Segmented):
 
     Parameters
     ----------
-    segment, document, weight : the numbers of each result, and the weight of its query, shape (results,) each.
-    shape : the number of segments, with those without lists, and the number of documents.
+    segment, document, weight : of each result the code of its segment, the code of its document, and the weight of its
+        query, shape (results,) each.
+    shape : number of segments, those without lists included, and of documents.
     catalogue : number of documents that could have been shown; NaN if unknown.
     different : number of distinct documents of each segment, if only these are known, shape (segments,).
     """
@@ -32,7 +33,7 @@ class Lists(Segmented):
         catalogue: float = np.nan,
         different: Array | None = None,
     ) -> None:
-        self._cell = document if shape[0] == 1 else segment * shape[1] + document
+        self._key = document if shape[0] == 1 else segment * shape[1] + document
         self._weight, self._shape, self.n_queries, self.catalogue = weight, shape, shape[0], catalogue
         self._different = different
 
@@ -43,13 +44,13 @@ class Lists(Segmented):
 
     @cached_property
     def _counted(self) -> tuple[Array, Array]:
-        """A number for each segment and document shown in it, ascending, and how often, shape (documents,) each."""
-        cell, size, there = self._cell, self._shape[0] * self._shape[1], None
-        if size > 4 * len(cell) + MOST_CELLS:
-            there, cell = np.unique(cell, return_inverse=True)
-        times = np.bincount(cell, self._weight, size if there is None else len(there))
+        """The key of each segment and document shown in it, ascending, and how often it is, shape (documents,) each."""
+        key, size, distinct = self._key, self._shape[0] * self._shape[1], None
+        if size > 4 * len(key) + MOST_CELLS:
+            distinct, key = np.unique(key, return_inverse=True)
+        times = np.bincount(key, self._weight, size if distinct is None else len(distinct))
         some = np.flatnonzero(times > 0)  # the list of a query of weight 0 shows nothing
-        return some if there is None else there[some], times[some]
+        return some if distinct is None else distinct[some], times[some]
 
     @computed_once
     def query(self) -> Array:
@@ -58,14 +59,14 @@ class Lists(Segmented):
 
     @computed_once
     def n_lists(self) -> Array:
-        """The number of lists of its segment that show each document, weighted by their queries, (documents,)."""
+        """Number of lists of its segment that show each document, each with its query's weight, shape (documents,)."""
         return self._counted[1].astype(np.float64)
 
     @computed_once
     def sorted_shares(self) -> Array:
         """The share of each document in all showings of its segment, sorted ascending in each, shape (documents,)."""
         most = self.n_lists.max(initial=0) + 1
-        # Whole counts are sorted as one integer with the segment, which is fast.
+        # Segment and whole count are sorted as one integer, which is fast.
         if (self.n_lists == np.floor(self.n_lists)).all() and most * self.n_queries < EXACT:
             counts = _sorted((self.query * most + self.n_lists).astype(np.int64), int(most) * self.n_queries)
             counts = counts - self.query * most

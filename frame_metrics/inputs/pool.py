@@ -16,9 +16,9 @@ class Pool:
     Parameters
     ----------
     query : the query of each document, shape (documents,).
-    grade : its grade, NaN if only its label is known, shape (documents,).
-    label : 1 relevant, 0 not, NaN if only its grade is known; None if the grade decides.
-    document : its number in ``Subtopics``; None without subtopics.
+    grade : the grade of each document, NaN if only its label is known, shape (documents,).
+    label : the label of each document: 1 relevant, 0 not, NaN if only its grade is known; None if grades decide.
+    document : the index of each document in ``Subtopics``; None without subtopics.
     """
 
     query: Array
@@ -43,15 +43,15 @@ class Pool:
         return (self.grade >= 0) & (self.grade < rel) if self.label is None else self.label == 0
 
     def with_others(self, query: Array) -> Pool:
-        """Return these documents and others that are not relevant; ``query``: the query of each other one."""
-        none = np.zeros(len(query))
-        label = None if self.label is None else np.append(self.label, none)
-        return Pool(np.append(self.query, query), np.append(self.grade, none), label)
+        """Return these documents and others that are not relevant; ``query``: the query of each of the others."""
+        zeros = np.zeros(len(query))
+        label = None if self.label is None else np.append(self.label, zeros)
+        return Pool(np.append(self.query, query), np.append(self.grade, zeros), label)
 
     def condensed(self) -> Pool:
         """Return the documents that condensed rankings keep; a negative grade is no judgment there."""
         kept = self.grade >= 0 if self.label is None else self.judged
-        label, document = (None if of is None else of[kept] for of in (self.label, self.document))
+        label, document = (None if values is None else values[kept] for values in (self.label, self.document))
         return Pool(self.query[kept], self.grade[kept], label, document)
 
     def count(self, marked: Array, n_queries: int) -> Array:

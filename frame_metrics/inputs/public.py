@@ -22,10 +22,10 @@ PUBLIC: dict[Any, type] = {Ranking: FullRanking, Confusion: FullConfusion, Score
 
 
 def as_annotated(kind: Any, inside: Any) -> Any:
-    """Return an input as the class that a kernel's annotation names: a public class, or the input itself."""
+    """Return an input as the class that a kernel's annotation names: a public class, or that of the input itself."""
     return kind._of(inside) if kind in PUBLIC else inside
 
 
 def behind(source: Any) -> Any:
-    """Return the input behind one of the public classes; any other is itself."""
+    """Return the input behind an object of a public class; other objects are returned as they are."""
     return source._inside if isinstance(source, Narrow) else source

@@ -11,7 +11,7 @@ from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.gains import Gain
 from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows
-from frame_metrics.inputs.views import Narrow, one_each, total_of
+from frame_metrics.inputs.views import Narrow, checked_values, total_of
 
 if TYPE_CHECKING:  # it takes long to import
     from numpy.typing import ArrayLike
@@ -69,7 +69,7 @@ class Ranking(Narrow[FullRanking]):
                 raise BadValueError(f"columns: {name!r} has {len(values)} values, and there are {len(grades)} grades")
         if known is not None and len(known) != len(counts):
             raise BadValueError(f"n_relevant: {len(known)} numbers, and there are {len(counts)} queries")
-        self._inside = FullRanking(grades, counts, counts, rel=rel, known_relevant=known, extra=extra)
+        self._inside = FullRanking(grades, counts, counts, rel=rel, n_relevant_given=known, extra=extra)
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.rank)} results of {self.n_queries} queries; it has {', '.join(dir(self))}>"
@@ -80,17 +80,17 @@ class Ranking(Narrow[FullRanking]):
         run = self._inside.unweighted
         return run.cached("results", lambda: run.rows(np.arange(len(run.grade)), np.ones(len(run.grade))))
 
-    def _spread(self, rows: Rows) -> Array:
-        """The values of some results, 0 for the others, shape (results,)."""
+    def _to_all_results(self, rows: Rows) -> Array:
+        """Return the values of some results, 0 for the others, shape (results,)."""
         every = self._results
         if len(rows.query) == len(every.query):
             return rows.value.astype(np.float64, copy=False)
         out = np.zeros(len(every.query))
         if self._inside.logged_rank is None:
             out[every.starts[rows.query] + rows.rank - 1] = rows.value
-        else:
-            deep = int(every.rank.max(initial=0)) + 1
-            out[np.searchsorted(every.query * deep + every.rank, rows.query * deep + rows.rank)] = rows.value
+        else:  # ranks may have gaps, so results are found by query and rank
+            n_ranks = int(every.rank.max(initial=0)) + 1
+            out[np.searchsorted(every.query * n_ranks + every.rank, rows.query * n_ranks + rows.rank)] = rows.value
         return out
 
     @property
@@ -136,14 +136,14 @@ class Ranking(Narrow[FullRanking]):
         array([ 0.,  2., nan])
         """
         run = self._inside.unweighted
-        return run.cached("grades", lambda: self._spread(run.grades()))
+        return run.cached("grades", lambda: self._to_all_results(run.grades()))
 
     @property
     def relevant(self) -> Array:
         """1 for each relevant result, 0 for the others, as a float, shape (results,).
 
-        With ``ties="expected"``, the mean over all orders of results with equal scores; with propensities, the weight
-        that a click has. So multiply by it, rather than select with it.
+        With ``ties="expected"`` it is the mean over all orders of results with equal scores; with propensities, the
+        weight that a click has. So multiply by it, rather than select with it.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class Ranking(Narrow[FullRanking]):
         array([0., 1., 0.])
         """
         run = self._inside
-        return run.cached("relevant results", lambda: self._spread(run.relevant))
+        return run.cached("relevant results", lambda: self._to_all_results(run.relevant))
 
     @property
     def judged(self) -> Array:
@@ -163,7 +163,7 @@ class Ranking(Narrow[FullRanking]):
         array([1., 1., 0.])
         """
         run = self._inside.unweighted
-        return run.cached("judged results", lambda: self._spread(run.rows_with(run.judged)))
+        return run.cached("judged results", lambda: self._to_all_results(run.rows_with(run.judged)))
 
     def gains(self, gain: Gain = "linear") -> Array:
         """Return the gain of each result, 0 for an unjudged one, shape (results,).
@@ -178,7 +178,7 @@ class Ranking(Narrow[FullRanking]):
         >>> Ranking(grade=[0, 2, float("nan")], lengths=[2, 1]).gains("exp")
         array([0., 3., 0.])
         """
-        return self._spread(self._inside.gains(gain))
+        return self._to_all_results(self._inside.gains(gain))
 
     def column(self, name: str, *, relevant: bool = False) -> Array:
         """Return the values of each result in a column that ``extra=`` names, NaN for null, shape (results,).
@@ -197,7 +197,7 @@ class Ranking(Narrow[FullRanking]):
         array([0., 3., 4.])
         """
         run = self._inside if relevant else self._inside.unweighted
-        return self._spread(run.column(name, run.good if relevant else None))
+        return self._to_all_results(run.column(name, run.good if relevant else None))
 
     def within(self, k: int | None) -> Array:
         """Return True for each result at a rank up to ``k`` (None: all), bool, shape (results,).
@@ -237,7 +237,7 @@ class Ranking(Narrow[FullRanking]):
         >>> run.total(run.gains() * run.within(2))
         array([2., 1.])
         """
-        return total_of(self._results, one_each(values, "total", "results", len(self.rank)))
+        return total_of(self._results, checked_values(values, "total", "results", len(self.rank)))
 
     def running(self, values: ArrayLike) -> Array:
         """Return, for each result, the sum of its query's values from the first result down to it, shape (results,).
@@ -257,7 +257,7 @@ class Ranking(Narrow[FullRanking]):
         >>> run.running(run.relevant)  # relevant results so far
         array([1., 1., 2., 1.])
         """
-        return self._results.running(one_each(values, "running", "results", len(self.rank)))
+        return self._results.running(checked_values(values, "running", "results", len(self.rank)))
 
     def ideal(self, weigh: Callable[[Array], Array], k: int | None = None, gain: Gain = "linear") -> Array:
         """Return the greatest sum of gains times weights by rank, that of the best order, shape (queries,).
@@ -279,5 +279,5 @@ class Ranking(Narrow[FullRanking]):
         array([0.63092975, 1.        ])
         """
         best = self._inside.ideal(gain)
-        weight = one_each(weigh(best.rank), "ideal", "ranks", len(best.rank))
+        weight = checked_values(weigh(best.rank), "ideal", "ranks", len(best.rank))
         return best.total_within(k, best.value * weight)

@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.rows import Array
 from frame_metrics.inputs.scores import FullScores, sorted_levels
-from frame_metrics.inputs.views import Narrow, one_each, total_of
+from frame_metrics.inputs.views import Narrow, checked_values, total_of
 
 if TYPE_CHECKING:  # it takes long to import
     from numpy.typing import ArrayLike
@@ -189,4 +189,4 @@ class Scores(Narrow[FullScores]):
         >>> scores.total(scores.neg * scores.score)
         array([0.4, 0.7])
         """
-        return total_of(self._inside, one_each(values, "total", "distinct scores", len(self.score)))
+        return total_of(self._inside, checked_values(values, "total", "distinct scores", len(self.score)))

@@ -56,8 +56,8 @@ class Confusion(Narrow[FullConfusion]):
         if len({cell.shape for cell in cells if cell is not None}) > 1:
             raise BadValueError("Confusion: tp, fp, fn and the other cells have one number for each table")
         tps, fps, fns, rest, *others = cells
-        none = np.zeros_like(tps)
-        ups, uns, gaps = (none if cell is None else cell for cell in others)
+        zeros = np.zeros_like(tps)
+        ups, uns, gaps = (zeros if cell is None else cell for cell in others)
         self._inside = FullConfusion(tps, fps, fns, gaps, undecided=(ups, uns), rest=rest)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:

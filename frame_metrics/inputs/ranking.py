@@ -17,11 +17,11 @@ from frame_metrics.inputs.rows import Array, Rows, Sums, falling, n_of_share, su
 from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels
 from frame_metrics.inputs.tables import FullConfusion
 
-BY_ROW = ("grade", "label", "decision", "score", "tie", "ratio", "document")  # arrays with a value of each row
+BY_ROW = ("grade", "label", "decision", "score", "tie", "ratio", "document")  # fields with a value for each row
 
 
 class Extra(dict[str, Array]):
-    """Values of the columns that ``extra=`` names, which a kernel asks for with ``run.column``: the trial notes it."""
+    """Values of the columns that ``extra=`` names, by name; a kernel asks for them with ``run.column``."""
 
     def __missing__(self, name: str) -> Array:
         raise LookupError(
@@ -45,12 +45,13 @@ class FullRanking(CachesByKey):
     label : 1 relevant, 0 not, NaN not judged; None where the grade decides.
     logged_rank : rank of each row as it was shown; None for 1, 2, 3 ...
     pool : every judged document of the queries; None if only rows are judged.
-    known_relevant : number of relevant documents of each query, if they are only counted (n_relevant=), (queries,).
+    n_relevant_given : number of relevant documents of each query, if the caller only counts them (n_relevant=),
+        shape (queries,).
     size : number of documents in the collection, shape (queries,).
     decision : 1 for each row that is predicted positive, 0 for the others, NaN without a prediction; None if the
         retrieved rows are the predicted ones.
     score : score of each row, NaN for none; None if no metric reads scores.
-    tie : number of each row's tie, ascending, with ties="expected"; else None.
+    tie : the code of each row's tie, ascending, with ties="expected"; else None.
     extra : by name, the values of each row in columns that only some metrics read; NaN is null.
     relevance_known : True for queries that are judged even without a judged document, such as one whose list of
         relevant documents is empty, shape (queries,); None: a query is judged if a document is.
@@ -58,7 +59,7 @@ class FullRanking(CachesByKey):
         before any was dropped, shape (queries,) each.
     ratio : weight of each row, 1 / propensity or target propensity / propensity; None if none is named.
     clip : the largest weight that counts; None for any.
-    document : number of each row's document in ``subtopics``, -1 for an unjudged one.
+    document : index of each row's document in ``subtopics``, -1 for an unjudged one.
     subtopics : the judgments by subtopic; None without subtopics.
     cutoffs : the cutoffs of the metrics that are asked for, ascending.
     """
@@ -71,7 +72,7 @@ class FullRanking(CachesByKey):
     label: Array | None = None
     logged_rank: Array | None = None
     pool: Pool | None = None
-    known_relevant: Array | None = None
+    n_relevant_given: Array | None = None
     size: Array | None = None
     decision: Array | None = None
     score: Array | None = None
@@ -105,18 +106,18 @@ class FullRanking(CachesByKey):
         return np.count_nonzero(self.n_ret == self.lengths) == self.n_queries
 
     @computed_once
-    def _even(self) -> bool:
+    def _equal_lengths(self) -> bool:
         """True if all queries have the same number of rows, above 0."""
         return bool(self.n_queries and self.lengths[0] and (self.lengths == self.lengths[0]).all())
 
     def query_of(self, row: Array) -> Array:
         """Return the query of each of the given rows, ascending, shape (rows,)."""
-        if self._even:
+        if self._equal_lengths:
             return row // self.lengths[0]
         return np.searchsorted(self.starts, row, side="right") - 1
 
     def rows(self, row: Array, value: Array) -> Rows:
-        """Return the retrieved ones of the given rows, in order, with their values."""
+        """Return those of the given rows that were retrieved, in order, with their values."""
         query = self.query_of(row)
         rank = row - self.starts[query] + 1
         if not self.everything_retrieved:
@@ -131,34 +132,39 @@ class FullRanking(CachesByKey):
         return self.rows(row, values[row])
 
     @property
-    def _place(self) -> Array:
-        """1 for the first row of each query, 2 for the second ..., shape (rows,)."""
+    def _position_of_row(self) -> Array:
+        """The position of each row in its query: 1 for the first row, 2 for the second ..., shape (rows,)."""
         begin = self.starts.repeat(self.lengths)
         return np.arange(1, len(begin) + 1) - begin
 
     @computed_once
     def _row_rank(self) -> Array:
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
-        place = self._place
+        place = self._position_of_row
         not_retrieved = place > self.n_ret.repeat(self.lengths)
         return np.where(not_retrieved, np.inf, place if self.logged_rank is None else self.logged_rank)
 
     def count_of(self, rows: Array, k: int | Array | None, *, retrieved: bool = True) -> Array:
-        """Count the marked rows at ranks up to ``k``, one or one for each query (None: any), shape (queries,)."""
+        """Count the marked rows of each query at ranks up to ``k``, shape (queries,).
+
+        Parameters
+        ----------
+        rows : True for the rows to count, shape (rows,).
+        k : one number, or one for each query; None for any rank.
+        retrieved : whether only retrieved rows are counted.
+        """
         if retrieved and not (k is None and self.everything_retrieved):
             last = np.finfo(float).max if k is None else np.repeat(k, self.lengths) if isinstance(k, np.ndarray) else k
             rows = rows & (self._row_rank <= last)
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
     def retrieved(self, k: int | Array | None = None) -> Array:
-        """Count the documents at ranks up to ``k``, one or one for each query (None: retrieved), shape (queries,)."""
+        """Count the retrieved documents at ranks up to ``k``, shape (queries,); ``k`` is as in ``count_of``."""
         if k is None:
             return self.n_ret
-        return (
-            np.minimum(self.n_ret, k)
-            if self.logged_rank is None
-            else self.count_of(np.ones(len(self.logged_rank), bool), k)
-        )
+        if self.logged_rank is None:
+            return np.minimum(self.n_ret, k)
+        return self.count_of(np.ones(len(self.logged_rank), bool), k)
 
     def _logged_rank_at(self, place: Array | int) -> Array:
         """Return the shown rank of one row of each query, by its position from 1; 0 if nothing was retrieved."""
@@ -186,12 +192,12 @@ class FullRanking(CachesByKey):
     def tied_at(self, k: int | Array | None) -> Array:
         """Return True where the results at ranks k and k + 1 have equal scores, shape (queries,).
 
-        ``k``: one, or one for each query; None for any two results.
+        ``k``: one number, or one for each query; None for any two neighbours.
         """
         score = np.zeros(0) if self.score is None else self.score
         equal = np.append(score[1:] == score[:-1], False)[: len(score)]
         if k is None:
-            return self.count_of(equal & (self._place < np.repeat(self.n_ret, self.lengths)), None) > 0
+            return self.count_of(equal & (self._position_of_row < np.repeat(self.n_ret, self.lengths)), None) > 0
         tied, last = np.zeros(self.n_queries, bool), np.broadcast_to(k, self.n_queries).astype(np.int64)
         deep = (self.n_ret > last) & (last > 0)
         tied[deep] = equal[(self.starts + last)[deep] - 1]
@@ -207,13 +213,12 @@ class FullRanking(CachesByKey):
         return run.condensed() if condensed else run
 
     def condensed(self) -> FullRanking:
-        """Return the rankings without their unjudged rows, as if these had not been retrieved: they are in no cell.
+        """Return the rankings without their unjudged rows, which then are in no cell of a 2x2 table.
 
-        What was not retrieved stays in the collection, as a document that only the judgments have.
+        The collection loses the unjudged rows that were retrieved. The others stay in it, as documents that no row has.
         """
         keep = self.grade >= 0 if self.label is None else self.judged
         lengths, n_ret = (sums_between(keep, self.starts, self.starts + n) for n in (self.lengths, self.n_ret))
-
         by_row = ((name, getattr(self, name)) for name in BY_ROW)
         rows: dict[str, Any] = {name: None if values is None else values[keep] for name, values in by_row}
         return replace(
@@ -236,7 +241,7 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def n_judged(self) -> Array:
-        """Judged documents of each query, retrieved or not, shape (queries,)."""
+        """Number of judged documents of each query, retrieved or not, shape (queries,)."""
         if self.pool is not None:
             return self.pool.count(self.pool.judged, self.n_queries)
         if (self.grade if self.label is None else self.label).dtype.kind != "f":
@@ -251,18 +256,19 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def fully_judged(self) -> bool:
-        """True where every row is judged relevant or not relevant, and all were retrieved."""
+        """True if every row was retrieved, and is judged relevant or not relevant."""
         known = (self.grade if self.label is None else self.label) >= min(self.rel, 0)
         return self.everything_retrieved and bool(known.all())
 
     @computed_once
     def _positive(self) -> tuple[Array, Array]:
-        """Rows with a positive grade, and the grades."""
+        """The rows with a positive grade, and their grades."""
         row = np.flatnonzero(self.grade > 0)
         return row, self.grade[row]
 
     @computed_once
     def _relevant_row(self) -> Array:
+        """The relevant rows, ascending."""
         if self.label is not None:
             return np.flatnonzero(self.label == 1)
         if self.rel <= 0:
@@ -280,16 +286,16 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def n_relevant(self) -> Array:
-        """R: relevant documents of each query, retrieved or not, shape (queries,)."""
-        if self.known_relevant is not None:
-            return self.known_relevant
+        """R, the number of relevant documents of each query, retrieved or not, shape (queries,)."""
+        if self.n_relevant_given is not None:
+            return self.n_relevant_given
         if self.pool is not None:
             return self.pool.count(self.pool.relevant(self.rel), self.n_queries)
         return self.listed_relevant
 
     @computed_once
     def listed_relevant(self) -> Array:
-        """Relevant documents among the rows, retrieved or not, shape (queries,)."""
+        """Number of relevant rows of each query, retrieved or not, shape (queries,)."""
         if self.everything_retrieved:
             return self.relevant.count
         return np.bincount(self.query_of(self._relevant_row), minlength=self.n_queries)
@@ -301,7 +307,7 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def n_nonrelevant(self) -> Array:
-        """N: documents judged not relevant, retrieved or not, shape (queries,)."""
+        """N, the number of documents judged not relevant, retrieved or not, shape (queries,)."""
         if self.pool is not None:
             return self.pool.count(self.pool.nonrelevant(self.rel), self.n_queries)
         if self.fully_judged:
@@ -310,27 +316,25 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def n_rows(self) -> Array:
-        """Documents that are listed or judged, shape (queries,)."""
+        """Number of documents of each query that are rows or judged, shape (queries,)."""
         if self.pool is None:
             return self.lengths
         return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
 
     @computed_once
     def n_known(self) -> Array:
-        """Documents that are listed, judged, or counted as relevant, shape (queries,)."""
-        relevant = self.listed_relevant
+        """Number of documents of each query that are rows, judged, or counted as relevant, shape (queries,)."""
+        known_relevant = self.listed_relevant
         if self.pool is not None:
-            relevant = self.pool.count(self.pool.relevant(self.rel), self.n_queries)
-        return self.n_rows + np.maximum(self.n_relevant - relevant, 0)
+            known_relevant = self.pool.count(self.pool.relevant(self.rel), self.n_queries)
+        return self.n_rows + np.maximum(self.n_relevant - known_relevant, 0)
 
     @property
     def _given_size(self) -> tuple[Array, Array] | None:
         """The collection size as given, and the number of known documents before any was dropped; None if unknown."""
-        return (
-            self.size_before_condensing
-            if self.size_before_condensing or self.size is None
-            else (self.size, self.n_known)
-        )
+        if self.size_before_condensing or self.size is None:
+            return self.size_before_condensing
+        return self.size, self.n_known
 
     @computed_once
     def relevant(self) -> Rows:
@@ -382,17 +386,17 @@ class FullRanking(CachesByKey):
     def interpolated(self) -> Array:
         """The greatest precision at this relevant document or a later one, shape (relevant rows,)."""
         backwards = np.maximum.accumulate(self.relevant.grid(self.precision)[:, ::-1], axis=1)
-        return backwards[:, ::-1][self.relevant.inside]
+        return backwards[:, ::-1][self.relevant.has_row]
 
     @computed_once
     def nonrelevant_above(self) -> Array:
-        """Documents judged not relevant that stand above each relevant document, shape (relevant rows,)."""
+        """Number of documents judged not relevant above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
             return self._relevant_row - self.starts[self.query] + 1 - self.position
         return self.above(self.nonrelevant)
 
     def above(self, rows: Array) -> Array:
-        """Count the marked rows above each relevant document, shape (relevant rows,)."""
+        """Count the marked rows above each relevant document, shape (relevant rows,); ``rows``: the marks, (rows,)."""
         row = self._relevant_row
         query = self.query_of(row)
         if not self.everything_retrieved:
@@ -409,7 +413,10 @@ class FullRanking(CachesByKey):
         return self.relevant.count_within(k).astype(np.float64)
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
-        """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (queries,)."""
+        """Return the sum of the weights of the marked rows of each query, up to rank ``k``, shape (queries,).
+
+        ``weight``: a function from ranks to weights; ``rows``: the marks, (rows,).
+        """
         row = np.flatnonzero(rows)
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, seen.by_rank(weight))
@@ -424,6 +431,7 @@ class FullRanking(CachesByKey):
         return self.cached(("gains", _key(gain)), partial(self._gainful, gain))
 
     def _gainful(self, gain: Gain) -> Rows:
+        """Return what ``gains`` caches."""
         if not isinstance(gain, str):
             return self.rows_with(gain_of(self.grade, gain))
         row, grade = self._positive
@@ -436,8 +444,9 @@ class FullRanking(CachesByKey):
         return self.cached(("ideal", _key(gain)), partial(self._best_first, gain))
 
     def _best_first(self, gain: Gain) -> Rows:
-        if self.known_relevant is not None:
-            query = np.repeat(np.arange(self.n_queries), self.known_relevant.astype(np.int64))
+        """Return what ``ideal`` caches."""
+        if self.n_relevant_given is not None:
+            query = np.repeat(np.arange(self.n_queries), self.n_relevant_given.astype(np.int64))
             whole = Rows(query, query, np.full(len(query), float(gain_of(np.ones(1), gain)[0])), self.n_queries)
         elif self.pool is not None:
             value = gain_of(self.pool.grade, gain)
@@ -451,21 +460,21 @@ class FullRanking(CachesByKey):
             row = np.flatnonzero(value > 0)
             whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         rank, value = whole.position, falling(whole)
-        return Rows(whole.query, rank, value, self.n_queries, cutoffs=self.cutoffs, in_turn=True, same=whole)
+        return Rows(whole.query, rank, value, self.n_queries, cutoffs=self.cutoffs, consecutive=True, like=whole)
 
     @computed_once
     def intents(self) -> Intents:
         """Relevance to the subtopics of each query; without subtopics each query has one."""
-        of, pool = self.subtopics, self.pool
-        if of is None or pool is None or pool.document is None or self.document is None:
+        subtopics, pool = self.subtopics, self.pool
+        if subtopics is None or pool is None or pool.document is None or self.document is None:
             seen, query = self.relevant, np.repeat(np.arange(self.n_queries), self.n_relevant.astype(np.int64))
-            none = seen.with_values(np.zeros(len(seen.query)))
-            return Intents(none, query, np.arange(len(query)), np.zeros_like(query))
+            with_subtopic_0 = seen.with_values(np.zeros(len(seen.query)))
+            return Intents(with_subtopic_0, query, np.arange(len(query)), np.zeros_like(query))
         row = np.flatnonzero(self.document >= 0)
-        at, found = of.relevant(self.document[row], self.rel)
-        order = np.lexsort((-of.name[pool.document], pool.query))
-        document, number = of.relevant(pool.document[order], self.rel)
-        return Intents(self.rows(row[at], found), pool.query[order][document], document, number)
+        at, found = subtopics.relevant(self.document[row], self.rel)
+        order = np.lexsort((-subtopics.id_rank[pool.document], pool.query))
+        document, subtopic = subtopics.relevant(pool.document[order], self.rel)
+        return Intents(self.rows(row[at], found), pool.query[order][document], document, subtopic)
 
     def column(self, name: str, rows: Array | None = None) -> Rows:
         """Return the retrieved rows with their values of a column that ``extra=`` names; NaN is null.
@@ -482,7 +491,7 @@ class FullRanking(CachesByKey):
         return self._valued(self.grade, None, "run.grade")
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
-        """Rows with their values; ``call`` is how a kernel asks for these."""
+        """Return the retrieved rows with their values; ``call``: how a kernel asks for these, for errors."""
         row = np.arange(len(value)) if rows is None else np.flatnonzero(rows)
         return self.rows(row, value[row])
 
@@ -500,23 +509,24 @@ class FullRanking(CachesByKey):
         return self.cached(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
     def _of_retrieved(self, k: int | Array | None) -> FullConfusion:
-        """The 2x2 table of what was retrieved at ranks up to ``k``, one or one for each query (None: any)."""
+        """Return the 2x2 table of what was retrieved at ranks up to ``k``, as in ``count_of``."""
         tp = self.count_of(self.good, k) if isinstance(k, np.ndarray) else self.hits(k)
         seen = self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
         return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, given_size=self._given_size)
 
     def _decided(self, decision: Array) -> FullConfusion:
-        """The 2x2 table of predictions, over all documents that are known."""
-        yes = decision == 1
-        marked = [yes & self.good, yes & ~self.good]
+        """Return the 2x2 table of predictions, over all documents that are known."""
+        positive = decision == 1
+        cells = [positive & self.good, positive & ~self.good]
         if decision.dtype.kind == "f":
-            undecided = np.isnan(decision)
-            marked += [undecided & self.good, undecided & ~self.good]
-        tp, fp, *rest = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
+            is_undecided = np.isnan(decision)
+            cells += [is_undecided & self.good, is_undecided & ~self.good]
+        tp, fp, *undecided = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in cells)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
-        fn = self.n_relevant - tp - sum(rest[:1])
-        return FullConfusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), given_size=self._given_size)
+        fn = self.n_relevant - tp - sum(undecided[:1])
+        empty = np.zeros(self.n_queries)
+        return FullConfusion(tp, fp, fn, empty, size, tuple(undecided), given_size=self._given_size)
 
     def _all_differ(self, score: Array) -> bool:
         """Return True if all rows were retrieved in the order of their scores, and no two of a query are equal."""
@@ -536,11 +546,11 @@ class FullRanking(CachesByKey):
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)
         query, good = np.repeat(np.arange(self.n_queries), self.lengths), self.good
-        if lacking.any():  # judged documents that are not listed
-            rest = np.repeat(np.arange(self.n_queries), lacking.astype(np.int64))
-            place = np.arange(len(rest)) - np.searchsorted(rest, rest)
-            query, score = np.concatenate([query, rest]), np.concatenate([score, np.full(len(rest), -np.inf)])
-            good = np.concatenate([good, place < (self.n_relevant - self.listed_relevant)[rest]])
+        if lacking.any():  # known documents that are no rows, of each query the relevant ones first
+            unlisted = np.repeat(np.arange(self.n_queries), lacking.astype(np.int64))
+            place = np.arange(len(unlisted)) - np.searchsorted(unlisted, unlisted)
+            query, score = np.concatenate([query, unlisted]), np.append(score, np.full(len(unlisted), -np.inf))
+            good = np.concatenate([good, place < (self.n_relevant - self.listed_relevant)[unlisted]])
         return sorted_levels(query, score, good, np.ones(len(score)), self.n_queries)
 
 

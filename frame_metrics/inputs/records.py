@@ -12,6 +12,6 @@ Kind = TypeVar("Kind")
 def record(kind: type[Kind]) -> type[Kind]:
     """Make a class a dataclass that is compared by identity, and that type checkers let nobody change.
 
-    A class that is frozen when the code runs sets each attribute by a call of a function: a twentieth of a small call.
+    A class that Python freezes sets each attribute by a function call, which takes a twentieth of a small call's time.
     """
     return dataclass(eq=False)(kind)

@@ -14,12 +14,12 @@ from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once, make_
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
 EXACT = 2**53  # all integers up to this are exact as a float64
 NONE = -1  # stands for no row of the caller's frame, so that the key is null
-PLACES_PER_CODE = 4  # a table of all possible codes may have so many places for each code that occurs
+PLACES_PER_CODE = 4  # a table of all codes from 0 to n - 1 may have so many places for each code that is counted
 MOST_CUTOFFS_ONE_BY_ONE = 4  # number of cutoffs up to which each is counted and summed separately
 
 
 def ratio(a: Array, b: Array) -> Array:
-    """Return a / b, NaN where b is 0: the measure is undefined there."""
+    """Return a / b, NaN where b is 0, so that a measure is undefined."""
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient, nothing = np.asarray(a / b), b == 0
     if np.count_nonzero(nothing):
@@ -27,15 +27,15 @@ def ratio(a: Array, b: Array) -> Array:
     return quotient
 
 
-def code_of(text: str) -> float:
+def hash_of_text(text: str) -> float:
     """Return a hash of a text as a number, the same in every process."""
     return float(int.from_bytes(blake2b(text.encode(), digest_size=6).digest()))
 
 
 def mark_codes(codes: Array, n: int) -> Array:
-    """Return a mark for each of the numbers 0 ... n - 1 that is among the codes, shape (n,).
+    """Return True for each of the numbers 0 ... n - 1 that is among the codes, shape (n,).
 
-    Where codes are dense this takes a small part of the time of ``np.unique``, which hashes or sorts them.
+    If most numbers are, this takes a small part of the time of ``np.unique``, which hashes or sorts the codes.
     """
     out = np.zeros(n, bool)
     out[codes] = True
@@ -43,9 +43,9 @@ def mark_codes(codes: Array, n: int) -> Array:
 
 
 def count_codes(codes: Array, n: int) -> tuple[Array, Array]:
-    """Return the distinct codes among 0 ... n - 1, rising, and how often each occurs, as floats.
+    """Return the distinct codes, rising, and how often each occurs, as floats; codes are from 0 to ``n`` - 1.
 
-    Where ``n`` is not much more than the number of codes, they are counted in a table of all.
+    If ``n`` is not much more than the number of codes, they are counted in a table of all possible codes.
     """
     if n <= PLACES_PER_CODE * len(codes) + 1024:
         every = np.zeros(n, np.int64)
@@ -69,7 +69,7 @@ def all_equal(codes: Array) -> bool:
 
 
 def n_of_share(size: Array, top: float) -> Array:
-    """Return how many of ``size`` rows the share ``top`` is, rounded up, as floats.
+    """Return the number of rows in the share ``top`` of ``size`` rows, rounded up, as floats.
 
     It is 0 only for 0 rows. A product that misses a whole number by a rounding error is that number: .07 of 100 is 7.
     """
@@ -78,13 +78,13 @@ def n_of_share(size: Array, top: float) -> Array:
 
 def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
-    running = np.concatenate([[0], values])  # makes numbers of booleans: these are added up several times as fast
+    running = np.concatenate([[0], values])  # booleans become numbers, which are added up several times as fast
     np.cumsum(running, out=running)
     return running[ends] - running[starts]
 
 
-def others(values: Array) -> Array:
-    """Return for each value the sum of all others along the last axis, by adding only, so that no digits are lost."""
+def sum_of_others(values: Array) -> Array:
+    """Return for each value the sum of all others along the last axis; no subtraction, which would lose digits."""
     before, after = np.zeros(values.shape), np.zeros(values.shape)
     before[..., 1:] = np.cumsum(values, axis=-1)[..., :-1]
     after[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., -2::-1]
@@ -121,7 +121,7 @@ class Segmented(CachesByKey):
 
     @computed_once
     def count(self) -> Array:
-        """Elements of each query, shape (queries,)."""
+        """Number of elements of each query, shape (queries,)."""
         if self.n_queries == 1:
             return np.array([len(self.query)])
         return np.bincount(self.query, minlength=self.n_queries)
@@ -133,11 +133,11 @@ class Segmented(CachesByKey):
 
     @computed_once
     def filled(self) -> Array | None:
-        """The queries that have elements, ascending; None where all have some."""
+        """The queries that have elements, ascending; None if all have some."""
         return None if np.count_nonzero(self.count) == self.n_queries else np.flatnonzero(self.count)
 
     @computed_once
-    def begins(self) -> Array:
+    def starts_of_filled(self) -> Array:
         """Start of the elements of each query that has any, shape (filled queries,)."""
         return self.starts if self.filled is None else self.starts[self.filled]
 
@@ -151,9 +151,9 @@ class Segmented(CachesByKey):
 
     def reduce(self, ufunc: np.ufunc, values: Array, empty: float = 0.0) -> Array:
         """Return ``ufunc`` over each query's values, ``empty`` where it has none, shape (queries,)."""
-        if not len(self.begins):
+        if not len(self.starts_of_filled):
             return np.full(self.n_queries, empty)
-        return self.to_all_queries(ufunc.reduceat(values, self.begins, dtype=np.float64), empty)
+        return self.to_all_queries(ufunc.reduceat(values, self.starts_of_filled, dtype=np.float64), empty)
 
     def total(self, values: Array) -> Array:
         """Return the sum of each query's values, shape (queries,)."""
@@ -161,8 +161,8 @@ class Segmented(CachesByKey):
 
     def last(self, values: Array) -> Array:
         """Return the last of each query's values, 0 where it has none, shape (queries,)."""
-        counted = self.count if self.filled is None else self.count[self.filled]
-        return self.to_all_queries(values[self.begins + counted - 1])
+        count_of_filled = self.count if self.filled is None else self.count[self.filled]
+        return self.to_all_queries(values[self.starts_of_filled + count_of_filled - 1])
 
     def each(self, of_query: Array) -> Array:
         """Repeat the value of each query for all of its elements, shape (elements,)."""
@@ -184,9 +184,9 @@ class Rows(Segmented):
     value : the gain of each row, shape (rows,).
     n_queries : number of queries, those without rows included.
     cutoffs : the cutoffs of the metrics that are asked for.
-    in_turn : whether the ranks of a query are 1, 2, 3 ..., as in an ideal ranking.
+    consecutive : whether the ranks of a query are 1, 2, 3 ..., as in an ideal ranking.
     one_by_one : whether totals are added up one by one from the first rank, not pairwise as numpy does.
-    same : other rows, of which each query has as many as of these: if given, these are not counted again.
+    like : other rows, of which each query has as many as of these, so that these need not be counted again; or None.
     """
 
     def __init__(
@@ -197,28 +197,32 @@ class Rows(Segmented):
         n_queries: int,
         *,
         cutoffs: Sequence[int] = (),
-        in_turn: bool = False,
+        consecutive: bool = False,
         one_by_one: bool = False,
-        same: Rows | None = None,
+        like: Rows | None = None,
     ) -> None:
         self.query, self.rank, self.value = read_only_view(query), read_only_view(rank), read_only_view(value)
-        self.n_queries, self.cutoffs, self.in_turn, self.one_by_one = n_queries, cutoffs, in_turn, one_by_one
-        if same is not None:
-            self.count, self.starts, self.filled, self.begins = same.count, same.starts, same.filled, same.begins
+        self.n_queries, self.cutoffs, self.consecutive, self.one_by_one = n_queries, cutoffs, consecutive, one_by_one
+        if like is not None:
+            self.count, self.starts = like.count, like.starts
+            self.filled, self.starts_of_filled = like.filled, like.starts_of_filled
             return
         self.count = count = read_only_view(np.bincount(query, minlength=n_queries))
         self.starts = starts = read_only_view(count.cumsum() - count)
         self.filled = None if np.count_nonzero(count) == n_queries else read_only_view(np.flatnonzero(count))
-        self.begins = starts if self.filled is None else read_only_view(starts[self.filled])
+        self.starts_of_filled = starts if self.filled is None else read_only_view(starts[self.filled])
 
     def with_values(self, value: Array) -> Rows:
         """Return these rows with other values."""
         given = self.query, self.rank, value, self.n_queries
-        in_turn, one_by_one = self.in_turn, self.one_by_one
-        return Rows(*given, cutoffs=self.cutoffs, in_turn=in_turn, one_by_one=one_by_one, same=self)
+        consecutive, one_by_one = self.consecutive, self.one_by_one
+        return Rows(*given, cutoffs=self.cutoffs, consecutive=consecutive, one_by_one=one_by_one, like=self)
 
     def by_rank(self, f: Callable[[Array], Array]) -> Array:
-        """Return ``f(rank)`` for each row, looked up in a table of all ranks if that is not much longer, (rows,)."""
+        """Return ``f(rank)`` for each row, shape (rows,).
+
+        It is looked up in a table of all ranks, if these are not many more than the rows.
+        """
         if self.deepest > 4 * len(self.rank) + 64:
             return f(self.rank)
         return f(np.arange(self.deepest + 1))[self.rank]
@@ -227,7 +231,7 @@ class Rows(Segmented):
         """Count the rows of each query at ranks up to ``k`` (None: all), shape (queries,)."""
         if k is None or k >= self.deepest:
             return self.count
-        if self.in_turn:
+        if self.consecutive:
             return np.minimum(self.count, k)
         if self.counts_all_cutoffs and k <= self.cutoffs[-1]:
             return self._counts_within[k]
@@ -240,9 +244,9 @@ class Rows(Segmented):
 
     @computed_once
     def counts_all_cutoffs(self) -> bool:
-        """True if it pays to compute counts and sums at all cutoffs together, which takes the time of five of them.
+        """True if counts and sums at all cutoffs should be computed together, which takes the time of five of them.
 
-        They are laid out as a grid of ranks and queries, most cells of which have to be filled.
+        This makes a grid of ranks and queries, so most of its cells must have a row.
         """
         return len(self.cutoffs) > MOST_CUTOFFS_ONE_BY_ONE and self.last_cutoff * self.n_queries <= 16 * len(self.rank)
 
@@ -253,7 +257,7 @@ class Rows(Segmented):
 
     @computed_once
     def _counts_within(self) -> Array:
-        """The number of rows of each query at ranks up to 0, 1, 2 ..., shape (last cutoff + 1, queries)."""
+        """Number of rows of each query at ranks up to 0, 1, 2 ..., shape (last cutoff + 1, queries)."""
         n, deep = self.n_queries, self.last_cutoff
         cells = np.bincount(np.minimum(self.rank, deep + 1) * n + self.query, minlength=(deep + 2) * n)
         return np.cumsum(cells.reshape(-1, n)[: deep + 1], axis=0)
@@ -264,16 +268,18 @@ class Rows(Segmented):
 
     def _added_up(self, query: Array, values: Array) -> Array:
         """Return the sum of each query's values, added up from the first to the last, shape (queries,)."""
-        return np.bincount(query, values, self.n_queries).astype(np.float64, copy=False)  # without rows: integers
+        sums = np.bincount(query, values, self.n_queries)
+        return sums.astype(np.float64, copy=False)  # bincount of no rows returns integers
 
     def total_within(self, k: int | None, values: Array) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
         if k is None or k >= self.deepest:
             return self.total(values)
-        at, whole = self.up_to(k), self.count_within(k) == self.count
+        at, is_whole = self.up_to(k), self.count_within(k) == self.count
         sums = self._added_up(self.query[at], values[at])
-        # If a query has no rows past k, its sum is its total, to the last bit; the total is added up in another order.
-        return np.where(whole, self.total(values), sums) if whole.any() else sums
+        # If a query has no rows past k, its sum has to equal its total to the last bit. Totals are added up in another
+        # order, so the total is taken.
+        return np.where(is_whole, self.total(values), sums) if is_whole.any() else sums
 
     def up_to(self, k: int) -> Array:
         """Return the positions of the rows at ranks up to ``k``."""
@@ -281,7 +287,7 @@ class Rows(Segmented):
 
     @computed_once
     def position(self) -> Array:
-        return self.rank if self.in_turn else super().position
+        return self.rank if self.consecutive else super().position
 
     @computed_once
     def sums(self) -> Sums:
@@ -289,42 +295,45 @@ class Rows(Segmented):
         return Sums(self, self.value)
 
     @computed_once
-    def inside(self) -> Array:
-        """Marks of the cells of a (queries x longest query) grid that have a row."""
+    def has_row(self) -> Array:
+        """True for the cells of a (queries x longest query) grid that have a row."""
         return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
 
     def grid(self, values: Array, fill: float = 0.0) -> Array:
         """Return the values as a (queries x longest query) grid, ``fill`` after the end of each query."""
-        cells = np.full(self.inside.shape, fill)
-        cells[self.inside] = values
+        cells = np.full(self.has_row.shape, fill)
+        cells[self.has_row] = values
         return cells
 
     def running(self, values: Array, ufunc: np.ufunc = np.add, fill: float = 0.0) -> Array:
         """Accumulate values with ``ufunc`` from each query's first row on, shape (rows,)."""
-        return ufunc.accumulate(self.grid(values, fill), axis=1)[self.inside]
+        return ufunc.accumulate(self.grid(values, fill), axis=1)[self.has_row]
 
     def at(self, place: Array, values: Array, outside: float) -> Array:
-        """Return the value of one row of each query, by its position from 1; ``outside`` for none, shape (queries,)."""
-        there = (place >= 1) & (place <= self.count)
+        """Return the value of one row of each query, shape (queries,); ``outside`` where there is no such row.
+
+        ``place``: the position of the row in its query, from 1, shape (queries,); ``values``: of all rows, (rows,).
+        """
+        exists = (place >= 1) & (place <= self.count)
         out = np.full(self.n_queries, outside)
-        out[there] = values[self.starts[there] + place[there] - 1]
+        out[exists] = values[self.starts[exists] + place[exists] - 1]
         return out
 
 
 class Sums:
     """The sums of some values of rows at ranks up to cutoffs, for values that are asked for at several cutoffs.
 
-    Rows remember their sums. So these know their rows by a weak reference: in a cycle, the arrays of a block would stay
-    in memory until Python looks for cycles, which may be many blocks later.
+    Rows cache their ``Sums``, and ``Sums`` have only a weak reference to their rows. In a reference cycle, the arrays
+    of a block would stay in memory until Python looks for cycles, which may be many blocks later.
 
     Parameters
     ----------
-    rows : the rows, which whoever asks for sums holds.
-    values : shape (rows,).
+    rows : the rows; whoever asks for sums has to keep them.
+    values : the values, shape (rows,).
     """
 
     def __init__(self, rows: Rows, values: Array) -> None:
-        """Keep the values read-only, as metrics share them."""
+        """Make the values read-only, as metrics share them."""
         self._rows_ref, self.values = ref(rows), read_only_view(values)
 
     @property
@@ -344,12 +353,12 @@ class Sums:
         rows = self.rows
         if k is None or k >= rows.deepest or not rows.counts_all_cutoffs:
             return rows.total_within(k, self.values)
-        reached, (running, total) = rows.count_within(k), self._running
-        return np.where(reached == rows.count, total, running[reached, np.arange(rows.n_queries)])
+        n, (running, total) = rows.count_within(k), self._running
+        return np.where(n == rows.count, total, running[n, np.arange(rows.n_queries)])
 
     @computed_once
     def _running(self) -> tuple[Array, Array]:
-        """The sums of the first 0, 1, 2 ... values of each query, (most values + 1, queries), and of all of them."""
+        """The sums of the first 0, 1, 2 ... values of each query, shape (values + 1, queries), and of all of them."""
         rows, at = self.rows, self.rows.up_to(self.rows.last_cutoff)
         cells = np.zeros((rows.last_cutoff + 1, rows.n_queries))
         cells[rows.position[at], rows.query[at]] = self.values[at]
@@ -370,4 +379,4 @@ def falling(rows: Rows) -> Array:
         return np.repeat(np.tile(np.arange(top, -1, -1.0), rows.n_queries), count)
     cells = rows.grid(-value)
     cells.sort(axis=1)
-    return -cells[rows.inside]
+    return -cells[rows.has_row]

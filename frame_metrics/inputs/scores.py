@@ -1,4 +1,4 @@
-"""Scores against the truth: the numbers of relevant and of other rows at or above each distinct score."""
+"""Scores against the truth: the numbers of relevant and of other rows at or above each distinct score (a level)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FullScores(Segmented):
     ----------
     query : the query (or segment) of each distinct score, ascending, shape (levels,).
     score : the scores, falling within a query, shape (levels,); minus infinity for documents that were not retrieved.
-    tp, fp : relevant and other rows of the query with at least this score, shape (levels,).
+    tp, fp : number of relevant and of other rows of the query with at least this score, shape (levels,).
     n_queries : number of queries, those without rows included.
     """
 
@@ -31,31 +31,31 @@ class FullScores(Segmented):
         super().__init__(query, n_queries)
 
     def before(self, values: Array) -> Array:
-        """Return the value of the level before each one, 0 for a query's first level, shape (levels,)."""
+        """Return the values shifted by a level: each level gets that of the one before, a query's first level 0."""
         shifted = np.concatenate([np.zeros(min(len(values), 1), values.dtype), values[:-1]])
-        shifted[self.begins] = 0
+        shifted[self.starts_of_filled] = 0
         return shifted
 
     def total_of(self, values: Callable[[FullScores], Array]) -> Array:
-        """Return the sum of each query's values, a function of levels, shape (queries,).
+        """Return the sum of each query's values, shape (queries,); ``values``: a function from levels to their values.
 
         The values of one query with many levels are computed part by part, so that they take little memory.
         """
         if self.n_queries != 1 or len(self.tp) <= LEVELS_AT_ONCE:
             return self.total(values(self))
-        found = np.zeros(1)
+        sums = np.zeros(1)
         for a in range(0, len(self.tp), LEVELS_AT_ONCE):
             at = slice(a, a + LEVELS_AT_ONCE)
             part = FullScores(self.query[at], self.score[at], self.tp[at], self.fp[at], 1)
             before = [counts[a - 1] if a else 0 for counts in (self.tp, self.fp)]
             part.above = np.append(before[0], part.tp[:-1])
             part.pos, part.neg = part.tp - part.above, np.diff(part.fp, prepend=before[1])
-            found += part.total(values(part))
-        return found
+            sums += part.total(values(part))
+        return sums
 
     @computed_once
     def above(self) -> Array:
-        """Relevant rows with a greater score, shape (levels,)."""
+        """Number of relevant rows with a greater score, shape (levels,)."""
         return self.before(self.tp)
 
     @computed_once
@@ -65,49 +65,49 @@ class FullScores(Segmented):
 
     @computed_once
     def pos(self) -> Array:
-        """Relevant rows with exactly this score, shape (levels,)."""
+        """Number of relevant rows with exactly this score, shape (levels,)."""
         return self.tp - self.above
 
     @computed_once
     def neg(self) -> Array:
-        """Other rows with exactly this score, shape (levels,)."""
+        """Number of other rows with exactly this score, shape (levels,)."""
         return self.fp - self.before(self.fp)
 
     @computed_once
     def positives(self) -> Array:
-        """Relevant rows of each query, shape (queries,)."""
+        """Number of relevant rows of each query, shape (queries,)."""
         return self.last(self.tp)
 
     @computed_once
     def negatives(self) -> Array:
-        """Other rows of each query, shape (queries,)."""
+        """Number of other rows of each query, shape (queries,)."""
         return self.last(self.fp)
 
     def bins(self, n: int | str) -> CalibrationBins:
         """Return the rows in ``n`` bins of their probability; "quantile": in bins of equally many rows."""
-        of = self.query, self.probability, self.pos + self.neg, self.pos
-        return self.cached(("bins", n), lambda: CalibrationBins.of(*of, self.n_queries, n))
+        elements = self.query, self.probability, self.pos + self.neg, self.pos
+        return self.cached(("bins", n), lambda: CalibrationBins.of(*elements, self.n_queries, n))
 
-    def first(self, top: float) -> FullConfusion:
+    def top_share(self, top: float) -> FullConfusion:
         """Return the 2x2 table of the share ``top`` of each query's rows with the highest scores.
 
-        Of equal scores that only in part belong to it, each row is taken with the same chance, so that cells are means
+        Of equal scores across the end of this share, each row is taken with the same chance, so that cells are means
         over all orders.
         """
-        return self.cached(("first", top), lambda: self._first(n_of_share(self.positives + self.negatives, top)))
+        return self.cached(("first", top), lambda: self._first_rows(n_of_share(self.positives + self.negatives, top)))
 
-    def _first(self, amount: Array) -> FullConfusion:
-        """The 2x2 table of the first rows of each query; ``amount``: how many, shape (queries,)."""
+    def _first_rows(self, amount: Array) -> FullConfusion:
+        """Return the 2x2 table of the first rows of each query; ``amount``: how many, shape (queries,)."""
         tp, some = np.zeros(self.n_queries), np.flatnonzero(amount)
         if len(some):
-            reach = self.tp + self.fp
-            level = (self.starts + self.total(reach < self.each(amount)).astype(np.int64))[some]
-            pos, equal = self.pos[level], (self.pos + self.neg)[level]
-            taken = amount[some] - (reach[level] - equal)
-            tp[some] = self.tp[level] - pos + pos * (taken / equal)
-        fp = amount - tp
-        none = np.zeros(self.n_queries)
-        return FullConfusion(tp, fp, self.positives - tp, none, rest=self.negatives - fp)
+            n_reaching = self.tp + self.fp
+            # The level across the end, its relevant rows, its rows, and how many of these are taken.
+            level = (self.starts + self.total(n_reaching < self.each(amount)).astype(np.int64))[some]
+            pos, n = self.pos[level], (self.pos + self.neg)[level]
+            taken = amount[some] - (n_reaching[level] - n)
+            tp[some] = self.tp[level] - pos + pos * (taken / n)
+        fp, empty = amount - tp, np.zeros(self.n_queries)
+        return FullConfusion(tp, fp, self.positives - tp, empty, rest=self.negatives - fp)
 
     @computed_once
     def area(self) -> Array:
@@ -117,7 +117,7 @@ class FullScores(Segmented):
 
     @computed_once
     def steps(self) -> Array:
-        """Precision at each score, times the number of relevant rows with it; 0 for no score, shape (levels,)."""
+        """Precision at each score times the number of relevant rows with it, 0 where there is no score, (levels,)."""
         precision = ratio(self.tp, self.tp + self.fp)
         return np.where((self.pos > 0) & self.retrieved, self.pos * precision, 0)
 
@@ -151,9 +151,9 @@ class DistinctScores(FullScores):
     @computed_once
     def tp(self) -> Array:
         """Number of relevant rows of the query down to each row, shape (rows,)."""
-        at = np.zeros(len(self.score))
-        at[self._row] = 1
-        return np.cumsum(at) - np.repeat(self.relevant.starts, self.count)
+        is_relevant = np.zeros(len(self.score))
+        is_relevant[self._row] = 1
+        return np.cumsum(is_relevant) - np.repeat(self.relevant.starts, self.count)
 
     @computed_once
     def fp(self) -> Array:
@@ -175,8 +175,9 @@ class DistinctScores(FullScores):
 
     @computed_once
     def area(self) -> Array:
-        few = self.relevant
-        pairs = few.total(few.each(self.negatives) + few.position - few.rank)  # others below each relevant row
+        relevant = self.relevant
+        others_below = relevant.each(self.negatives) + relevant.position - relevant.rank  # each relevant row
+        pairs = relevant.total(others_below)
         return ratio(pairs, self.positives * self.negatives)
 
     @computed_once
@@ -187,6 +188,7 @@ class DistinctScores(FullScores):
 
 
 def _between_0_and_1(score: Array) -> Array:
+    """Return the scores; raise unless all lie between 0 and 1."""
     outside = (score < 0) | (score > 1)
     if outside.any():
         wrong = float(score[outside][0])
@@ -201,9 +203,9 @@ class ClassScores(CachesByKey):
     Parameters
     ----------
     query : the segment of each row, ascending, shape (rows,).
-    actual : the number of its true class, shape (rows,).
-    score : a column per class, shape (rows, K).
-    weight : of each row, shape (rows,).
+    actual : the code of each row's true class, shape (rows,).
+    score : the score of each class for each row, shape (rows, K).
+    weight : the weight of each row, shape (rows,).
     n_queries : number of segments.
     seen : True for the classes that take part, shape (queries, K); None for those that have rows.
     """
@@ -227,6 +229,7 @@ class ClassScores(CachesByKey):
         return self._summed(None) > 0
 
     def _summed(self, weight: Array | None) -> Array:
+        """Return the sum of the weights of the rows of each class, shape (queries, K); None for their number."""
         shape = self.n_queries, self.score.shape[1]
         return np.bincount(self.query * shape[1] + self.actual, weight, minlength=shape[0] * shape[1]).reshape(shape)
 
@@ -245,7 +248,10 @@ class ClassScores(CachesByKey):
 
     @computed_once
     def before(self) -> Array:
-        """Number of classes before the true one of each row: of higher scores, and later ones of its own, (rows,)."""
+        """Number of classes that each row's scores place before its true class, shape (rows,).
+
+        These are classes with higher scores, and later ones with the same score.
+        """
         true, later = self.score[np.arange(len(self.score)), self.actual][:, None], self.actual[:, None]
         equal = (self.score == true) & (np.arange(self.score.shape[1]) > later)
         return ((self.score > true) | equal).sum(axis=1)
@@ -263,11 +269,11 @@ class ClassScores(CachesByKey):
     def bins(self, n: int | str) -> CalibrationBins:
         """Return the rows in bins of their greatest probability; a row whose class has it counts as relevant."""
 
-        def made() -> CalibrationBins:
-            sure, right = self.probability.max(axis=1), self.probability.argmax(axis=1) == self.actual
-            return CalibrationBins.of(self.query, sure, self.weight, self.weight * right, self.n_queries, n)
+        def make() -> CalibrationBins:
+            greatest, is_right = self.probability.max(axis=1), self.probability.argmax(axis=1) == self.actual
+            return CalibrationBins.of(self.query, greatest, self.weight, self.weight * is_right, self.n_queries, n)
 
-        return self.cached(("bins", n), made)
+        return self.cached(("bins", n), make)
 
     def mean(self, values: Array) -> Array:
         """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (queries,)."""
@@ -282,14 +288,14 @@ class DrawnScores(ClassScores):
     Parameters
     ----------
     rows : the rows, sorted once for each class.
-    often : how often each row is in each resample, shape (resamples, rows).
+    times : how often each row is in each resample, shape (resamples, rows).
     """
 
-    def __init__(self, rows: ClassScores, often: Array) -> None:
-        self.rows, self.often = rows, often * rows.weight
-        draw, row = np.nonzero(self.often)
-        seen = np.repeat(rows.seen, len(often), axis=0)
-        super().__init__(draw, rows.actual[row], rows.score[row], self.often[draw, row], len(often), seen)
+    def __init__(self, rows: ClassScores, times: Array) -> None:
+        self.rows, self.weights = rows, times * rows.weight
+        draw, row = np.nonzero(self.weights)
+        seen = np.repeat(rows.seen, len(times), axis=0)
+        super().__init__(draw, rows.actual[row], rows.score[row], self.weights[draw, row], len(times), seen)
 
     def rest(self, c: int) -> FullScores:
         return self._of(c, self.rows.falling[c])
@@ -299,12 +305,12 @@ class DrawnScores(ClassScores):
         return self._of(a, falling[(actual[falling] == a) | (actual[falling] == b)])
 
     def _of(self, c: int, falling: Array) -> FullScores:
-        """Return the scores of class ``c``; ``falling``: the rows, by falling score."""
-        return FallingRows(self.rows.score[:, c], self.rows.actual == c, falling).drawn(self.often)
+        """Return the scores of class ``c`` against the rest; ``falling``: some rows, by falling score of the class."""
+        return FallingRows(self.rows.score[:, c], self.rows.actual == c, falling).drawn(self.weights)
 
 
 def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> FullScores:
-    """Count rows at each distinct score, in any order; the other parameters are those of ``levels``."""
+    """Count rows at each distinct score, as ``levels`` does, of rows in any order."""
     falls = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
     if not falls.all():
         order = np.lexsort((-score, query))
@@ -318,7 +324,8 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     Parameters
     ----------
     query, score : query and score of each row, sorted by query, within a query by falling score, shape (rows,).
-    good, weight : the weight of a relevant row, 0 for another row; and the weight of any row, shape (rows,) each.
+    good : the weight of each relevant row, 0 for other rows, shape (rows,).
+    weight : the weight of each row, shape (rows,).
     n_queries : number of queries.
     """
     if not len(score):
@@ -329,9 +336,9 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
     scores = FullScores(query[end], score[end], tp, fp, n_queries)
     if n_queries > 1:  # sums start anew with each query
-        begins, counted = scores.begins, scores.count[scores.count > 0]
+        starts, n_levels = scores.starts_of_filled, scores.count[scores.count > 0]
         for values in (tp, fp):
-            values -= np.repeat(np.concatenate([[0], values[begins[1:] - 1]]), counted)
+            values -= np.repeat(np.concatenate([[0], values[starts[1:] - 1]]), n_levels)
     return scores
 
 
@@ -340,10 +347,9 @@ class FallingRows:
 
     Parameters
     ----------
-    score, good : the score of each row, in any order, and whether it is relevant, shape (rows,).
+    score, good : the score of each row, in any order, and True for relevant rows, shape (rows,) each.
     order : the order of the rows by falling score; None to find it.
-    merged : whether successive scores that no relevant row has become one; measures of the order alone stay as they
-        are.
+    merged : whether successive scores that no relevant row has become one, which changes no measure of the order alone.
     """
 
     def __init__(self, score: Array, good: Array, order: Array | None = None, *, merged: bool = False) -> None:
@@ -351,8 +357,8 @@ class FallingRows:
         falling, self.good = score[self.order], good[self.order]
         starts = np.flatnonzero(np.append(True, falling[1:] != falling[:-1])[: len(falling)])
         if merged and len(starts):
-            some = np.logical_or.reduceat(self.good, starts)
-            starts = starts[np.append(True, some[1:] | some[:-1] | (falling[starts[1:]] == -np.inf))]
+            any_good = np.logical_or.reduceat(self.good, starts)
+            starts = starts[np.append(True, any_good[1:] | any_good[:-1] | (falling[starts[1:]] == -np.inf))]
         self.starts, self.score = starts, falling[starts]
 
     def drawn(self, weight: Array) -> FullScores:
@@ -362,11 +368,11 @@ class FallingRows:
         """
         weight, n = np.take(weight, self.order, axis=1), len(weight)
         both = [np.add.reduceat(weight * side, self.starts, axis=1) for side in (self.good, ~self.good)]
-        there = both[0] + both[1] > 0
-        at, drawn = np.flatnonzero(there), np.count_nonzero(there, axis=1)
-        draw, before = np.repeat(np.arange(n), drawn), np.cumsum(drawn) - drawn
+        was_drawn = both[0] + both[1] > 0
+        at, n_levels = np.flatnonzero(was_drawn), np.count_nonzero(was_drawn, axis=1)
+        draw, before = np.repeat(np.arange(n), n_levels), np.cumsum(n_levels) - n_levels
         tp, fp = (np.append(0, np.cumsum(side.ravel()[at])) for side in both)
-        tp, fp = (sums[1:] - sums[before].repeat(drawn) for sums in (tp, fp))  # sums start anew with each resample
+        tp, fp = (sums[1:] - sums[before].repeat(n_levels) for sums in (tp, fp))  # sums start anew with each resample
         return FullScores(draw, self.score[at - draw * len(self.score)], tp, fp, n)
 
 
@@ -375,7 +381,8 @@ class DrawnRows:
 
     Parameters
     ----------
-    rows, merged : the rows in their order: with all scores, and with successive scores that no relevant row has as one.
+    rows, merged : the rows by falling score: with all scores; and with successive scores that no relevant row has as
+        one.
     weight : the weight of each row in each resample, shape (resamples, rows).
     """
 
@@ -389,5 +396,5 @@ class DrawnRows:
 
     @computed_once
     def order_scores(self) -> FullScores:
-        """Counts for measures of the order alone: successive scores that no relevant row has are one."""
+        """Counts for measures of the order alone; successive scores that no relevant row has are one."""
         return self.merged.drawn(self.weight)

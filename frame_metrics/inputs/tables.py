@@ -17,15 +17,15 @@ class FullConfusion:
 
     Parameters
     ----------
-    tp, fp, fn : true positives, false positives, false negatives, of the documents that are decided, shape (n,).
-    empty : places up to the cutoff that were not filled, shape (n,); 0 without a cutoff.
-    size : documents in the collection, shape (n,); None where it is not known, and then tn is an error.
-    undecided : relevant and other documents without a decision, shape (n,) each, which are in none of tp, fp, fn and
-        tn; empty if all are decided.
-    rest : the true negatives, if they were counted; None if they are what remains of ``size``, shape (n,).
-    given_size : the size of the collection as given, and the number of documents that are known of it, for the error if
-        it is too small, shape (n,) each.
-    totals : the numbers of relevant, of other, and of all documents, if these are known already, shape (n,) each.
+    tp, fp, fn : number of true positives, false positives and false negatives, of documents with a decision, (n,) each.
+    empty : number of places up to the cutoff that were not filled, shape (n,); 0 without a cutoff.
+    size : number of documents in the collection, shape (n,); None if unknown: then ``tn`` raises.
+    undecided : number of relevant and of other documents without a decision, which are in none of tp, fp, fn and tn,
+        shape (n,) each; an empty tuple if all are decided.
+    rest : number of true negatives, if they were counted, shape (n,); None if they are what remains of ``size``.
+    given_size : the size of the collection as given, and the number of documents that are known of it, for the error
+        about a size that is too small, shape (n,) each.
+    totals : number of relevant, of other, and of all documents, if these are known already, shape (n,) each.
     """
 
     tp: Array
@@ -66,37 +66,37 @@ class FullConfusion:
             raise NotComputableError("true negatives need collection_size=")
         rest = self.size - self.tp - self.fp - self.fn - self.up - self.un
         size, known = self.given_size or (self.size, self.size - rest)
-        few = (known > size) & ((size > 0) | (rest < 0))  # an empty collection gives undefined values, not an error
-        if few.any():
+        too_small = (known > size) & ((size > 0) | (rest < 0))  # an empty collection gives undefined values, no error
+        if too_small.any():
             raise BadValueError(
-                f"collection_size: {int(size[few][0])} documents are fewer than the {int(known[few][0])} that are "
-                "known of a query, retrieved or judged"
+                f"collection_size: {int(size[too_small][0])} documents are fewer than the {int(known[too_small][0])} "
+                "that are known of a query, retrieved or judged"
             )
         return rest
 
     @computed_once
     def predicted(self) -> Array:
-        """Documents that were retrieved, with the places that were not filled, shape (n,)."""
+        """Number of documents that were retrieved or predicted, with the places that were not filled, shape (n,)."""
         return self.tp + self.fp + self.empty
 
     @computed_once
     def actual(self) -> Array:
-        """Relevant documents, shape (n,)."""
+        """Number of relevant documents, shape (n,)."""
         return self.tp + self.fn + self.up if self.totals is None else self.totals[0]
 
     @computed_once
     def negative(self) -> Array:
-        """Documents that are not relevant, shape (n,)."""
+        """Number of documents that are not relevant, shape (n,)."""
         return self.fp + self.tn + self.un if self.totals is None else self.totals[1]
 
     @computed_once
     def population(self) -> Array:
-        """All documents, N, shape (n,): the sum of the six cells."""
+        """N, the number of all documents, shape (n,): the sum of tp, fp, fn, tn, up and un."""
         return self.actual + self.negative if self.totals is None else self.totals[2]
 
     @property
     def decided(self) -> Array:
-        """Documents with a decision, shape (n,)."""
+        """Number of documents with a decision, shape (n,)."""
         return self.tp + self.fn + (self.fp + self.tn)
 
     @property
@@ -107,8 +107,8 @@ class FullConfusion:
     @computed_once
     def inverse(self) -> FullConfusion:
         """The table with the two classes exchanged: relevant documents become negatives."""
-        nothing = np.zeros(len(self.tp))
-        return FullConfusion(self.tn, self.fn, self.fp, nothing, self.size, self.undecided[::-1], self.tp)
+        empty = np.zeros(len(self.tp))
+        return FullConfusion(self.tn, self.fn, self.fp, empty, self.size, self.undecided[::-1], self.tp)
 
     @property
     def counts(self) -> tuple[Array, ...]:

@@ -17,9 +17,9 @@ class TwoRankings(CachesByKey):
 
     Parameters
     ----------
-    lengths : documents of the system's ranking and of the baseline's, shape (2, queries).
-    query : the query of each document that both have, ascending, shape (documents,).
-    place : its position from 1 in both rankings, shape (2, documents).
+    lengths : number of documents of the system's ranking and of the baseline's, shape (2, queries).
+    query : the query of each document that both rankings have, ascending, shape (documents,).
+    place : the position of each such document in both rankings, from 1, shape (2, documents).
     first, last : the first and the last position of its tie in both, shape (2, documents); ``place`` without ties.
     ties : for each of the two rankings, the first position of the tie of every document, query after query; None
         without ties.
@@ -45,13 +45,14 @@ class TwoRankings(CachesByKey):
         return self if k is None else self.cached(k, lambda: self._cut(k))
 
     def _cut(self, k: int) -> TwoRankings:
-        there = self.first.max(axis=0) <= k
-        place, first, last = (values[:, there] for values in (self.place, self.first, self.last))
-        return TwoRankings(np.minimum(self.lengths, k), self.query[there], place, first, last, self.ties)
+        """Return what ``cut`` caches."""
+        within = self.first.max(axis=0) <= k
+        place, first, last = (values[:, within] for values in (self.place, self.first, self.last))
+        return TwoRankings(np.minimum(self.lengths, k), self.query[within], place, first, last, self.ties)
 
     @computed_once
     def common(self) -> Array:
-        """Documents that both rankings have, shape (queries,)."""
+        """Number of documents that both rankings have, shape (queries,)."""
         return np.bincount(self.query, minlength=self.n_queries)
 
     @computed_once
@@ -71,28 +72,30 @@ class TwoRankings(CachesByKey):
     def overlap(self) -> Array:
         """Number of common documents down to each depth, shape (depths,); with ties the mean over all orders.
 
-        In a random order of a tie from place t to place b a document is among the first d with the chance
-        (d - t + 1) / (b - t + 1): what it adds is a polynomial of d, which changes where a tie begins or ends.
+        In a random order of a tie from place t to place b, a document is among the first d with the chance
+        (d - t + 1) / (b - t + 1). So what a document adds to the overlap is a polynomial of d, which changes where one
+        of its ties begins or ends.
         """
         if self.ties is None:
-            return self._from(self.place.max(axis=0), np.ones(len(self.query)))
+            return self._counted_from(self.place.max(axis=0), np.ones(len(self.query)))
         size, shift, each = self.last - self.first + 1.0, 1.0 - self.first, np.arange(len(self.query))
-        one, none, longer = np.ones(len(each)), np.zeros(len(each)), self.last.argmax(axis=0)
-        inside_both = np.array([shift.prod(axis=0), shift.sum(axis=0), one]) / size.prod(axis=0)
-        inside_one = np.array([shift[longer, each], one, none]) / size[longer, each]
-        passed = np.array([one, none, none])
+        ones, zeros, longer = np.ones(len(each)), np.zeros(len(each)), self.last.argmax(axis=0)
+        # The coefficients of the polynomial, shape (3, documents): at depths in both ties, in one, and past both.
+        inside_both = np.array([shift.prod(axis=0), shift.sum(axis=0), ones]) / size.prod(axis=0)
+        inside_one = np.array([shift[longer, each], ones, zeros]) / size[longer, each]
+        past_both = np.array([ones, zeros, zeros])
         begin, end = self.first.max(axis=0), self.last.max(axis=0)
         steps = (begin, inside_both), (np.maximum(begin, self.last.min(axis=0)), inside_one - inside_both)
         d, total = self.depths.rank, np.zeros(len(self.depths.rank))
-        for at, change in (*steps, (end, passed - inside_one)):
-            total += sum(self._from(at, change[power]) * d**power for power in range(3))
+        for at, change in (*steps, (end, past_both - inside_one)):
+            total += sum(self._counted_from(at, change[power]) * d**power for power in range(3))
         return np.clip(total, 0, d)
 
-    def _from(self, depth: Array, value: Array) -> Array:
+    def _counted_from(self, depth: Array, value: Array) -> Array:
         """Sum the values of common documents, each of which counts from its depth on, shape (depths,)."""
-        there = depth <= self.depths.count[self.query]
-        at = self.depths.starts[self.query[there]] + depth[there] - 1
-        return self.depths.running(np.bincount(at, value[there], minlength=len(self.depths.query)))
+        reached = depth <= self.depths.count[self.query]
+        at = self.depths.starts[self.query[reached]] + depth[reached] - 1
+        return self.depths.running(np.bincount(at, value[reached], minlength=len(self.depths.query)))
 
     @computed_once
     def agreement(self) -> Array:
@@ -115,32 +118,33 @@ class TwoRankings(CachesByKey):
 class OneOrder:
     """All documents of two rankings in the order of the first, query after query.
 
-    Documents that a ranking lacks stand below all that it has, as one tie. The numbers of each document are of pairs
-    with a document above it.
+    Documents that a ranking lacks stand below all that it has, as one tie. Each document has counts of the documents
+    above it in this order, shape (documents,).
     """
 
     place: Segmented  # the documents; ``position`` is the position of each, from 1
-    rising: Array  # documents above it that are not below it in the baseline either, tied ones included
-    tied: Array  # documents above it that are tied with it in the first ranking
-    tied_in_baseline: Array  # the same in the baseline
-    tied_in_both: Array  # the same in both
+    rising: Array  # number of those above that are not below it in the baseline, tied ones included
+    tied: Array  # number of those above that are tied with it in the first ranking
+    tied_in_baseline: Array  # number of those above that are tied with it in the baseline
+    tied_in_both: Array  # number of those above that are tied with it in both
 
     @classmethod
     def of(cls, two: TwoRankings) -> OneOrder:
         """Lay out the documents on a grid of queries, which is as wide as a power of two."""
-        first_length, other = two.lengths
-        n = first_length + other - two.common
+        first_length, second_length = two.lengths
+        n = first_length + second_length - two.common
         width, rows = 1 << max(int(n.max(initial=1)) - 1, 1).bit_length(), np.arange(two.n_queries)[:, None]
         place = np.broadcast_to(np.arange(width, dtype=np.int32), (two.n_queries, width))
-        value = place.copy()  # positions in the baseline; past the last document a query's cells keep their own
-        # Documents that a ranking lacks come after all that it has.
-        alone, missing = (place < length[:, None] for length in (first_length, other))
+        value = place.copy()  # positions in the baseline; cells past a query's last document stay as they are
+        # ``alone``: documents of the first ranking that the baseline lacks; ``missing``: those of the baseline that the
+        # first ranking lacks. Documents that a ranking lacks come after all that it has.
+        alone, missing = (place < length[:, None] for length in (first_length, second_length))
         alone[two.query, two.place[0] - 1] = missing[two.query, two.place[1] - 1] = False
-        value[alone] = (other[:, None] + np.cumsum(alone, axis=1) - 1)[alone]
+        value[alone] = (second_length[:, None] + np.cumsum(alone, axis=1) - 1)[alone]
         row, column = np.nonzero(missing)
         value[row, (first_length[:, None] + np.cumsum(missing, axis=1) - 1)[row, column]] = column
         value[two.query, two.place[0] - 1] = two.place[1] - 1
-        first, second = np.minimum(place, first_length[:, None]), np.minimum(value, other[:, None])
+        first, second = np.minimum(place, first_length[:, None]), np.minimum(value, second_length[:, None])
         both = np.zeros_like(value)
         inside = place < n[:, None]
         # With ties, a document is sorted by the first position of its tie in both rankings.
@@ -149,7 +153,7 @@ class OneOrder:
             for grid, length, top in zip(of_ties, two.lengths, two.ties, strict=True):
                 grid[place < length[:, None]] = top - 1
             first = np.where(place < first_length[:, None], of_ties[0], np.where(inside, first, width))
-            listed = value < other[:, None]
+            listed = value < second_length[:, None]
             second = np.where(listed, of_ties[1][rows, value], np.where(inside, second, width))
             order = np.lexsort((second, first), axis=1)
             first, second = first[rows, order], second[rows, order]

@@ -1,4 +1,4 @@
-"""Views of inputs under a few documented names, which functions of users' metrics are given."""
+"""Views of inputs with a few documented names, for functions of users' metrics."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Narrow(Generic[T]):
     @classmethod
     def _of(cls, inside: T) -> Self:
         """Return a view of an input."""
-        made = object.__new__(cls)
-        made._inside = inside
-        return made
+        view = object.__new__(cls)
+        view._inside = inside
+        return view
 
     @property
     def n_queries(self) -> int:
@@ -49,29 +49,36 @@ class Narrow(Generic[T]):
     if not TYPE_CHECKING:  # for type checkers no other name exists
 
         def __getattr__(self, name: str) -> NoReturn:
-            own, named = names_of(type(self)), type(self).__name__
+            names, class_name = names_of(type(self)), type(self).__name__
             if name.startswith("_"):
-                raise AttributeError(f"{named!r} object has no attribute {name!r}")
+                raise AttributeError(f"{class_name!r} object has no attribute {name!r}")
             others = sorted(kind.__name__ for kind in Narrow.__subclasses__() if name in names_of(kind))
-            way = (
-                f"; annotate the first parameter as {' or '.join(others)} to read it" if others else closest(name, own)
-            )
-            raise AttributeError(f"a {named} has no {name!r}; it has {', '.join(own)}{way}")
+            way = f"; annotate the first parameter as {' or '.join(others)} to read it" if others else ""
+            way = way or closest(name, names)
+            raise AttributeError(f"a {class_name} has no {name!r}; it has {', '.join(names)}{way}")
 
 
 def names_of(kind: type) -> list[str]:
-    """Return the public names of a class, in the order of their definition; those of all inputs last."""
+    """Return the public names of a class, in the order of their definition; those of ``Narrow`` come last."""
     return [name for one in kind.__mro__ for name in vars(one) if not name.startswith("_")]
 
 
-def one_each(values: ArrayLike, name: str, what: str, n: int) -> Array:
-    """Return values as an array; raise unless there are so many."""
-    held = np.asarray(values, np.float64)
-    if held.shape != (n,):
-        raise KernelError(f"{name}() takes one value for each of the {n} {what}, and was given shape {held.shape}")
-    return held
+def checked_values(values: ArrayLike, name: str, what: str, n: int) -> Array:
+    """Return values as an array; raise unless there are ``n``.
+
+    Parameters
+    ----------
+    values : what a user's function passed.
+    name : the method to which it passed them, for the error.
+    what : the plural of what has a value each, for the error.
+    n : number of values that are expected.
+    """
+    array = np.asarray(values, np.float64)
+    if array.shape != (n,):
+        raise KernelError(f"{name}() takes one value for each of the {n} {what}, and was given shape {array.shape}")
+    return array
 
 
 def total_of(elements: Segmented, values: Array) -> Array:
-    """Return the sum of each query's values, added up from the first to the last."""
+    """Return the sum of each query's values, added up from the first to the last, shape (queries,)."""
     return np.bincount(elements.query, values, elements.n_queries).astype(np.float64, copy=False)

@@ -20,20 +20,20 @@ class Weighted(FullRanking):
     Parameters
     ----------
     run : the ranking.
-    worth : the weight of each row, before it is clipped, shape (rows,).
+    row_weight : the weight of each row, not clipped yet, shape (rows,).
     """
 
-    def __init__(self, run: FullRanking, worth: Array) -> None:
+    def __init__(self, run: FullRanking, row_weight: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
         self._run = run
-        self.worth = worth if run.clip is None else np.minimum(worth, run.clip)
+        self.row_weight = row_weight if run.clip is None else np.minimum(row_weight, run.clip)
 
     @property
     def unweighted(self) -> FullRanking:
         return self._run
 
     def rows(self, row: Array, value: Array) -> Rows:
-        return super().rows(row, value * self.worth[row])
+        return super().rows(row, value * self.row_weight[row])
 
     def total(self, values: Array) -> Array:
         return self.relevant.total(values * self.relevant.value)
@@ -42,22 +42,18 @@ class Weighted(FullRanking):
         return self.relevant.sums.within(k)
 
     def effective(self, k: int | None, *, off_policy: bool) -> Array:
-        """Return the sums of weights and of squared weights up to rank ``k``, for the effective sample size.
+        """Return the sums of weights and of squared weights up to rank ``k``, shape (2, queries).
 
-        Summed over queries, it is the square of the first sum divided by the second. It counts relevant results; off
-        policy it counts lists, of which each result is an equal share.
-
-        Returns
-        -------
-        Shape (2, queries).
+        With both summed over queries, the square of the first divided by the second is the effective sample size. It
+        counts relevant results; off policy it counts lists, of which each result is an equal share.
         """
-        seen = self.every if off_policy else self.relevant
-        sums = np.stack([seen.sums.within(k), seen.total_within(k, seen.value**2)])
-        return sums / np.maximum(seen.count_within(k), 1) if off_policy else sums
+        results = self.every if off_policy else self.relevant
+        sums = np.stack([results.sums.within(k), results.total_within(k, results.value**2)])
+        return sums / np.maximum(results.count_within(k), 1) if off_policy else sums
 
     @computed_once
     def every(self) -> Rows:
-        """The results, with their weights."""
+        """All results, with their weights."""
         return self.rows(np.arange(len(self.grade)), np.ones(len(self.grade)))
 
 

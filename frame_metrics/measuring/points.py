@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import each_scored_block, reached
+from frame_metrics.data.segments import counts_at_scores, each_scored_block
 from frame_metrics.fast.take_rows import to_array
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.inputs.records import record
@@ -70,7 +70,7 @@ def points_of(cases: Cases, segments: CellGroups, *, scored_only: bool) -> Point
     without rows of positive weight has only the first point.
     """
     pieces: list[tuple[Array, ...]] = []
-    totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
+    totals = np.zeros((2, len(segments)), np.float64 if cases.sums_weights else np.int64)
 
     def work(at: Array, scores: FullScores) -> None:
         totals[0, at], totals[1, at] = scores.positives, scores.negatives
@@ -83,7 +83,7 @@ def points_of(cases: Cases, segments: CellGroups, *, scored_only: bool) -> Point
         first = (np.inf, 0, 0)
         pieces.append((at[segment], *(np.insert(v, begin, one) for v, one in zip(columns[1:], first, strict=True))))
 
-    if not segments.keys and not cases.summed and len(cases.rows):
+    if not segments.keys and not cases.sums_weights and len(cases.rows):
         return _one_segment(cases, scored_only)
     each_scored_block(cases, segments, work)
     # Segments without rows that count have this point only; then sort by segment.
@@ -100,7 +100,7 @@ def points_of(cases: Cases, segments: CellGroups, *, scored_only: bool) -> Point
 def _one_segment(cases: Cases, scored_only: bool) -> Points:
     """Return the points of all rows, faster than block by block; for one segment without weights."""
     kind = np.int32 if len(cases.rows) < 1 << 31 else np.int64
-    score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy(), kind)
+    score, tp, fp = counts_at_scores(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy(), kind)
     totals = tp[-1:].astype(np.int64), fp[-1:].astype(np.int64)
     if scored_only and score[-1] == -np.inf:
         score, tp, fp = score[:-1], tp[:-1], fp[:-1]

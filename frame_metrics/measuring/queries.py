@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import check_level, out_of_reach
+from frame_metrics.data.classes import check_fractional, none_reaches
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import undecided_shares
+from frame_metrics.data.misread import n_unclear_grades
 from frame_metrics.data.sorting import RankOrder
 from frame_metrics.errors import BadValueError, NotComputableError, quote
 from frame_metrics.inputs import Array, FullRanking, FullScores, Lists
 from frame_metrics.inputs.expected import Expected
-from frame_metrics.inputs.rows import code_of
+from frame_metrics.inputs.rows import hash_of_text
 from frame_metrics.measuring.lists import (
     Results,
     all_rows_as_results,
@@ -57,8 +57,8 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
     if judgment_columns_in(log.judgments) == ["grade"]:
         # The values of ``rel`` that no grade reaches, although some grade is positive.
         rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
-        out_of_reach_rels = {rel for rel in rels if out_of_reach(log.judgments["grade"], rel)}
-    n_shares = undecided_shares(log) if any(_reads_rel_of_call(metric) for _, metric in asked) else 0
+        out_of_reach_rels = {rel for rel in rels if none_reaches(log.judgments["grade"], rel)}
+    n_shares = n_unclear_grades(log) if any(_reads_rel_of_call(metric) for _, metric in asked) else 0
     for name, metric in asked:
         if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
@@ -74,8 +74,8 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
         if "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in out_of_reach_rels:
             raise NotComputableError(f"{name}: {log.conventions.unreached_text(grade, rel, log.top_grade)}")
         if n_shares and _reads_rel_of_call(metric):
-            check_level(n_shares, grade, name, some=some)
-        if "group=" in metric.columns and code_of(metric.params["of"]) not in log.document_groups:
+            check_fractional(n_shares, grade, name, some=some)
+        if "group=" in metric.columns and hash_of_text(metric.params["of"]) not in log.document_groups:
             raise BadValueError(f"{name}: no document belongs to {quote(metric.params['of'])} in {log.columns.group}")
     if log.columns.n_relevant:
         check_ideal(asked, log)
@@ -112,7 +112,7 @@ def check_ideal(asked: Asked, log: Facts) -> None:
 
 def check_n_relevant(run: FullRanking, rel: float, log: Log) -> None:
     """Raise for a ranking that lists more relevant documents than ``n_relevant=`` counts."""
-    is_counted = run.known_relevant is not None and rel == log.conventions.rel  # the column counts by this ``rel``
+    is_counted = run.n_relevant_given is not None and rel == log.conventions.rel  # the column counts by this ``rel``
     if is_counted and (run.listed_relevant > run.n_relevant).any():
         column = log.columns.n_relevant
         raise BadValueError(f"{column}: a query lists more relevant documents than it is said to have")
@@ -220,7 +220,7 @@ def role_values(log: Log) -> dict[str, Any]:
             fields[role] = log.required_role_values(role)
     if columns.team:
         fields["with_results"] = log.with_results
-    if (columns.arm or columns.team) and log.judges_itself:
+    if (columns.arm or columns.team) and log.judged_in_rows:
         fields["has_nonpositive"] = log.has_nonpositive
     if log.separate_judgments is not None and "sampling" in log.separate_judgments.queries.columns:
         fields["sampling"] = log.judgment_role_values("sampling")

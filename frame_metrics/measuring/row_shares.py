@@ -148,7 +148,7 @@ def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
 
 def _marks_of_share(inputs: Inputs, place: Array, marks: Array, c: int | None) -> Array:
     """Return what each row is to a share: 1 for it, 0 against it, NaN for no part of it, shape (rows,)."""
-    rows, taken = inputs.cases.rows, inputs.tables.taken
+    rows, taken = inputs.cases.rows, inputs.tables.class_of_cluster
     actual, predicted = (
         rows["actual"].cast(pl.Int64).to_numpy(),
         rows["predicted"].cast(pl.Int64).fill_null(-1).to_numpy(),

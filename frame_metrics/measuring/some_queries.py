@@ -111,7 +111,7 @@ def with_grades(log: Log, grades: pl.Series | None) -> Log:
 
     ``grades``: grades of the whole frame as the caller has them; None: leave the log as it is.
     """
-    if grades is None or not log.judges_itself:
+    if grades is None or not log.judged_in_rows:
         return log
     column, scale = str(log.columns.grade), log.conventions.scale
     each = grades.explode() if isinstance(grades.dtype, pl.List | pl.Array) else grades

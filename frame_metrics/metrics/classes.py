@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import NotComputableError, quote
-from frame_metrics.inputs import Array, Classes, ClassScores, others, ratio
+from frame_metrics.inputs import Array, Classes, ClassScores, ratio, sum_of_others
 from frame_metrics.metrics.parameters import Bins, Norm
 from frame_metrics.metrics.registry import companion_of, for_classes, metric
 
@@ -138,7 +138,8 @@ def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None
     decided, undecided = table.predicted_class < table.k, table.undecided.sum(axis=1)
     places = np.cumsum(table.seen, axis=1)  # among the classes that take part
     if weights is None:
-        worth, by_chance = table.predicted_class != table.true, (table.actual * others(table.predicted)).sum(axis=1)
+        worth = table.predicted_class != table.true
+        by_chance = (table.actual * sum_of_others(table.predicted)).sum(axis=1)
     else:
         predicted = np.where(decided, table.predicted_class, table.true)
         distance = np.abs(table.each(places, table.true) - table.each(places, predicted))

@@ -109,7 +109,7 @@ def average_precision(scores: FullScores, area: Literal["step", "trapezoid"] = "
     if area == "trapezoid":
         precision = ratio(scores.tp, scores.tp + scores.fp)
         above = scores.before(precision)
-        above[scores.begins] = 1
+        above[scores.starts_of_filled] = 1
         steps = np.where(steps > 0, scores.pos * ((precision + above) / 2), 0)
     return ratio(scores.total(steps), scores.positives)
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, FullRanking, Lists, ratio
-from frame_metrics.inputs.rows import code_of
+from frame_metrics.inputs.rows import hash_of_text
 from frame_metrics.metrics.registry import metric
 
 Attention = Literal["log2", "equal"]
@@ -94,7 +94,7 @@ def _exposure(run: FullRanking, of: str, k: int | None = None, attention: Attent
     """Attention to the documents of a group at ranks up to k, and to all, shape (1, queries) each."""
     seen = run.column("group=")
     looks = np.ones(len(seen.rank)) if attention == "equal" else 1 / np.log2(seen.rank + 1)
-    theirs = looks * (seen.value == code_of(of))
+    theirs = looks * (seen.value == hash_of_text(of))
     return seen.total_within(k, theirs)[None], seen.total_within(k, looks)[None]
 
 

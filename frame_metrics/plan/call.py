@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.protocol import NO_JUDGMENTS, Backend, SeparateJudgments
 from frame_metrics.data.chances import CHANCES, propensities_by_rank
-from frame_metrics.data.documents import TABLES, tables_of
+from frame_metrics.data.documents import DOCUMENT_TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, prefix_errors
 from frame_metrics.inputs.cached_arrays import computed_once
 from frame_metrics.plan.needs import Needs, needed_columns
@@ -84,7 +84,8 @@ class Call:
     def without_frames(self) -> Call:
         """Return the call without frames, to send to other processes, which get pieces of the frames."""
         given, empty_backend = self.plan.given, backend_of(NOTHING)
-        roles: Any = {**given.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # the conventions have them, already read
+        # The conventions have the frames of these roles, already read.
+        roles: Any = {**given.roles, **dict.fromkeys((*CHANCES, *DOCUMENT_TABLES))}
         judgments = None if given.judgments is None else (None, {**given.judgments[1], "proxy": None})
         given = replace(
             given,

@@ -7,7 +7,7 @@ from typing import Any
 
 from frame_metrics.backends.protocol import Backend
 from frame_metrics.data.chances import CHANCES
-from frame_metrics.data.documents import TABLES
+from frame_metrics.data.documents import DOCUMENT_TABLES
 from frame_metrics.errors import ColumnError, class_name, prefix_errors
 from frame_metrics.inputs.cached_arrays import CachesByKey, computed_once
 from frame_metrics.plan.given import Given
@@ -69,13 +69,13 @@ class Plan(CachesByKey):
         columns, roles = self.columns, self.roles
         graded = columns.grade and not columns.label
         has_rankings = graded or columns.rank or columns.shape.list_columns or columns.n_relevant or columns.team
-        of_rankings = ("collection_size", *CHANCES, *TABLES, "group")
+        of_rankings = ("collection_size", *CHANCES, *DOCUMENT_TABLES, "group")
         return self.query_is_guessed and not has_rankings and all(roles.get(role) is None for role in of_rankings)
 
     @property
     def only_describes_lists(self) -> bool:
         """True if roles only describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
-        describes_lists = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
+        describes_lists = any(self.roles.get(role) is not None for role in (*DOCUMENT_TABLES, "group"))
         judges = self.judgments_not_in_rows or self.columns.label or self.columns.grade or self.columns.predicted
         return describes_lists and bool(self.columns.query) and not judges and self.roles.get("threshold") is None
 

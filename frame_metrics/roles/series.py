@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, quote, type_name
 from frame_metrics.inputs.gains import LARGEST_GAIN
-from frame_metrics.inputs.rows import EXACT, code_of
+from frame_metrics.inputs.rows import EXACT, hash_of_text
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 DROP_OR_NULL = "drop them, or make them null"
@@ -430,7 +430,7 @@ def group_column(values: pl.Series, column: str) -> pl.Series:
         )
     text = values.cast(pl.String)
     known = text.unique().drop_nulls().to_list()
-    codes = dict(zip(known, map(code_of, known), strict=True))
+    codes = dict(zip(known, map(hash_of_text, known), strict=True))
     return text.replace_strict(codes, default=None, return_dtype=pl.Float64)
 
 

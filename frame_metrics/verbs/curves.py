@@ -351,13 +351,13 @@ def _calibration(cases: Cases, segments: CellGroups, bins: int | str) -> Answer:
 
 def _distribution(cases: Cases, segments: CellGroups, bins: int) -> Answer:
     """Count rows by bin of their score and by label; the last bin is for rows without a score."""
-    rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
+    rows = cases.rows.filter(pl.col("weight") > 0) if cases.sums_weights else cases.rows
     score, place = rows["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(), segments.of(rows)
     edges = _edges(score[(place >= 0) & ~np.isnan(score)], bins)
     at = np.where(np.isnan(score), bins, np.searchsorted(edges[1:-1], score))
     label = rows["actual"].cast(pl.Int64).fill_null(2).to_numpy()
     cell = ((place * (bins + 1) + at) * len(LABELS) + label)[place >= 0]
-    weight = rows["weight"].to_numpy()[place >= 0] if cases.summed else None
+    weight = rows["weight"].to_numpy()[place >= 0] if cases.sums_weights else None
     shape = len(segments), bins + 1, len(LABELS)
     n = np.bincount(cell, weight, minlength=math.prod(shape)).reshape(shape)
     counted = n > 0

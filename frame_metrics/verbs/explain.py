@@ -131,7 +131,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
     query = values[0] if len(values) == 1 else values
     mine = is_query(each, values, log.columns.query)
     if not mine.any():
-        missing_too = "" if log.separate_judgments is None or log.judges_itself else ", and no judgment"
+        missing_too = "" if log.separate_judgments is None or log.judged_in_rows else ", and no judgment"
         near = closest(query, each[each.columns[0]][:QUERIES_SEARCHED].to_list()) if isinstance(query, str) else ""
         raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{missing_too}{near}")
     found = np.flatnonzero(mine.to_numpy()[log.grid.query])
@@ -260,7 +260,7 @@ def _missed(
     )
     pool = Pool(lost["of"].to_numpy(), grade if grade is not None else np.asarray(label), label)
     gain = _gains(metric, pool.grade, pool.relevant(rel))
-    row = lost["row"].cast(pl.Int64) + (0 if log.judges_itself else log.n_rows)
+    row = lost["row"].cast(pl.Int64) + (0 if log.judged_in_rows else log.n_rows)
     out = lost.select("of", "doc").with_columns(row, pl.Series("gain", gain), judged=pl.lit(True))
     return out.filter(pl.col("gain") > 0)
 
@@ -317,7 +317,7 @@ def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRan
         own = order[spans((np.cumsum(n) - n)[of], n[of])]
         label, document = each(pool.label, own), each(pool.document, own)
         pool = Pool(np.repeat(np.arange(len(of)), n[of]), pool.grade[own], label, document)
-    judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, of), size=each(run.size, of))
+    judged = replace(run, pool=pool, n_relevant_given=each(run.n_relevant_given, of), size=each(run.size, of))
     extra = {name: values[rows] for name, values in run.extra.items()}
     beside = replace(judged, score=each(run.score), extra=extra, document=each(run.document))
     return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), logged_rank=logged_rank)

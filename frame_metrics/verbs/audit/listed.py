@@ -99,7 +99,7 @@ def run_checks(log: Log) -> Counted:
         amounts |= {name: np.zeros(n) for name in of_weights.MASSES}
 
     with log.errors_name_frame_rows():
-        known = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
+        known = {"size": log.collection_sizes(slice(None)), "n_relevant": log.n_relevant_given}
     known |= {role: log.known_role_values(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     of_queries = {role: values for role, values in known.items() if values is not None}
     log.for_each_sorted_block(work)
@@ -115,7 +115,7 @@ def _beyond(log: Log) -> Array | None:
 
     None unless systems share the judgments of the log itself, document by document.
     """
-    if not (log.judges_itself and log.columns.doc and log.columns.system):
+    if not (log.judged_in_rows and log.columns.doc and log.columns.system):
         return None
     place = "rank" if log.columns.rank else "score"
     _, by, query = log.columns.internal_by_role

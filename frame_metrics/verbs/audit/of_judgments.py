@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import n_marked
-from frame_metrics.data.classes import out_of_reach, shares_among
+from frame_metrics.data.classes import is_fractional, none_reaches
 from frame_metrics.data.facts import GradeFacts
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import all_relevant, undecided_shares
+from frame_metrics.data.misread import all_relevant, n_unclear_grades
 from frame_metrics.fast.take_rows import rows_at
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
@@ -66,7 +66,7 @@ def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
     keys = [key for names in (*log.columns.internal_by_role, ["doc"]) for key in names if key in table.columns]
     first = np.flatnonzero(marked.to_numpy())[:1]  # a null is no mark
     row = table["row"].to_numpy()[first] if "row" in table.columns else first
-    at = row_in_frame(log, row, separate=not log.judges_itself)
+    at = row_in_frame(log, row, separate=not log.judged_in_rows)
     return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(rows_at(table, keys, first)), at=at)
 
 
@@ -85,7 +85,7 @@ def _without_labels(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) 
 
 
 def _none_reaches_rel(log: Log | Grades) -> bool:
-    return out_of_reach(log.judgments["grade"], log.conventions.rel)
+    return none_reaches(log.judgments["grade"], log.conventions.rel)
 
 
 @check("warning", "labels")
@@ -111,12 +111,12 @@ def grades_that_do_not_reach_rel(judged: Log | Grades) -> Seen | None:
     return _without_labels(judged, lambda grade: grade > 0)
 
 
-@check("error", "grades", only=undecided_shares)
+@check("error", "grades", only=n_unclear_grades)
 def grades_between_0_and_1(judged: Log | Grades) -> Seen | None:
     """others reach 1, so these may be prices or shares, and nothing tells whether they are relevant; {relevant_fail}:
     set rel= to the lowest relevant grade
     """
-    return _without_labels(judged, shares_among)
+    return _without_labels(judged, is_fractional)
 
 
 @check("warning", "grades", only=all_relevant)

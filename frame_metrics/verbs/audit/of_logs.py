@@ -25,7 +25,7 @@ def _labelled_throughout(counts: Counted) -> bool:
     """Return True if every row has a label of its own and nothing else says what is relevant, as in a log of clicks."""
     columns, conventions = counts.log.columns, counts.log.conventions
     elsewhere = columns.grade or columns.relevant or columns.n_relevant
-    if not columns.label or elsewhere or not counts.log.judges_itself or conventions.unjudged is not None:
+    if not columns.label or elsewhere or not counts.log.judged_in_rows or conventions.unjudged is not None:
         return False
     return not (counts["queries without judgments"].any() or counts["unjudged results"].any())
 

@@ -97,7 +97,7 @@ class Pooled:
         if self.decided:
             return self.value("prevalence")
         rows, n = self.cases.rows, len(self.inputs.segments)
-        weight = rows["weight"].to_numpy() if self.cases.summed else np.ones(len(rows))
+        weight = rows["weight"].to_numpy() if self.cases.sums_weights else np.ones(len(rows))
         place = self.inputs.segments.of(rows)
         good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=n)
         with np.errstate(invalid="ignore"):
@@ -119,7 +119,7 @@ class Pooled:
     @cached_property
     def rows_in_one(self) -> Array:
         """The rows that a weight of one is worth in each segment: 1 where rows have no weights, shape (segments,)."""
-        if not (self.cases.weighted and self.cases.summed):  # the weight of a query is not a weight of its rows
+        if not (self.cases.weighted and self.cases.sums_weights):  # the weight of a query is not a weight of its rows
             return np.ones(len(self.inputs.segments))
         rows, place, n = self.cases.rows, self.inputs.segments.of(self.cases.rows), len(self.inputs.segments)
         weight = rows["weight"].to_numpy()
@@ -206,7 +206,7 @@ def threshold_outside_the_scores(pooled: Pooled) -> Seen | None:
     below = threshold < least and not cases.columns.query  # of a ranking it takes all results, which may be meant
     outside = below or threshold > most
     words = {"threshold": threshold, "least": least, "most": most, "where": "below" if below else "above"}
-    return Seen(cases.number() if outside else 0, cases.number(), None, words)
+    return Seen(cases.count_rows() if outside else 0, cases.count_rows(), None, words)
 
 
 @check("warning", "{cells}", only=lambda pooled: pooled.decided)
@@ -300,7 +300,7 @@ def rows_judged(judgments: RowLabels) -> Seen:
 @check("fact", "rows")
 def relevant_rows(cases: Cases) -> Seen | None:
     """rows that are relevant: the prevalence, without weights"""
-    return Seen(cases.number(cases.rows["actual"]), cases.number()) if cases.binary else None
+    return Seen(cases.count_rows(cases.rows["actual"]), cases.count_rows()) if cases.binary else None
 
 
 @check("fact", "classes")
@@ -313,14 +313,14 @@ def classes(cases: Cases) -> Seen | None:
 def rows_decided(cases: Cases) -> Seen | None:
     """rows with a prediction"""
     predicted = cases.rows.get_column("predicted", default=None)
-    return None if predicted is None else Seen(cases.number(predicted.is_not_null()), cases.number())
+    return None if predicted is None else Seen(cases.count_rows(predicted.is_not_null()), cases.count_rows())
 
 
 @check("fact", "rows")
 def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
     predicted = cases.rows.get_column("predicted", default=None)
-    return None if predicted is None or not cases.binary else Seen(cases.number(predicted), cases.number())
+    return None if predicted is None or not cases.binary else Seen(cases.count_rows(predicted), cases.count_rows())
 
 
 @check("warning", "rows", name="rows of equal scores past 2**53")
@@ -330,14 +330,14 @@ def equal_scores_of_rows(cases: Cases) -> Seen | None:
         return None
     scores = cases.rows.select("cell", "score")
     equal = scores.is_duplicated() & (scores["score"].abs() >= EXACT).fill_null(False)
-    return Seen(cases.number(equal), cases.number())
+    return Seen(cases.count_rows(equal), cases.count_rows())
 
 
 @check("fact", "rows")
 def rows_without_a_score(cases: Cases) -> Seen | None:
     """rows without a score, which are below every threshold"""
     score = cases.rows.get_column("score", default=None)
-    return None if score is None else Seen(cases.number(score.is_null()), cases.number())
+    return None if score is None else Seen(cases.count_rows(score.is_null()), cases.count_rows())
 
 
 def about_grades(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[About]:

@@ -24,7 +24,7 @@ from frame_metrics.verbs.audit.other_spellings import OtherSpelling, most_otherw
 @check("info", "judgments")
 def judgments_without_a_grade(log: Log) -> Seen:
     """judgments without a {log.judgment_name}: their documents count as not judged"""
-    if log.separate_judgments is None or log.judges_itself:
+    if log.separate_judgments is None or log.judged_in_rows:
         return Seen(0)
     unjudged, of = log.separate_judgments.unjudged, len(log.separate_judgments.listed)
     if unjudged is None:
@@ -35,7 +35,7 @@ def judgments_without_a_grade(log: Log) -> Seen:
 @check("warning", "queries")
 def queries_without_a_grade(log: Log) -> Seen:
     """none of their judgments has a {log.judgment_name}, so they count as not judged, and no mean has them"""
-    if log.separate_judgments is None or log.judges_itself:
+    if log.separate_judgments is None or log.judged_in_rows:
         return Seen(0)
     query = log.columns.internal_by_role[2]
     every = log.separate_judgments.listed.select(query).unique(maintain_order=True)
@@ -50,7 +50,7 @@ def judgments_without_a_segment(log: Log) -> Seen:
     """{n} of {of} judgments have no {by}, and the log has their query in other segments only: null is a segment of its
     own, so that no result is judged by them. Give them the segment of their query, or leave {by} out of the judgments
     """
-    if log.separate_judgments is None or log.judges_itself:
+    if log.separate_judgments is None or log.judged_in_rows:
         return Seen(0)
     by = [name for name in log.columns.internal_by_role[1] if name in log.separate_judgments.keys]
     if not by:
@@ -68,7 +68,7 @@ def queries_judged_with_other_leading_zeros(counts: Counted) -> Seen:
     """{n} of {of} queries of {whose} are in the judgments with other leading zeros, as {said}, and would count as not
     judged. Write all ids alike first, or put a letter before all if they are different ids
     """
-    return Seen(0) if counts.log.judges_itself else _queries_of(counts)
+    return Seen(0) if counts.log.judged_in_rows else _queries_of(counts)
 
 
 @check("error", "queries")
@@ -76,7 +76,7 @@ def queries_of_systems_with_other_leading_zeros(counts: Counted) -> Seen | None:
     """{n} of {of} queries of {whose} are those of other systems with other leading zeros, as {said}, and would count as
     other queries. Write all ids alike first, or put a letter before all if they are different ids
     """
-    return _queries_of(counts) if counts.log.judges_itself and counts.log.columns.system else None
+    return _queries_of(counts) if counts.log.judged_in_rows and counts.log.columns.system else None
 
 
 def _queries_of(counts: Counted) -> Seen:
@@ -93,7 +93,7 @@ def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
     zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
     {way}
     """
-    found = {} if counts.log.judges_itself else queries_in_two_ways(counts)
+    found = {} if counts.log.judged_in_rows else queries_in_two_ways(counts)
     return Seen(0) if found and _with_other_zeros(counts).pairs else most_otherwise(counts.index, found)
 
 
@@ -103,7 +103,7 @@ def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
     case, spaces, zeros or Unicode form only, and count as different queries, of which the other systems have no
     rows. {way}
     """
-    if not counts.log.judges_itself or not counts.log.columns.system:
+    if not counts.log.judged_in_rows or not counts.log.columns.system:
         return None
     found = queries_in_two_ways(counts)
     return Seen(0) if found and _with_other_zeros(counts).pairs else most_otherwise(counts.index, found)
@@ -113,7 +113,7 @@ def queries_in_two_ways(counts: Counted) -> dict[int, OtherSpelling]:
     """Return the queries of each system that it has under another spelling than the judgments, or other systems."""
     index = counts.index
     judged = mark_codes(index.query[_judged(counts)], len(index.queries))
-    return written_otherwise(index, None if counts.log.judges_itself else judged)
+    return written_otherwise(index, None if counts.log.judged_in_rows else judged)
 
 
 def _with_other_zeros(counts: Counted) -> OfPart:
@@ -122,7 +122,7 @@ def _with_other_zeros(counts: Counted) -> OfPart:
     Without judgments beside the log: than those of other systems.
     """
     log, index = counts.log, counts.index
-    if log.judges_itself:
+    if log.judged_in_rows:
         return queries_of_part(index, None) or NO_PART
     judged = _judged(counts)
     if pairs := queries_of(log) if isinstance(log, Log) else queries_of_index(index, judged):
@@ -149,7 +149,7 @@ def results_judged_with_other_leading_zeros(log: Log) -> Seen:
     Write all ids alike first, or put a letter before all if they are different ids
     """
     return (
-        Seen(0) if log.separate_judgments is None or log.judges_itself else _pairs(documents_of(log), _retrieved(log))
+        Seen(0) if log.separate_judgments is None or log.judged_in_rows else _pairs(documents_of(log), _retrieved(log))
     )
 
 
@@ -158,7 +158,7 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     """{n} of {of} results are judged in their query under another spelling, as {said}. They differ in case, spaces,
     zeros or Unicode form only, and count as not judged. Write ids alike first
     """
-    if log.separate_judgments is None or log.judges_itself or not are_texts(log.table["doc"]):
+    if log.separate_judgments is None or log.judged_in_rows or not are_texts(log.table["doc"]):
         return Seen(0)
     form = form_of_ids(log.table["doc"], log.judgments["doc"])
     rows, like = like_judged(log, unjudged_rows(log), form)

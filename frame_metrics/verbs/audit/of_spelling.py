@@ -44,7 +44,7 @@ class WithPositive(NamedTuple):
         """The values that ``positive=`` names."""
         return self.conventions.positive or ()
 
-    def number(self, texts: Sequence[str] | None = None) -> int:
+    def count_rows(self, texts: Sequence[str] | None = None) -> int:
         """Return the number of rows, or of those in which a side is one of some texts."""
         n = 0
         for sides, times in self.tables:
@@ -64,8 +64,8 @@ def positive_written_otherwise(sides: WithPositive) -> Seen:
     word = sides.conventions.positive_text
     lost = unseen(spelled_like(sides.sides, word), word)
     if lost is None:
-        return Seen(0, sides.number())
-    return Seen(sides.number(lost[0]), sides.number(), lost[0][0], {"why": variants_text(*lost, str(word))})
+        return Seen(0, sides.count_rows())
+    return Seen(sides.count_rows(lost[0]), sides.count_rows(), lost[0][0], {"why": variants_text(*lost, str(word))})
 
 
 @check("warning", "rows", only=lambda sides: not sides.conventions.positive_listed)
@@ -93,14 +93,14 @@ def _almost(sides: WithPositive) -> Seen:
     texts = [(text, [one for one in like if one not in sides.positive]) for text, like in each.items()]
     found = [(text, like) for text, like in texts if like]
     if not found:
-        return Seen(0, sides.number())
+        return Seen(0, sides.count_rows())
     every = [*dict.fromkeys(one for _, like in found for one in like)]
-    text, n = found[0][0], sides.number(every)
+    text, n = found[0][0], sides.count_rows(every)
     first, *like = quoted_values([text, *every[:MOST_TEXTS]])
     words = {"like": and_more(like, len(every)), "text": first, "have": "has" if n == 1 else "have"}
     words["apart"] = difference_in_words([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
-    return Seen(n, sides.number(), every[0], words)
+    return Seen(n, sides.count_rows(), every[0], words)
 
 
 def folded_segments(index: Index) -> Array:

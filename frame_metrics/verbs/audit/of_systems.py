@@ -44,7 +44,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     there: check that {by} is written the same way in both
     """
     judged, (_, by, query) = log.separate_judgments, log.columns.internal_by_role
-    if judged is None or log.judges_itself or not set(by) & set(judged.keys):
+    if judged is None or log.judged_in_rows or not set(by) & set(judged.keys):
         return Seen(0)
     theirs = judged.queries.select(judged.keys)
     ours = log.key_source.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)

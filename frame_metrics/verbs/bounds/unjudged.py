@@ -132,7 +132,7 @@ def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
 def _completed(run: FullRanking, good: Array, r: Array) -> FullRanking:
     """Return the rankings with the rows ``good`` relevant, the others not, and ``r`` relevant documents in all."""
     label = good.astype(np.float64)
-    return replace(run, grade=label, label=label, pool=None, known_relevant=r)
+    return replace(run, grade=label, label=label, pool=None, n_relevant_given=r)
 
 
 def _n_open(run: FullRanking, unjudged: Array) -> Array:
@@ -210,7 +210,7 @@ def _rprec(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | No
     """
     seen = _marked(run, run.good | ~run.judged, run.good, None)
     good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
-    hits, inside = _after(0, np.cumsum(good, axis=1)), _after(0, np.cumsum(seen.inside & (good == 0), axis=1))
+    hits, inside = _after(0, np.cumsum(good, axis=1)), _after(0, np.cumsum(seen.has_row & (good == 0), axis=1))
     r, unjudged = run.n_relevant[:, None], (_n_open(run, ~run.judged) + n_elsewhere)[:, None]
     below = unjudged - inside
     low = np.maximum(_after(0, rank) - r, 0)
@@ -230,7 +230,7 @@ def _ap(metric: Metric, run: FullRanking, n_elsewhere: Array, top: float | None)
     k = metric.k
     seen = _marked(run, run.good | ~run.judged, run.good, k)
     good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
-    unjudged = (seen.inside & (good == 0)).astype(np.float64)
+    unjudged = (seen.has_row & (good == 0)).astype(np.float64)
     above, so_far = np.cumsum(good, axis=1), np.cumsum(unjudged, axis=1)
     each, other = good / rank, unjudged / rank
     below = _from(each) - each

@@ -109,7 +109,7 @@ def _with_constant(cases: Cases, rows: pl.DataFrame, asked: Asked, options: Comp
 
 def _stacked(cases: Cases, rows: Sequence[pl.DataFrame], asked: Asked) -> Inputs:
     """Return the inputs of metrics for several systems on the same rows; each system is a segment."""
-    number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
+    number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).count_rows()
     stacked = pl.concat([frame.with_columns(cell=pl.lit(i, pl.Int8)) for i, frame in enumerate(rows)], how="diagonal")
     segments = CellGroups(cases.cells, ("side",), number, number, np.full(len(rows), n))
     return inputs_of(replace(cases, rows=stacked), segments, [metric for _, metric in asked])
