@@ -36,7 +36,7 @@ from frame_metrics.errors import (
     bad_rows_message,
     listed,
 )
-from frame_metrics.fast.codes import codes, numbers
+from frame_metrics.fast.codes import codes, sparse_codes
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
@@ -238,7 +238,7 @@ def _weights_and_clusters(frame: pl.DataFrame, columns: Columns) -> dict[str, pl
         out |= {"row_weight": out["weight"]} if columns.weight else {}
         out["weight"] = out["count"] * out.get("weight", 1.0)
     if columns.cluster:
-        out["cluster"] = numbers(out["cluster"])
+        out["cluster"] = sparse_codes(out["cluster"])
     return out
 
 

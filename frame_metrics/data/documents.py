@@ -48,9 +48,9 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
 def _backend(role: str, frame: Any, doc: str) -> Backend:
     """Return the backend of a caller's frame; its column of documents must have the name ``doc``, as in the log."""
     backend = backend_of(frame)
-    there = backend.names()
-    if doc not in there:
-        raise ColumnError(f"{role}=: the frame has {listed(there)}, and no column {doc!r}, as the log has it")
+    names = backend.names()
+    if doc not in names:
+        raise ColumnError(f"{role}=: the frame has {listed(names)}, and no column {doc!r}, as the log has it")
     return backend
 
 

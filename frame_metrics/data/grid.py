@@ -119,20 +119,21 @@ def build_grid(
         zeros, each = np.zeros(n, np.int64), np.arange(n)
         zero = zeros[:1]  # a row of the only system, and of the only segment
         return Grid(rankings, zeros, zeros, each, each, zero, zero, rankings.first_row, None)
-    names = rows_at(log, (*system, *by, *query), rankings.first_row)
+    ranking_keys = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
-        return _grid_of_one_cell(names, len(log), rankings, query, judgments)
-    both, row = names, rankings.first_row  # the keys of the rankings, then of the judged queries; and their rows
+        return _grid_of_one_cell(ranking_keys, len(log), rankings, query, judgments)
+    both, row = ranking_keys, rankings.first_row  # the keys of the rankings, then of the judged queries; and their rows
     used, known = np.arange(n), None  # the keys that make pairs of segment and query, by their positions in ``both``
     if judgments is not None:
-        both, row = _with_judged(names, judgments), np.concatenate([row, len(log) + judgments.row])
-        used, known = _keys_of_pairs(names, judgments, by, totals=totals)
+        both, row = _with_judged(ranking_keys, judgments), np.concatenate([row, len(log) + judgments.row])
+        used, known = _keys_of_pairs(ranking_keys, judgments, by, totals=totals)
     # The codes of each key's query, each used key's segment, and each ranking's system; and the first key of each code.
     query_code, query_at = codes(both, query)
     segments = both if len(used) == len(both) else both[used]
+    # A segment of which the values are unknown is not the segment of which they are null.
     segments = segments if known is None else segments.with_columns(known=pl.Series(known))
     segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
-    system_code, system_at = codes(names, system)
+    system_code, system_at = codes(ranking_keys, system)
     # The pair of each used key (the first ``n`` keys are those of the rankings), and the first used key of each pair.
     segment_query = segment_code * len(query_at) + query_code[used]
     _, first, pair_of_key = np.unique(segment_query, return_index=True, return_inverse=True)
@@ -144,9 +145,10 @@ def build_grid(
     pair = np.concatenate([pair_of_key[:n], lacking_pair])
     at = first[pair]
     positions = (system_at, used[segment_at] if len(used) else segment_at, query_at)
+    # Without any key, the only system and the only segment still have a position, 0.
     system_row, segment_row, query_row = (row[some] if len(row) else some for some in positions)
     grid = Grid(
-        _with_empty_rankings(rankings, len(lacking_pair)),
+        _with_added(rankings, len(lacking_pair)),
         np.concatenate([system_code, lacking_system]),
         segment_code[at],
         query_code[used][at],
@@ -164,57 +166,57 @@ def build_grid(
 
 
 def _keys_of_pairs(
-    names: pl.DataFrame, judgments: JudgmentTable, by: Sequence[str], *, totals: bool
+    ranking_keys: pl.DataFrame, judgments: JudgmentTable, by: Sequence[str], *, totals: bool
 ) -> tuple[Array, Array | None]:
     """Find the keys that make pairs of a segment and a query.
 
     Returns
     -------
-    Their positions among the keys of the rankings, ``names``, and then of the judged queries; and True for keys whose
+    Their positions among ``ranking_keys`` and, after these, the keys of the judged queries; and True for keys whose
     segment is known, None if all are.
     """
-    of_rankings = np.arange(len(names))
+    of_rankings = np.arange(len(ranking_keys))
     if set(by) <= set(judgments.keys):
-        return np.arange(len(names) + len(judgments.queries)), None
+        return np.arange(len(ranking_keys) + len(judgments.queries)), None
     if not totals:
         return of_rankings, None
     queries = judgments.queries.with_row_index("at")
-    without_rows = queries.join(names, on=judgments.keys, how="anti", nulls_equal=True)["at"]
-    used = np.concatenate([of_rankings, len(names) + without_rows.sort().to_numpy().astype(np.int64)])
-    return used, used < len(names)
+    without_rows = queries.join(ranking_keys, on=judgments.keys, how="anti", nulls_equal=True)["at"]
+    used = np.concatenate([of_rankings, len(ranking_keys) + without_rows.sort().to_numpy().astype(np.int64)])
+    return used, used < len(ranking_keys)
 
 
-def _with_judged(names: pl.DataFrame, judgments: JudgmentTable) -> pl.DataFrame:
-    """Return the keys of the rankings, ``names``, then those of the judged queries, null where these have none.
+def _with_judged(ranking_keys: pl.DataFrame, judgments: JudgmentTable) -> pl.DataFrame:
+    """Return the keys of the rankings, ``ranking_keys``, then those of the judged queries, null where these have none.
 
     This is done column by column: polars concatenates frames in threads, and starting them slows small calls.
     """
-    nulls = {name: pl.Series(name, [None], dtype=dtype) for name, dtype in names.schema.items()}
+    nulls = {name: pl.Series(name, [None], dtype=dtype) for name, dtype in ranking_keys.schema.items()}
     judged = {
         name: judgments.queries[name] if name in judgments.keys else null.new_from_index(0, len(judgments.queries))
         for name, null in nulls.items()
     }
-    return frame_of({name: pl.concat([names[name], below]) for name, below in judged.items()})
+    return frame_of({name: pl.concat([ranking_keys[name], below]) for name, below in judged.items()})
 
 
 def _grid_of_one_cell(
-    names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable
+    ranking_keys: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judgments: JudgmentTable
 ) -> Grid:
     """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks.
 
-    ``names``: the keys of the rankings; ``n``: number of rows of the log.
+    ``ranking_keys``: the keys of the rankings; ``n``: number of rows of the log.
     """
-    code, at = codes(_with_judged(names, judgments), query)
+    code, at = codes(_with_judged(ranking_keys, judgments), query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
     zeros, each = np.zeros(len(at), np.int64), np.arange(len(at))
     zero = zeros[:1]  # a row of the only system, and of the only segment
-    pool = _pool_of(each, judgments, code[len(names) :])
-    rankings = _with_empty_rankings(rankings, len(at) - len(names))
+    pool = _pool_of(each, judgments, code[len(ranking_keys) :])
+    rankings = _with_added(rankings, len(at) - len(ranking_keys))
     return Grid(rankings, zeros, zeros, each, each, zero, zero, row, pool)
 
 
-def _with_empty_rankings(rankings: RankingRows, n: int) -> RankingRows:
-    """Append ``n`` rankings without rows."""
+def _with_added(rankings: RankingRows, n: int) -> RankingRows:
+    """Return the rankings with ``n`` more, which have no rows."""
     zeros = np.zeros(n, np.int64)
     return replace(rankings, starts=np.append(rankings.starts, zeros), lengths=np.append(rankings.lengths, zeros))
 

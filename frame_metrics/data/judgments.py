@@ -15,7 +15,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.data.annotators import combine_judgments
 from frame_metrics.data.ranking_rows import Pools, RankingRows, find_duplicates
 from frame_metrics.errors import BadRowsError, BadValueError, listed
-from frame_metrics.fast.codes import codes, numbers
+from frame_metrics.fast.codes import codes, sparse_codes
 from frame_metrics.fast.equal_rows import all_differ
 from frame_metrics.fast.group_rows import group_rows
 from frame_metrics.fast.join_ids import ByQuery, id_hash
@@ -336,10 +336,10 @@ def _values_differ(values: Array, group: Array) -> bool:
 def number_clusters(log: pl.DataFrame, judgments: JudgmentTable | None) -> tuple[pl.DataFrame, JudgmentTable | None]:
     """Replace the clusters in the log and in its judgments by codes, equal for equal clusters of both."""
     if judgments is None or "cluster" not in judgments.queries.columns:
-        return log.with_columns(numbers(log["cluster"])), judgments
+        return log.with_columns(sparse_codes(log["cluster"])), judgments
     theirs = judgments.queries["cluster"]
     if "cluster" not in log.columns:
-        return log, replace(judgments, queries=judgments.queries.with_columns(numbers(theirs)))
-    code = numbers(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
+        return log, replace(judgments, queries=judgments.queries.with_columns(sparse_codes(theirs)))
+    code = sparse_codes(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
     queries = judgments.queries.with_columns(code[len(log) :])
     return log.with_columns(code[: len(log)]), replace(judgments, queries=queries)

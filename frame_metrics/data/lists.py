@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.log import Block, Log
-from frame_metrics.fast.codes import numbers
+from frame_metrics.fast.codes import sparse_codes
 from frame_metrics.inputs import Array, TwoRankings
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import spans
@@ -71,7 +71,7 @@ def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> RankedDocuments:
     ``docs``: the document ids of the rows of each log, all of one type.
     """
     ends = np.cumsum([0, *map(len, docs)])
-    doc, listed = numbers(pl.concat(docs)).to_numpy(), np.zeros((2, ends[-1]), np.int64)
+    doc, listed = sparse_codes(pl.concat(docs)).to_numpy(), np.zeros((2, ends[-1]), np.int64)
     tied, lengths = [], []
     for log, begin, end in zip(logs, ends[:-1], ends[1:], strict=True):
         lengths.append(np.zeros(len(log.grid.rankings.lengths), np.int64))

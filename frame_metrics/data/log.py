@@ -237,14 +237,14 @@ class Log(Facts, CachesByKey):
         return Block(self, at, self.sorter.sort(at, order=order))
 
     def for_each_sorted_block(
-        self, work: Callable[[Block], None], *, busy: bool = False, order: RankOrder = "judgments"
+        self, work: Callable[[Block], None], *, more_for_relevant: bool = False, order: RankOrder = "judgments"
     ) -> None:
         """Call ``work`` with all rankings, block by block, in threads.
 
         Parameters
         ----------
         work : a function of a block.
-        busy : whether ``work`` takes longer for relevant rows, so that blocks are cut by estimated time.
+        more_for_relevant : whether ``work`` takes longer for relevant rows, so that blocks are cut by estimated time.
         order : see ``Sorter.sort``.
 
         Raises
@@ -269,7 +269,10 @@ class Log(Facts, CachesByKey):
             except FrameMetricsError as error:
                 other[first] = error
 
-        each_block(self._estimated_work() if busy and len(self.table) > threads.FEW_ROWS else self.grid.size, tried)
+        each_block(
+            self._estimated_work() if more_for_relevant and len(self.table) > threads.FEW_ROWS else self.grid.size,
+            tried,
+        )
         if broken:
             with self.errors_name_frame_rows():
                 raise _of_all(broken, len(self.table))
@@ -318,7 +321,7 @@ class Block:
     view: SortedView  # their rows, in rank order
 
     @property
-    def ranking_numbers(self) -> Array:
+    def ranking_indices(self) -> Array:
         """The indices of these rankings, shape (rankings,)."""
         return np.arange(self.rankings.start, self.rankings.stop) if isinstance(self.rankings, slice) else self.rankings
 

@@ -67,8 +67,11 @@ def _first_rows(slot: Array) -> Array:
     return first
 
 
-def numbers(values: pl.Series) -> pl.Series:
-    """Return a number for each value, equal for equal values only, and small enough to be exact as a float64."""
+def sparse_codes(values: pl.Series) -> pl.Series:
+    """Return a code for each value, equal for equal values only.
+
+    Codes may have gaps. They are small enough to be exact as a float64.
+    """
     offsets = _offsets_from_least(values, EXACT)
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if offsets is None else offsets
 

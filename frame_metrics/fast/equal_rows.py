@@ -31,8 +31,8 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     return np.concatenate([[0], np.flatnonzero(changed) + 1])
 
 
-def run_numbers(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
-    """Return the number of the run of equal keys that each row is in, from 0, shape (rows,)."""
+def run_codes(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """Return the code of the run of equal keys that each row is in, from 0, shape (rows,)."""
     n = len(frame)
     out = np.zeros(n, np.int32 if n < 1 << 31 else np.int64)
     if keys and n:

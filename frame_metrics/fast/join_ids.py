@@ -28,7 +28,7 @@ ROWS_LOOKED_UP = 1 << 16  # number of rows that are looked up at a time
 class ByQuery:
     """The rows of a table of judgments, query by query."""
 
-    names: pl.DataFrame  # the keys of each query, a row for each
+    keys: pl.DataFrame  # the key values of each query, a row for each
     starts: Array  # where the rows of each query begin, shape (queries,)
     lengths: Array  # number of rows of each query, shape (queries,)
     order: Array | None  # the row at each position; None where they are the same
@@ -54,7 +54,7 @@ def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
 
 
 def pairs_of_few_rows(ours: pl.DataFrame, theirs: pl.DataFrame, keys: list[str]) -> tuple[Array, Array]:
-    """Return the rows of two small tables with equal ids, in pairs; the ids of ``theirs`` are distinct."""
+    """Return the rows of two small tables with equal ids, in pairs; the ids of ``theirs`` have to be distinct."""
     our_ids, their_ids = (zip(*(table[key].to_list() for key in keys), strict=True) for table in (ours, theirs))
     row_of = {ids: row for row, ids in enumerate(their_ids)}
     found = np.array([row_of.get(ids, NONE) for ids in our_ids], np.int64)
@@ -67,22 +67,19 @@ def pairs_of_rows(ours: pl.DataFrame, theirs: pl.DataFrame, by_query: ByQuery) -
 
     Both tables have the hash of each document in the column "hash".
     """
-    keys, order, lengths = by_query.names.columns, by_query.order, by_query.lengths
-    hashes, others = (table["hash"] for table in (ours, theirs))
+    keys, order, lengths = by_query.keys.columns, by_query.order, by_query.lengths
+    our_hashes, their_hashes = (table["hash"] for table in (ours, theirs))
     query = _query_codes(ours, by_query)
     if query is None:
         for seed, key in enumerate(keys, start=1):
-            hashes, others = hashes ^ id_hash(ours[key], seed), others ^ id_hash(theirs[key], seed)
-    our_hashes, their_hashes = hashes.to_numpy(), others.to_numpy()
-    their_hashes = their_hashes if order is None else their_hashes[order]
-    if query is None:
-        at, place = _pairs_by_join(our_hashes, their_hashes)
-    else:
-        at, place = _pairs_by_table(query, our_hashes, lengths, their_hashes)
+            our_hashes, their_hashes = our_hashes ^ id_hash(ours[key], seed), their_hashes ^ id_hash(theirs[key], seed)
+    some, others = our_hashes.to_numpy(), their_hashes.to_numpy()
+    others = others if order is None else others[order]
+    at, place = _pairs_by_join(some, others) if query is None else _pairs_by_table(query, some, lengths, others)
     # Keep the pairs whose ids are equal: different ids may have equal hashes.
     judgment = place if order is None else order[place]
-    one, two = row_numbers(at), row_numbers(judgment)
-    unequal = np.any([differ(ours[key][one], theirs[key][two]) for key in (*keys, "doc")], axis=0)
+    our_rows, their_rows = row_numbers(at), row_numbers(judgment)
+    unequal = np.any([differ(ours[key][our_rows], theirs[key][their_rows]) for key in (*keys, "doc")], axis=0)
     return (at[~unequal], judgment[~unequal]) if unequal.any() else (at, judgment)
 
 
@@ -125,12 +122,12 @@ def _query_codes(ours: pl.DataFrame, by_query: ByQuery) -> Array | None:
 
     None if the rows of a query are not adjacent: then finding the codes takes longer than hashing the queries.
     """
-    names, n = by_query.names, len(ours)
-    starts = run_starts(ours, names.columns)
+    keys, n = by_query.keys, len(ours)
+    starts = run_starts(ours, keys.columns)
     if starts is None or 2 * len(starts) > n:
         return None
-    each = codes(pl.concat([names, rows_at(ours, names.columns, starts)]), names.columns)[0][len(names) :]
-    return np.repeat(np.minimum(each, len(names)), np.diff(starts, append=n))
+    each = codes(pl.concat([keys, rows_at(ours, keys.columns, starts)]), keys.columns)[0][len(keys) :]
+    return np.repeat(np.minimum(each, len(keys)), np.diff(starts, append=n))
 
 
 def _rows_likely_equal(ours: Array, theirs: Array) -> Array:
@@ -163,7 +160,7 @@ class _HashTable:
 
     def __init__(self, queries: Array, hashes: Array, n: int) -> None:
         each = np.arange(len(queries))
-        self._width = SLOTS * np.bincount(queries, minlength=n + 1)
+        self._width = SLOTS * np.bincount(queries, minlength=n + 1)  # number of slots of each query
         # A query without judgments, such as code n of all unjudged queries, has the last slot, which stays free.
         self._begin = np.where(self._width > 0, self._width.cumsum() - self._width, SLOTS * len(each))
         self._place, self._hash = (np.zeros(SLOTS * len(each) + 1, kind) for kind in (np.int64, np.uint64))

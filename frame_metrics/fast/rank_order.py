@@ -11,7 +11,7 @@ from frame_metrics.inputs.rows import as_grid
 MIN_LENGTH_FOR_ARGSORT = 1 << 16  # length of a ranking from which on argsort beats sorting packed values
 ROWS_SORTED_IN_CACHE = 1 << 16  # number of rows sorted at a time: they fit into the caches of a core, a block does not
 KEYS_SORTED = 1 << 21  # number of keys that are sorted at a time
-SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
+ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
 
 
 def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
@@ -81,13 +81,13 @@ def falling_bits(score: Array, out: Array | None = None) -> Array:
     ``out``: an array of floats that is overwritten with the integers; None for a new one.
     """
     key = np.subtract(0.0, score, out=out).view(np.int64)
-    key ^= (key >> 63) & SIGN
+    key ^= (key >> 63) & ALL_BUT_SIGN
     return key
 
 
 def scores_of_bits(key: Array) -> Array:
     """Return the scores from their ``falling_bits``, which are overwritten."""
-    key ^= (key >> 63) & SIGN
+    key ^= (key >> 63) & ALL_BUT_SIGN
     return 0.0 - key.view(np.float64)
 
 

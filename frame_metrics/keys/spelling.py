@@ -151,7 +151,7 @@ def variants_text(like: list[str], side: str, word: str) -> str:
 
 
 def nearly_equal(
-    ours: pl.DataFrame, theirs: pl.DataFrame, named: Sequence[str] = (), *, form: Form | None = None
+    ours: pl.DataFrame, theirs: pl.DataFrame, columns: Sequence[str] = (), *, form: Form | None = None
 ) -> tuple[pl.Series, pl.Series] | None:
     """Return the rows of two tables of ids that are equal once case, spaces and zeros are set aside, see ``plain_ids``.
 
@@ -161,15 +161,15 @@ def nearly_equal(
     Parameters
     ----------
     ours, theirs : ids, with columns of the same names; no id of ``ours`` is in ``theirs``.
-    named : the columns in which case, spaces and zeros are set aside; by default all.
+    columns : the columns in which case, spaces and zeros are set aside; by default all.
     form : returns ids without what is set aside; ``plain_ids`` by default.
 
     Returns
     -------
-    Row numbers of ``ours``, each once, and for each the number of the nearly equal row of ``theirs``; None for none.
+    The rows of ``ours``, each once, and for each the nearly equal row of ``theirs``; None if there are none.
     """
     keys = ours.columns
-    texts = [name for name in named or keys if are_texts(ours[name]) and are_texts(theirs[name])]
+    texts = [name for name in columns or keys if are_texts(ours[name]) and are_texts(theirs[name])]
     if not texts or not len(ours) or not len(theirs):
         return None
     here, there = (table.with_columns((form or plain_ids)(table[name]) for name in texts) for table in (ours, theirs))
@@ -188,13 +188,13 @@ def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
     return ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
 
 
-def spelling_codes(names: pl.DataFrame, form: Form) -> Array | None:
+def spelling_codes(ids: pl.DataFrame, form: Form) -> Array | None:
     """Return a code for each row, equal for those that differ in spelling only; None if no column has texts.
 
     ``form``: ``folded``, or ``plain_ids``.
     """
-    texts = [name for name in names.columns if are_texts(names[name])]
-    return codes(names.with_columns(form(names[name]) for name in texts), names.columns)[0] if texts else None
+    texts = [name for name in ids.columns if are_texts(ids[name])]
+    return codes(ids.with_columns(form(ids[name]) for name in texts), ids.columns)[0] if texts else None
 
 
 def plain_ids(values: pl.Series) -> pl.Series:

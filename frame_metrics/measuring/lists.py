@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, listed
-from frame_metrics.fast.codes import codes, n_different, numbers
+from frame_metrics.fast.codes import codes, n_different, sparse_codes
 from frame_metrics.hidden import DOCS, RANKS
 from frame_metrics.inputs import Array, FullRanking, Lists, ratio
 from frame_metrics.inputs.lists import MOST_CELLS
@@ -152,7 +152,7 @@ def with_document_numbers(
     if hashes is not None:
         found = replace(results, n_distinct=n_different(docs, hashes))
     else:
-        doc = numbers(numbered).to_numpy() if only_results else numbers(docs).to_numpy()[results.doc]
+        doc = sparse_codes(numbered).to_numpy() if only_results else sparse_codes(docs).to_numpy()[results.doc]
         # If results show few of the log's documents, number these anew, so that counts by number take little room.
         if doc.max(initial=0) > 4 * len(doc) + MOST_CELLS:
             doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]

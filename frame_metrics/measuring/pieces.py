@@ -21,7 +21,7 @@ from frame_metrics.data.other_spellings import DOCUMENTS, QUERIES, documents_of
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
-from frame_metrics.fast.codes import codes, numbers
+from frame_metrics.fast.codes import codes, sparse_codes
 from frame_metrics.hidden import (
     ABSENT,
     ANSWERED,
@@ -116,7 +116,7 @@ class Measuring(PieceWork):
         rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}
         fields: dict[str, Any] = {role: table[name].to_numpy() for role, name in QUERY_VALUES.items() if name in table}
         if index.columns.cluster:
-            fields["cluster"] = numbers(table[CLUSTER]).to_numpy()
+            fields["cluster"] = sparse_codes(table[CLUSTER]).to_numpy()
         if DOCS in table.columns:
             fields["list_results"] = from_lists(table, index.conventions.catalogue)
         if RESULTS in table.columns:

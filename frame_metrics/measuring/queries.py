@@ -175,13 +175,13 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
-            listed[int(block.ranking_numbers[0])] = results_of(block, whole, deep)
+            listed[int(block.ranking_indices[0])] = results_of(block, whole, deep)
         # Whether a query is judged is read from the whole ranking: a condensed one leaves some judgments out.
         evaluated[block.rankings] = block.evaluated(whole)
         unanswered[block.rankings] &= whole.evaluated
         into, at = values, block.rankings
         if sums:
-            of_block = _arrays_of(asked, averages, conventions, len(block.ranking_numbers))
+            of_block = _arrays_of(asked, averages, conventions, len(block.ranking_indices))
             into, at = values.for_rankings(at, of_block), slice(None)
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
@@ -189,9 +189,9 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
                 check_n_relevant(run, rel, log)
             _fill(into, wanted, run, block, at)
         if sums:
-            summed[int(block.ranking_numbers[0])] = summed_in_cells(into, averages, block.ranking_numbers)
+            summed[int(block.ranking_indices[0])] = summed_in_cells(into, averages, block.ranking_indices)
 
-    log.for_each_sorted_block(work, busy=True, order=order)
+    log.for_each_sorted_block(work, more_for_relevant=True, order=order)
     if sums:
         return with_sums(values, [summed[at] for at in sorted(summed)])
     if deep is None:

@@ -80,14 +80,14 @@ def resolve(
     """
     judged, glance = judgments is not None, glance or Glance()
     if roles.get("value") is not None:
-        return _of_values(roles, available, judged=judged, hint=glance.hint)
+        return _columns_of_numbers(roles, available, judged=judged, hint=glance.hint)
     theirs = [column for column in judgments or () if column not in available]
     from_judgments = _from_judgments(roles, theirs)
-    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, glance.hint))
+    named = _named(roles, [*available, *from_judgments], partial(_hint_at_missing, theirs, glance.hint))
     found = _found(roles, named, available)
     pooled = "query" in roles and not roles["query"]
     # Lists: whether a row has all results of its query, and which columns may hold lists.
-    results = _of_results(named, found, judged, pooled=pooled)
+    results = _result_columns(named, found, judged, pooled=pooled)
     grouped = not pooled and ("query" in named or "query" in found)
     listed_relevant = holds_relevant_lists(named, found, glance)
     nested = read_as_lists(results, glance, relevant=listed_relevant, grouped=grouped)
@@ -106,8 +106,8 @@ def resolve(
     # Score or rank, judgments, and columns that are made: of positions in lists, of systems.
     columns |= relevant_lists(named, found, judged, glance)
     elsewhere = judged or "relevant" in columns
-    _check_pairs(roles, found, ALTERNATIVES[:1] if elsewhere else ALTERNATIVES, available)
-    columns |= _pair(roles, ALTERNATIVES[0], found)
+    _check_ambiguous(roles, found, ALTERNATIVES[:1] if elsewhere else ALTERNATIVES, available)
+    columns |= _found_alternative(roles, ALTERNATIVES[0], found)
     columns |= _judgment_of_rows(columns, roles, found, elsewhere=elsewhere)
     columns |= with_places(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
@@ -166,7 +166,7 @@ def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
     return tuple(column for column in columns if column in theirs)
 
 
-def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
+def _hint_at_missing(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
     """Return a hint for a column that the log does not have: the judgments have it, or a similar name exists."""
     if column in theirs and role in ("query", "doc", "label", "grade"):
         return f"; the judgments have it: name it there, judge(..., {role}={quote(column)})"
@@ -187,7 +187,7 @@ def _judgment_of_rows(
     if elsewhere:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
-    return _pair(roles, ALTERNATIVES[1], found)
+    return _found_alternative(roles, ALTERNATIVES[1], found)
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
@@ -200,7 +200,9 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
         )
 
 
-def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[tuple[str, str]]:
+def _result_columns(
+    named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool
+) -> list[tuple[str, str]]:
     """Return the roles and columns that may hold lists, each value the results of a query.
 
     They are those roles of results that are named, or found and not superseded by a named one.
@@ -211,14 +213,14 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     judged : whether there are separate judgments.
     pooled : whether the caller passed ``query=None``.
     """
-    given = [pair for pair in (("score", "rank"), ("label", "grade")) if any(named.get(role) for role in pair)]
-    aside = {role for pair in given for role in pair}
-    aside |= {"score"} if named.get("class_scores") else set()
-    aside |= {"label", "grade"} if judged or named.get("relevant") else set()
-    aside |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
+    pairs_named = [pair for pair in (("score", "rank"), ("label", "grade")) if any(named.get(role) for role in pair)]
+    superseded = {role for pair in pairs_named for role in pair}
+    superseded |= {"score"} if named.get("class_scores") else set()
+    superseded |= {"label", "grade"} if judged or named.get("relevant") else set()
+    superseded |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
     roles = [role for role in OF_RESULTS if role in named and not (judged and role in ("label", "grade"))]
     columns = [(role, column) for role in roles for column in column_names(named[role])]
-    return [*columns, *((role, role) for role in found if role in OF_RESULTS and role not in aside)]
+    return [*columns, *((role, role) for role in found if role in OF_RESULTS and role not in superseded)]
 
 
 def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence[str]) -> dict[str, Any]:
@@ -251,12 +253,12 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     as_columns = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
     by_key = {f"score of {quote(one)}": column for one, column in scores.items()}
     by_key |= {f"extra of {quote(one)}": column for one, column in extra.items()}
-    there = set(available)
+    all_columns = set(available)
     for role, value in (named | by_key | as_columns).items():
         for column in column_names(value):
             if column == "":
                 raise ColumnError(f"{role}='': column names must not be empty; rename it")
-            if column not in there:
+            if column not in all_columns:
                 if role == "threshold" and _is_number(column):
                     raise ColumnError(f"threshold={quote(column)} is text; pass the number, threshold={column.strip()}")
                 raise ColumnError(
@@ -274,7 +276,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
+def _columns_of_numbers(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
     """Return the columns of a frame with ``value=``; "query" and further columns of per_query() are found by name."""
     if judged:
         raise ColumnError(
@@ -326,12 +328,12 @@ def _found_alternatives(roles: Roles, pair: tuple[str, str], found: Sequence[str
     return [] if any(roles.get(role) is not None for role in pair) else [role for role in pair if role in found]
 
 
-def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
+def _found_alternative(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
     """Return the column of one of two alternative roles, found by name; none if one of them was named."""
     return {role: role for role in _found_alternatives(roles, pair, found)[:1]}
 
 
-def _check_pairs(
+def _check_ambiguous(
     roles: Roles, found: Sequence[str], pairs: Sequence[tuple[str, str]], available: Sequence[str]
 ) -> None:
     """Raise one error for all pairs of alternative roles of which both are found by name, and neither is named."""
@@ -438,15 +440,15 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     """
     _check_several_found(given, available, roles, columns)
     query = _query_of_judgments(given.get("query"), available, columns.query)
-    judgment = _judgment(given, available, roles)
+    judgment = _label_or_grade(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in IN_JUDGMENTS if role not in ("arm", "by")}
     of_query = {role: column for role, column in of_query.items() if column in available}
-    doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
+    doc = _column_of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("sampling") is not None:
-        of_query["sampling"] = _of_judgments("sampling", given["sampling"], available)
+        of_query["sampling"] = _column_of_judgments("sampling", given["sampling"], available)
     roles_given = [role for role in OF_JUDGMENTS if given.get(role) is not None]
-    named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in roles_given}
+    named: dict[str, Any] = {role: _column_of_judgments(role, given[role], available) for role in roles_given}
     found = Columns.of(query=query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available} - {*found.needed} - {*named}  # without columns called as a role that is named
     if unnamed_roles := tuple(role for role in OF_JUDGMENTS if role in free):
@@ -463,13 +465,13 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
 
 def _check_several_found(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> None:
     """Raise if several columns of separate judgments are neither named nor found, all at once."""
-    there = {
+    is_there = {
         "query=": {*columns.query} <= {*available} or "query" in available,
         "doc=": columns.doc in available or "doc" in available,
         "grade= or label=": any(roles.get(role) in available or role in available for role in ("label", "grade")),
     }
     named = {role for role, one in given.items() if one is not None}
-    lacking = [role for role, found in there.items() if not (found or named & {*re.findall(r"\w+(?==)", role)})]
+    lacking = [role for role, found in is_there.items() if not (found or named & {*re.findall(r"\w+(?==)", role)})]
     if len(lacking) > 1:
         raise ColumnError(
             f"judge: name the columns of the judgments with {', '.join(lacking[:-1])} and {lacking[-1]}; they have "
@@ -480,30 +482,30 @@ def _check_several_found(given: dict[str, Any], available: list[str], roles: Rol
 def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns of the query in separate judgments; ``ours``: those of the log."""
     if given is not None:
-        query = tuple(_of_judgments("query", column, available) for column in column_names(given))
+        query = tuple(_column_of_judgments("query", column, available) for column in column_names(given))
     else:
-        query = ours if set(ours) <= set(available) else (_of_judgments("query", None, available),)
+        query = ours if set(ours) <= set(available) else (_column_of_judgments("query", None, available),)
     if len(query) != len(ours):
         raise ColumnError(f"judge: the query is {len(ours)} columns in the log and {len(query)} in the judgments")
     return query
 
 
-def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict[str, Any]:
+def _label_or_grade(given: dict[str, Any], available: list[str], roles: Roles) -> dict[str, Any]:
     """Return the columns of label and grade of separate judgments."""
     if given.get("label") is True:
         return {"label": "label", "made": ("label",)}
     pair = ALTERNATIVES[1]
-    named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
+    named = {role: _column_of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
     as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
     if not (named or as_in_log):
-        _check_pairs({}, available, (pair,), ())
-    found = named or as_in_log or _pair({}, pair, available)
+        _check_ambiguous({}, available, (pair,), ())
+    found = named or as_in_log or _found_alternative({}, pair, available)
     if not found:
         raise ColumnError(f"judge: {missing_text(pair, {}, available)}")
     return found
 
 
-def _of_judgments(role: str, given: Any, available: list[str], in_log: str | None = None) -> str:
+def _column_of_judgments(role: str, given: Any, available: list[str], in_log: str | None = None) -> str:
     """Return the judgments' column of a role: as given, else by the log's name, else by the role's name."""
     if given == "":
         raise ColumnError(f"judge: {role}='': column names must not be empty; rename it")

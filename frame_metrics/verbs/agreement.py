@@ -24,7 +24,7 @@ from frame_metrics.errors import (
     quote,
 )
 from frame_metrics.fast.codes import codes
-from frame_metrics.fast.equal_rows import run_numbers
+from frame_metrics.fast.equal_rows import run_codes
 from frame_metrics.hidden import ANNOTATOR
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -287,7 +287,7 @@ def _paired(
     each = each.sort(
         *judged.judgment_keys, "annotator", nulls_last=True
     )  # so that nothing depends on the order of the rows
-    query, document = run_numbers(each, judged.keys), run_numbers(each, judged.judgment_keys)
+    query, document = run_codes(each, judged.keys), run_codes(each, judged.judgment_keys)
     pairs = pair_annotators(each, document, value, references)
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query

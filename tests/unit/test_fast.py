@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from frame_metrics.fast.blocks import each_block
-from frame_metrics.fast.codes import codes, n_different, numbers
+from frame_metrics.fast.codes import codes, n_different, sparse_codes
 from frame_metrics.fast.concatenated import Concatenated
 from frame_metrics.fast.equal_rows import differ, first_equal_rows, run_starts
 from frame_metrics.fast.group_rows import group_rows
@@ -102,7 +102,7 @@ def test_equal_rows_are_found_as_by_a_dict(sizes: None, kind: str) -> None:
             found = run_starts(frame, keys)
             assert (2 * len(runs) > len(code) >= 1000) if found is None else found.tolist() == runs.tolist()
         code, first = plain_codes(frame, ["a"])
-        number = numbers(frame["a"]).cast(pl.Float64).fill_null(-(2.0**60)).to_numpy()
+        number = sparse_codes(frame["a"]).cast(pl.Float64).fill_null(-(2.0**60)).to_numpy()
         assert len({*zip(code.tolist(), number.tolist(), strict=True)}) == len({*number.tolist()}) == len(first)
         if frame["a"].dtype != pl.Null:
             assert n_different(frame["a"], id_hash(frame["a"]).cast(pl.UInt32, wrap_numerical=True)) == len(first)

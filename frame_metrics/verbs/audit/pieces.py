@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log, WholeLogFacts
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.fast.codes import numbers
+from frame_metrics.fast.codes import sparse_codes
 from frame_metrics.hidden import AMOUNT, CLUSTER, MATCHED, NOTE, OF_LOG, ORDER, SIDE, SYSTEM_NUMBER, TIMES
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
@@ -146,7 +146,7 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
     cases = cases_in_pieces(source, CountingReadable) if decided(work.call) else None
     if CLUSTER in table.columns:
-        amounts["cluster"] = numbers(table[CLUSTER]).to_numpy()
+        amounts["cluster"] = sparse_codes(table[CLUSTER]).to_numpy()
     facts = facts_of_pieces(table, work)
     counts, sides = Counted(facts, index, amounts, of_log), _sides_of(gathered, source)
     return Audited(counts, sides, _with_all_judgments(work), cases, notes)

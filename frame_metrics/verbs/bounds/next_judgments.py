@@ -190,7 +190,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         run = block.ranking()
         every = np.arange(len(run.grade))
         rows = block.view.log_rows(grid.rankings, every)
-        ranking[rows] = block.ranking_numbers[run.query_of(every)]
+        ranking[rows] = block.ranking_indices[run.query_of(every)]
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank
 
