@@ -32,7 +32,7 @@ class Expected(FullRanking):
 
     def __init__(self, run: FullRanking, tie: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
-        self.run, self.tie_number = run, tie
+        self.run, self.tie_code = run, tie
 
     @property
     def n_relevant(self) -> Array:
@@ -45,16 +45,16 @@ class Expected(FullRanking):
     @computed_once
     def _rows_of_tie(self) -> Array:
         """Number of rows of each tie."""
-        return np.bincount(self.tie_number)
+        return np.bincount(self.tie_code)
 
     @computed_once
     def _relevant_of_tie(self) -> Array:
         """Number of relevant rows of each tie."""
-        return np.bincount(self.tie_number, self.good)
+        return np.bincount(self.tie_code, self.good)
 
     def rows_with(self, values: Array) -> Rows:
         """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
-        mean = (np.bincount(self.tie_number, values) / np.maximum(self._rows_of_tie, 1))[self.tie_number]
+        mean = (np.bincount(self.tie_code, values) / np.maximum(self._rows_of_tie, 1))[self.tie_code]
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
 
@@ -71,10 +71,10 @@ class Expected(FullRanking):
 
         The last is an index into these rows. Shape (relevant rows,) each.
         """
-        row = np.flatnonzero(self._relevant_of_tie[self.tie_number])
+        row = np.flatnonzero(self._relevant_of_tie[self.tie_code])
         query = self.query_of(row)
         row = row[row - self.starts[query] < self.n_ret[query]]
-        tie = self.tie_number[row]
+        tie = self.tie_code[row]
         return row, tie, np.searchsorted(tie, tie)
 
     def total(self, values: Array) -> Array:
@@ -87,16 +87,16 @@ class Expected(FullRanking):
         return self.rows_with(gain_of(self.grade, gain))
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
-        lacking = np.bincount(self.tie_number, np.isnan(value))
+        lacking = np.bincount(self.tie_code, np.isnan(value))
         if ((lacking > 0) & (lacking < self._rows_of_tie)).any():
             raise NotComputableError(
                 f"{call}: of rows with equal scores some have no value, and ties='expected' takes their "
                 "mean; fill the nulls, or name doc= to order equal scores by document"
             )
         some = np.ones(len(value), bool) if rows is None else rows
-        mean = np.bincount(self.tie_number, np.where(some, value, 0)) / np.maximum(self._rows_of_tie, 1)
-        row = np.flatnonzero(np.bincount(self.tie_number, some)[self.tie_number])
-        return self.rows(row, mean[self.tie_number][row])
+        mean = np.bincount(self.tie_code, np.where(some, value, 0)) / np.maximum(self._rows_of_tie, 1)
+        row = np.flatnonzero(np.bincount(self.tie_code, some)[self.tie_code])
+        return self.rows(row, mean[self.tie_code][row])
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         return self.run.ideal(gain)
@@ -108,11 +108,11 @@ class Expected(FullRanking):
         n_seen = np.minimum(self.n_ret, k).astype(np.int64)
         some = np.flatnonzero(n_seen)
         end = self.starts[some] + n_seen[some]
-        last = self.tie_number[end - 1]
-        begin = np.searchsorted(self.tie_number, last)
+        last = self.tie_code[end - 1]
+        begin = np.searchsorted(self.tie_code, last)
         counted = np.zeros(self.n_queries)
         counted[some] = sums_between(rows, self.starts[some], begin)
-        counted[some] += np.bincount(self.tie_number, rows)[last] * ((end - begin) / self._rows_of_tie[last])
+        counted[some] += np.bincount(self.tie_code, rows)[last] * ((end - begin) / self._rows_of_tie[last])
         return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:

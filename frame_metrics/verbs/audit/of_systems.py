@@ -120,7 +120,7 @@ def _several(index: Index, segment: Array, query: Array) -> Array:
 def _no_column_says_which_documents(counts: Counted) -> bool:
     """Return True if each system has rows of its own, which alone say what is relevant to a query."""
     columns, conventions = counts.log.columns, counts.log.conventions
-    elsewhere = columns.doc or columns.relevant or columns.n_relevant or not counts.log.judges_itself
+    elsewhere = columns.doc or columns.relevant or columns.n_relevant or not counts.log.judged_in_rows
     return columns.systems_have_rows and not elsewhere and conventions.collection_size is not True
 
 
