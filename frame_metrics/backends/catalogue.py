@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.backends.frames import LIBRARIES, given_as
-from frame_metrics.errors import FrameMetricsError, check_choice
+from frame_metrics.errors import FrameMetricsError, UnknownNameError, check_choice, check_text, closest
 from frame_metrics.inputs import Classes, ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric, metrics_of
+from frame_metrics.metrics.names import read_text
 
 FAMILIES = {
     FullRanking: "ranking",
@@ -21,15 +26,18 @@ FAMILIES = {
     Lists: "lists",
 }
 FAMILIES |= {TwoRankings: "two rankings"}
+MIN_LETTERS = 3  # letters of the name of a metric that are looked for in texts
 CHANCES = ("propensity", "target_propensity")
 READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade", "catalogue": "catalogue"}
 
 
-def list_metrics(*, library: str = "polars") -> Any:
-    """Return every metric with its range and its needs, including users' metrics.
+def list_metrics(*words: str, library: str = "polars") -> Any:
+    """Return every metric with its range and its needs, including users' metrics, or those that some words are about.
 
     Parameters
     ----------
+    words : names of metrics, in any spelling, of which any is returned first; or words that are all in the name, the
+        family, the parameters or the text of a metric. None for every metric.
     library : the library of the frame: "polars", "pandas" or "pyarrow".
 
     Returns
@@ -42,7 +50,7 @@ def list_metrics(*, library: str = "polars") -> Any:
     Raises
     ------
     FrameMetricsError
-        There is no such library.
+        There is no such library, or no metric that the words are about.
 
     Examples
     --------
@@ -53,7 +61,41 @@ def list_metrics(*, library: str = "polars") -> Any:
     check_choice("library", library, LIBRARIES)
     rows = [_row(metric, family) for kind, family in FAMILIES.items() for metric in metrics_of(kind)]
     schema = {"lowest": pl.Float64, "highest": pl.Float64, "undefined": pl.Float64}
-    return given_as(library, pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None))
+    return given_as(library, _about(pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None), words))
+
+
+def _about(metrics: pl.DataFrame, words: Sequence[str]) -> pl.DataFrame:
+    """Return the metrics that have all of some words, or any of them if these are names; raise if there are none."""
+    for word in words:
+        check_text("words", word)
+    text = pl.concat_str("name", "family", "also", "about", "parameters", separator=" ", ignore_nulls=True)
+    texts = metrics.select(text.str.to_lowercase()).to_series()
+    several = len(words) > 1 and all(map(_names_of, words))
+    each = [_having(texts, word) for word in words]
+    found = metrics.filter(reduce(or_ if several else and_, each, texts.is_not_null()))
+    if found.is_empty():
+        near = closest("_".join(words), metrics["name"].to_list()) or "; frame_metrics.list_metrics() lists all"
+        raise UnknownNameError(f"there is no metric with {' and '.join(map(repr, words))} in its name or text{near}")
+    named = [name for word in words for name in _names_of(word)]
+    return found.sort(pl.col("name").is_in(named), descending=True, maintain_order=True)
+
+
+def _names_of(word: str) -> list[str]:
+    """Return the names of the metrics that a word names; none if it names none."""
+    try:
+        return [metric.name for _, metric in read_text(word)]
+    except FrameMetricsError:
+        return []
+
+
+def _having(texts: pl.Series, word: str) -> pl.Series:
+    """Return which texts have a word; of a metric that is its name, without cutoff and parameters, or else our name."""
+    names = _names_of(word)
+    plain = re.split("[@(]", word)[0] if names else word
+    if names and len(plain) < MIN_LETTERS:  # as P
+        return texts.str.starts_with(f"{names[0]} ")
+    found = texts.str.contains(plain.lower(), literal=True)
+    return found if found.any() or not names else texts.str.contains(names[0], literal=True)
 
 
 def list_goals(*, library: str = "polars") -> Any:

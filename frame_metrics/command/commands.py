@@ -302,7 +302,9 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
             if option.name in only or option.required:
                 option.add(common)
         return
-    titles = {title: parser.add_argument_group(title, fill_lines(descriptions.get(title, ""), 76)) for title in GROUPS}
+    titles = {
+        title: parser.add_argument_group(title, fill_lines(descriptions.get(title, ""), 76) or None) for title in GROUPS
+    }
     config = "a TOML file with options, instead of [tool.frame_metrics] in ./pyproject.toml; flags override it"
     titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
     for option in options_of(name).values():

@@ -10,6 +10,7 @@ import polars as pl
 from frame_metrics.command.call import OF_FILES
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.periods import FIRST_ROWS, has_times
+from frame_metrics.command.whole import values_of
 from frame_metrics.roles.columns import ROLES
 
 OF_PAGES = ("report", "summary", "audit")  # commands that take rows without an order too
@@ -24,7 +25,7 @@ def completed(command: Sequence[str]) -> list[str]:
     name, *rest = command
     files = [one for one in rest if os.path.isfile(one)]
     there, options = [*dict.fromkeys(column for one in files for column in columns_in(one))], options_of(name)
-    if "query" not in options or not ("query" in there or "--query" in rest):
+    if "query" not in options or "--no-query" in rest or not ("query" in there or "--query" in rest):
         return [*command]
     named = {one for one, before in zip(rest, ["", *rest], strict=False) if before.startswith("--")}
     free = [one for one in there if one not in named]
@@ -34,6 +35,24 @@ def completed(command: Sequence[str]) -> list[str]:
     by = rest[rest.index("--by") + 1] if "--by" in rest[:-1] else ""
     every = ["--every", "1d"] if "--every" not in rest and any(_has_times(one, by) for one in files) else []
     return [*command, *added, *every]
+
+
+def with_whole_predictions(command: Sequence[str]) -> list[str]:
+    """Return a command about two raters in which rows that one of them left out are dropped, as those of no label.
+
+    A row without a prediction would count as one that is never right.
+    """
+    values, files = values_of(command), [one for one in command if os.path.isfile(one)]
+    label, predicted = values.get("--label", ""), values.get("--predicted", "")
+    if "--no-query" not in command or len(files) != 1 or not {label, predicted} <= {*columns_in(files[0])}:
+        return [*command]
+    lacking = _scan(files[0]).select(pl.col(label, predicted).null_count()).collect().row(0)
+    if (lacking[0] > 0) == (lacking[1] > 0) or not any(one.startswith("kappa") for one in command):
+        return [*command]
+    swapped = {label: predicted, predicted: label} if lacking[1] else {label: label, predicted: predicted}
+    pairs = zip(command, ["", *command], strict=False)
+    named = [swapped[one] if before in ("--label", "--predicted") else one for one, before in pairs]
+    return [*named, *(["--unjudged", "drop"] if "--unjudged" not in named else [])]
 
 
 def _likely(roles: Sequence[str], rest: Sequence[str], there: Sequence[str], free: Sequence[str]) -> list[str]:

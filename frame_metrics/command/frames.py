@@ -13,13 +13,14 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.accessor import IRM
-from frame_metrics.command import mixed_systems, reading
+from frame_metrics.command import mixed_systems, reading, writing
 from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE
 from frame_metrics.command.files import File
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.periods import in_periods
 from frame_metrics.command.saved import SavedFile, column_of_systems
+from frame_metrics.roles.columns import ROLES
 
 MOST_BYTES = 4_000_000  # of files that are read only to see whether a call would run
 SLOW = ("to-judge", "summary", "report")  # commands whose calls are not computed for that
@@ -59,6 +60,8 @@ class Frames:
         self.refuse_mixed_systems()
         found = result.collect()
         if self.only_checked:
+            options = self.call.set_options
+            writing.arranged(found, options.get("columns", ()), options.get("sort", ()), None)
             raise WouldRunError
         return found
 
@@ -164,8 +167,15 @@ class Frames:
         }
         ids["subtopic"] = reading.each(self.call.set_options.get("subtopic"))
         qrels = self._input(self.call.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
+        if self._has_items_alone(qrels.columns):
+            qrels = qrels.with_columns(query=pl.lit("all"))
         keys = {key: key for role in reading.KEYS for key in reading.each(self.call.roles.get(role))}
         return qrels, keys | self._ids(qrels, columns)
+
+    def _has_items_alone(self, columns: Sequence[str]) -> bool:
+        """Return True for judgments of items that no query has, in a file that stands alone: they are all of one."""
+        named = self._qrels_columns["query"] or self.call.roles.get("query")
+        return self.call.judgments_alone and not named and not {"query", *ROLES["query"].among(columns)} & {*columns}
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
         """Return the id columns of another frame -> those of the log; ``columns``: names that options give, by role."""

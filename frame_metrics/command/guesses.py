@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import reduce
-from operator import and_, or_
 from typing import Any
-
-import polars as pl
 
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import (
     ABSENT,
-    MIN_LETTERS,
     N_NEAREST,
     OTHER_NAMES,
     RATE_ALONE,
@@ -25,7 +19,6 @@ from frame_metrics.command.other_names import (
     Way,
 )
 from frame_metrics.command.whole import is_input, is_metric, line
-from frame_metrics.errors import closest
 from frame_metrics.metrics.names import read_text
 
 # Numbers that readers name for the size of a sample, and what is taken where one is not there.
@@ -75,28 +68,6 @@ def without_log(named: Mapping[str, Any]) -> str:
         f"{RATE_ALONE}. Two arms, each user counted once, as bought or not: {needed:,} users in each show "
         f"{other:g} against {rate:g} with a chance of {power:g}, at the level {1 - level:g}"
     )
-
-
-def having(texts: pl.Series, word: str) -> pl.Series:
-    """Return which texts have a word; of a metric that is its name, without cutoff and parameters, or else our name."""
-    metrics = [metric.name for _, metric in read_text(word)] if is_metric(word) else []
-    plain = re.split("[@(]", word)[0] if metrics else word
-    if metrics and len(plain) < MIN_LETTERS:  # as P
-        return texts.str.starts_with(f"{metrics[0]} ")
-    found = texts.str.contains(plain.lower(), literal=True)
-    return found if found.any() or not metrics else texts.str.contains(metrics[0], literal=True)
-
-
-def rows_about(texts: pl.Series, words: Sequence[str]) -> pl.Series:
-    """Return which texts have all of some words or, if these are names of metrics, any of them."""
-    each = [having(texts, word) for word in words]
-    return reduce(or_ if len(words) > 1 and all(map(is_metric, words)) else and_, each, texts.is_not_null())
-
-
-def no_metric(words: Sequence[str], names: Sequence[str]) -> str:
-    """Return the error about words that no metric has; ``names``: those of all metrics."""
-    near = closest("_".join(words), names) or f"; {PROGRAM} metrics lists all"
-    return f"there is no metric with {' and '.join(map(repr, words))} in its name or text{near}"
 
 
 def unknown_command(arguments: Sequence[str]) -> str:

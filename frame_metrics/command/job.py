@@ -13,15 +13,13 @@ from frame_metrics.command.call import PAGE, CommandLine
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.frames import Frames, WouldRunError
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
-from frame_metrics.command.guesses import no_metric, rows_about
 from frame_metrics.command.judgment_notes import note_on_judgments, note_on_systems
 from frame_metrics.command.report_files import check_report, write_report
 from frame_metrics.command.results import evaluated_with_gates, result_of
+from frame_metrics.command.single_rows import refuse_single_rows
 from frame_metrics.command.texts import in_words, on_github, say, say_at_terminal
 from frame_metrics.command.ways_out import errors_with_ways_out
-from frame_metrics.command.whole import is_metric
-from frame_metrics.errors import FrameMetricsError, UnknownNameError
-from frame_metrics.metrics.names import read_text
+from frame_metrics.errors import FrameMetricsError
 
 OF_MEANS = ("evaluate", "per-query")  # commands that print values of metrics, and no more
 OF_SYSTEMS = ("compare", "leaderboard")
@@ -62,6 +60,7 @@ class Job:
         """Call the verb, print its result, and return the exit code."""
         result, outcomes = result_of(self._frames)
         self._frames.check_unchanged()
+        refuse_single_rows(self._frames, result)
         self._write(result, None if outcomes else DIGITS)
         self._note(result)
         return self._exit_code_of_gates(result, outcomes)
@@ -91,15 +90,7 @@ class Job:
         """Print the list of metrics, or of those with each of some words in their names or their texts."""
         from frame_metrics.backends.catalogue import list_metrics
 
-        listed_all, words = list_metrics(), self.call.given["arguments"]
-        text = pl.concat_str("name", "family", "also", "about", separator=" ", ignore_nulls=True).str.to_lowercase()
-        texts = listed_all.select(text).to_series()
-        found = listed_all.filter(rows_about(texts, words))
-        named = [metric.name for word in words if is_metric(word) for _, metric in read_text(word)]
-        found = found.sort(pl.col("name").is_in(named), descending=True, maintain_order=True)
-        if found.is_empty():
-            raise UnknownNameError(no_metric(words, listed_all["name"].to_list()))
-        self._write(found, DIGITS)
+        self._write(list_metrics(*self.call.given["arguments"]), DIGITS)
         return OK
 
     def _convert(self) -> int:

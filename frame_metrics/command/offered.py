@@ -8,7 +8,8 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from frame_metrics.command.commands import COMMANDS, options_of
-from frame_metrics.command.completed import columns_in, completed, greatest_grade
+from frame_metrics.command.completed import columns_in, completed, greatest_grade, with_whole_predictions
+from frame_metrics.command.filtered import FILTERS, filtered, is_filter
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import RETIRED
 from frame_metrics.command.whole import known_flags, line, values_of
@@ -26,6 +27,11 @@ NO_METRIC, REQUIRES_METRIC = "no metric was asked for", "requires a metric; name
 NO_FILE = "does not look like the name of a file"
 GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
 NOT_SAVED = "it has to be what "
+SEGMENTS = "For segments of "
+NO_COLUMN = re.compile(r"(--[\w-]+) (\S+): there is no such column")
+USUAL = re.compile(r"; pass --by (\S+)$")
+POOLED = " of one row is undefined"
+LEAVE_OUT = re.compile(r"leave out (--[a-z-]+)(?: \w+)?$")
 LACKS_SCALE = "need the scale; pass --max-grade"
 AGREEMENT = "agreement compares annotators"
 TAIL = re.compile(r" (?:\| |2>|> ).*$")  # what a shell does with the output
@@ -47,8 +53,12 @@ def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[s
     lines = [one for one in told if one.startswith(f"{PROGRAM} ")]
     told = [one for one in told if one not in lines]
     steps = [step for one in lines or [_line(message, arguments)] for step in _steps(one, told, error_of)]
-    typed = shlex.join([PROGRAM, *arguments])
+    typed, values = shlex.join([PROGRAM, *arguments]), values_of(arguments)
     steps += _to_judge(arguments)
+    if {*FILTERS} & {*values}:  # each line without the rows would answer another question
+        parts = map(_parts, steps)
+        steps = [f"{filtered([PROGRAM, *one], _first_file(one), values)}{tail}" for one, tail in parts if one]
+        steps = [one for one in steps if one.startswith("awk")]
     return "\n".join([*told, *(one for one in dict.fromkeys(steps) if one and one != typed)])
 
 
@@ -73,7 +83,7 @@ def _steps(whole: str, messages: list[str], error_of: Callable[[list[str]], str]
 
 def _checked(command: list[str], messages: list[str], error_of: Callable[[list[str]], str]) -> list[str]:
     """Return a command in which the way out of each error that it would run into is taken; none if one has none."""
-    seen = list[str]()
+    seen, command = list[str](), with_whole_predictions(command)
     while command and "-" not in command and len(seen) < MOST_MESSAGES:
         better = completed(command)
         if better != command and not error_of(better):
@@ -139,10 +149,9 @@ def in_trec(arguments: Sequence[str]) -> str:
     commands = [shlex.join([PROGRAM, "convert", file, "-o", to, *ids, *its]) for to, its in written]
     problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
     known = {"--to", "--format", "--output", "-o", *(f"--{one}{end}" for one in TREC for end in ENDS)}
-    if others := [flag for flag in values if flag.startswith("-") and flag not in known]:
-        told = [f"there is no option {flag}; {RETIRED[flag[2:]].text}" for flag in others if flag[2:] in RETIRED]
-        return "\n".join([problem, *told, *([] if told else commands)])
-    return "\n".join([problem, *commands])
+    others = [flag for flag in values if flag.startswith("-") and flag not in known]
+    told = [f"there is no option {flag}; {RETIRED[flag[2:]].text}" for flag in others if flag[2:] in RETIRED]
+    return "\n".join([problem, *told, *(commands if all(is_filter(one, values[one]) for one in others) else [])])
 
 
 def _named_roles(roles: Sequence[str], there: Sequence[str]) -> list[str]:
@@ -176,31 +185,45 @@ def _line(message: str, arguments: Sequence[str]) -> str:
     if "\n" in message or not arguments or arguments[0] not in COMMANDS:
         return ""
     name, rest = known_flags(arguments[0], arguments[1:])
-    if LACKS_SCALE in message:
-        grade = greatest_grade(rest)
-        return line(name, [*rest, "--max-grade", grade]) if grade else ""
+    if (whole := _changed(message, name, rest)) is not None:
+        return whole
     flags, column, instead = _offered(message, name), AS_METRIC.search(message), INSTEAD.search(message)
-    if NOT_SAVED in message:
-        return line(name, rest)
-    if means := TWO_MEANINGS.search(message):
-        return line(name, [means[2] if one == means[1] else one for one in rest])
     if name == "agreement" and {"--label", "--predicted"} <= {*rest, *(word for flag in flags for word in flag)}:
         of_raters = [word for flag in flags if flag[0] not in rest for word in flag]
         named = [one for one in rest if one not in of_raters]
         return line("evaluate", [*named, *of_raters, "--metric", "kappa", "--no-query"])
-    if AGREEMENT in message:
-        return line("agreement", _without(rest, ["--metric"])[0])
     if column and column[1] == column[2]:
         rest = ["ctr@10" if one == column[1] else one for one in rest]
         flags.insert(0, ["--label", column[1]])
     if not flags and not message.startswith(NO_METRIC) and REQUIRES_METRIC not in message:
         return ""
-    if NO_FILE in message:
-        rest = [one for one in rest if one not in [value for flag in flags for value in flag]]
+    if NO_FILE in message or SEGMENTS in message:
+        rest = [one for one in rest if one not in [value for flag in flags for value in flag[1:]]]
     gone = [flag.replace("--no-", "--", 1) for flag, *_ in flags] + ([instead[1]] if instead else [])
     left, there = _without(rest, gone)
     kept = [flag for flag in flags if not flag[0].startswith("--no-") or flag[0].replace("--no-", "--", 1) not in there]
     return line(name, [*left, *(word for flag in kept for word in flag)])
+
+
+def _changed(message: str, name: str, rest: list[str]) -> str | None:
+    """Return the whole command that an error leads to in another way than by flags to add; None if it does not."""
+    if LACKS_SCALE in message:
+        grade = greatest_grade(rest)
+        return line(name, [*rest, "--max-grade", grade]) if grade else ""
+    if NOT_SAVED in message:
+        return line(name, rest)
+    if means := TWO_MEANINGS.search(message):
+        return line(name, [means[2] if one == means[1] else one for one in rest])
+    if AGREEMENT in message:
+        return line("agreement", _without(rest, ["--metric"])[0])
+    if POOLED in message:
+        return line("evaluate" if name == "per-query" else name, [*_without(rest, ["--query"])[0], "--no-query"])
+    if (left_out := LEAVE_OUT.search(message)) and (option := options_of(name).get(left_out[1][2:].replace("-", "_"))):
+        return line(name, _without(rest, [left_out[1]], switch=option.kind.switch)[0])
+    if (wrong := NO_COLUMN.match(message)) and (right := MEANT.search(message) or USUAL.search(message)):
+        pairs = zip(rest, ["", *rest], strict=False)
+        return line(name, [right[1] if (before, one) == wrong.groups() else one for one, before in pairs])
+    return None
 
 
 def _offered(message: str, name: str) -> list[list[str]]:
@@ -238,8 +261,8 @@ def _flags_at(message: str, at: int, name: str) -> list[list[str]]:
     return found
 
 
-def _without(arguments: Sequence[str], flags: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Return arguments without some flags and their values, and the flags that were there."""
+def _without(arguments: Sequence[str], flags: Sequence[str], *, switch: bool = False) -> tuple[list[str], set[str]]:
+    """Return arguments without some flags and their values, if they have any, and the flags that were there."""
     kept, there, left = list[str](), set[str](), iter(arguments)
     for one in left:
         flag, equals, _ = one.partition("=")
@@ -247,6 +270,6 @@ def _without(arguments: Sequence[str], flags: Sequence[str]) -> tuple[list[str],
             kept += [] if flag.replace("--no-", "--", 1) in flags else [one]
             continue
         there.add(flag)
-        if not equals:
+        if not equals and not switch:
             next(left, "")
     return kept, there

@@ -339,5 +339,4 @@ SAY_THE_SAME = {
 }
 RATE_ALONE = "it reads a log, as a rate alone does not say how much the differences of queries spread"
 PICTURE = re.compile(r"\.(png|svg|pdf|jpg)$")  # the end of the name of a file that no command writes
-MIN_LETTERS = 3  # letters of the name of a metric that are looked for in texts
 N_NEAREST = 3  # how many commands an unknown name is told

@@ -98,12 +98,21 @@ def run(arguments: list[str]) -> int:
         with _terminating():
             return max(map(_command, _each_help(arguments)))
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
-        return _failed(arguments, error)
+        return _reported(arguments, error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as stop:  # from argparse after --help, or from a signal to stop
         return stop.code if isinstance(stop.code, int) else OK
     except (Exception, pl.exceptions.PanicException):  # Python would exit with 1, the code of a failed gate
+        traceback.print_exc()
+        return BROKEN
+
+
+def _reported(arguments: Sequence[str], error: Exception) -> int:
+    """Report an error, and return the exit code, which no fault of the report makes that of a failed gate."""
+    try:
+        return _failed(arguments, error)
+    except Exception:
         traceback.print_exc()
         return BROKEN
 

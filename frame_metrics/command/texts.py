@@ -23,6 +23,7 @@ FLAGS_FOR_CODE = {  # code in messages that the command line has other words for
 }
 # Code in messages that is no option, and the words of the command line.
 IN_CODE = (
+    (r"(?:--baseline|\bbaseline=) as a frame\b", "a file of saved numbers"),
     (r"frame_metrics\.list_metrics\(\)", f"{PROGRAM} metrics"),
     (
         r"\bhas to be what per_query\(\) returned",
@@ -165,7 +166,7 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
     name = "|".join(sorted(options, key=len, reverse=True))
     value = r"None|True|False|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*"
     other = r"(?=[-\w<{\[])"  # the start of any other value, as -5, which stays as it is
-    message = re.sub(rf"\([^()]*\)|(?<![\w.-])({name})=(?:({value})|({other}))?", written, message)
+    message = re.sub(rf"\([^()]*\)|(?<![\w.=-])({name})=(?:({value})|({other}))?", written, message)
     for code, words in IN_CODE:
         message = re.sub(code, words, message)
     return message

@@ -13,6 +13,7 @@ import polars.selectors as cs
 
 from frame_metrics.command import reading
 from frame_metrics.command.call import FILE
+from frame_metrics.command.commands import options_of
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.whole import is_metric
 from frame_metrics.errors import (
@@ -34,6 +35,8 @@ ROWS_OF_SEARCHES = 1_000_000
 SESSIONS = ["session", "session_id", "search_id", "impression", "impression_id", "request_id", "visit_id"]
 TIMES = ["date", "day", "time", "timestamp", "week", "month"]
 NO_DAY = "by='day': there is no such column"
+SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
+OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
 WHO = "no column says who judged"
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 # Errors that lists in a CSV file lead to.
@@ -50,6 +53,8 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             way = _column_as_metric(frames)
             raise UnknownNameError(f"{error}{'.' * (way != '' and str(error)[-1] not in '.?')}{way}") from None
         except ColumnError as error:
+            if (asked := SORTED.match(str(error))) and is_metric(asked[1]):
+                raise ColumnError(f"{asked[0]}; {_of_metrics(frames)}") from None
             if WHO in str(error):
                 raise ColumnError(_who_judged(frames)) from None
             if NO_DAY in str(error) and (way := _of_time(frames)):
@@ -67,6 +72,10 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
             if NEEDS_SYSTEM in str(error) and len(frames.call.arguments[0]) > 1:
                 told = str(error).replace(NEEDS_SYSTEM, f"pass system={FILE!r} if each file is a system")
                 raise BadValueError(told) from None
+            raise
+        except BadValueError as error:
+            if OF_TEXT in str(error) and (way := _as_names(frames)):
+                raise BadValueError(f"{error}; {way}") from None
             raise
     except (pl.exceptions.PolarsError, OSError):
         for file in frames.files:
@@ -86,7 +95,7 @@ def _column_as_metric(frames: Frames) -> str:
         return ""
     way = f"The column is named --label {shlex.quote(column)}, beside a metric, as clicks or ctr@10."
     flags = " ".join(f"--by {shlex.quote(one)}" for one in [*reading.each(frames.call.roles.get("by")), column])
-    return f" For segments of {column} too, pass {flags}. {way}" if "by" in frames.call.roles else f" {way}"
+    return f" For segments of {column} too, pass {flags}" if "by" in frames.call.roles else f" {way}"
 
 
 def _other_query(frames: Frames) -> str:
@@ -126,6 +135,25 @@ def _of_time(frames: Frames) -> str:
     """Return the column of days that --by may mean; "" if none is called so."""
     known = [name for name in frames.log.collect_schema().names() if name.lower() in TIMES]
     return f"; pass --by {shlex.quote(known[0])}" if known else ""
+
+
+def _as_names(frames: Frames) -> str:
+    """Return the flags by which annotators' texts are names, of which two are equal or not; "" if they are too many."""
+    column = str(frames.call.set_options.get("label") or "label")
+    texts = frames._qrels[0].get_column(column, default=None) if frames.call.judgments_alone else None
+    names = [] if texts is None else texts.drop_nulls().unique().sort().to_list()
+    if not 2 < len(names) <= MOST_NAMES or any("=" in name for name in names):
+        return ""
+    scale = shlex.join(f"--scale={name}={at}" for at, name in enumerate(names))
+    given = " in the place of --label" * ("label" in frames.call.set_options)
+    return f"of names without an order pass --grade {shlex.quote(column)} --level nominal {scale}{given}"
+
+
+def _of_metrics(frames: Frames) -> str:
+    """Return the way out for metrics in the place of columns of the result."""
+    if "layout" in options_of(frames.call.name):
+        return "each metric has rows of its own; pass --layout wide for a column of each"
+    return "each metric has rows of its own, in the order in which they are asked for; leave out --sort"
 
 
 def _who_judged(frames: Frames) -> str:

@@ -79,7 +79,7 @@ def values_of(arguments: Sequence[str]) -> dict[str, str]:
     """Return what stands behind each argument, after an equals sign or as the next one."""
     pairs = (one.partition("=") for one in arguments)
     after = [*arguments[1:], ""]
-    return {flag: value if equals else next_one for (flag, equals, value), next_one in zip(pairs, after, strict=True)}
+    return {flag: value if equals else next_one for (flag, equals, value), next_one in zip(pairs, after, strict=False)}
 
 
 def is_input(argument: str) -> bool:

@@ -155,7 +155,7 @@ def max_recall(scores: FullScores, min_precision: Share) -> Array:
 
 @metric(best=0, undefined=None, also=("brier_score", "brier_score_loss"))
 def brier(scores: FullScores) -> Array:
-    """Mean squared distance between the probability and the outcome.
+    """Mean squared distance between the probability and the outcome, by calibration and by order.
 
     Formula: the mean over the rows of (score - relevant)^2. Of several classes: the mean over the rows of its sum over
         the classes, which is at most 2.
@@ -168,7 +168,7 @@ def brier(scores: FullScores) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None, also=("logloss", "cross_entropy", "mn_log_loss"))
 def log_loss(scores: FullScores) -> Array:
-    """Mean surprise at the outcome, in nats.
+    """Mean surprise at the outcome, in nats, by calibration and by order.
 
     Formula: the mean over the rows of -log(p), where p is the probability that the score gives to the true outcome,
         kept between 2.2e-16 and 1 - 2.2e-16.

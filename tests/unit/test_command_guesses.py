@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -35,7 +37,7 @@ GUESSED = {
     "evaluate log.csv rr --fail-under x": "'x' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
     "evaluate log.csv rr --fail-under nan": "'nan' is no limit of a metric: it is no number; pass one, as ndcg@10=0.4",
     "evaluate log.csv rr --fail-under 0.3 --fail-under 0.4": "name the metric, as ndcg@10=0.3",
-    "evaluate log.csv rr --by device day": "lists them. For segments of day too, pass --by device --by day. The column",
+    "evaluate log.csv rr --by device day": "lists them. For segments of day too, pass --by device --by day",
     "agreement log.csv --annotator device --grade grade": "--doc, one of 'query', 'docid', 'grade', ",
     "log.csv rr --ci 95": "--ci 95 is not a level",
     "log.csv nosuchmetric": "there is no metric 'nosuchmetric'; frame-metrics metrics lists them",
@@ -199,6 +201,19 @@ WHOLE = {
     "evaluate log.csv rr --baseline base.csv --max-drop 0.9": (
         "evaluate log.csv rr --fail-if-worse-than base.csv --max-drop 0.9"
     ),
+    "evaluate log.csv rr --by device day": "evaluate log.csv rr --by device --by day",
+    "evaluate log.csv rr --by devise --by day": "evaluate log.csv rr --by device --by day",
+    "leaderboard runs.csv rr --system run --sort-by rr": "leaderboard runs.csv rr --system run",
+    "evaluate log.csv rr map --sort-by rr": "evaluate log.csv rr map --sort rr --layout wide",
+    "agreement items.csv --item thing --annotator who --label said": (
+        "agreement items.csv --doc thing --annotator who --grade said --level nominal "
+        "--scale a=0 --scale b=1 --scale c=2"
+    ),
+    "agreement gaps.csv --raters machine,grade --weights quadratic": (
+        "evaluate gaps.csv --metric kappa --no-query --label grade --predicted machine --metric "
+        """'kappa(weights='"'"'quadratic'"'"')' --unjudged drop"""
+    ),
+    "per-query cases.csv roc_auc --query id": "evaluate cases.csv roc_auc --no-query",
     "report odd.csv --query qid -o page.md": "report odd.csv --query qid -o page.md --grade relevance --score sim",
     "evaluate log.csv rr --qury query": "evaluate log.csv rr --query query",
     "evaluate log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
@@ -243,6 +258,10 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
     write(judged.with_columns(machine=pl.col("grade")), "both.csv")
     write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
+    gaps = pl.when(pl.int_range(pl.len()) > 0).then(pl.col("grade"))
+    write(judged.with_columns(machine=pl.col("grade"), grade=gaps), "gaps.csv")
+    write(pl.DataFrame({"thing": list("xxyyzz"), "who": list("uvuvuv"), "said": list("aabbcb")}), "items.csv")
+    write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
     searches = {"query": list("abab"), "session": [1, 2, 3, 4], "user": list("uvwx"), "arm": list("ABBA")}
     write(pl.DataFrame(searches | {"rank": [1, 1, 2, 2], "clicked": [0, 1, 1, 0]}), "searches.csv")
     write_runs()
@@ -362,3 +381,36 @@ def test_a_rate_alone_needs_a_log(flags: str, capsys: pytest.CaptureFixture[str]
     told = error(capsys, "sample-size", *flags.split(), "--power", "0.8")
     assert "a rate alone does not say how much the differences of queries spread" in told
     assert "33,869 users in each show 0.32 against 0.31 with a chance of 0.8, at the level 0.05" in told
+
+
+@pytest.mark.parametrize("asked", [["--filter", "device=mobile"], ["--where", "device == 'mobile'"]])
+def test_rows_with_one_value_are_read_from_a_pipe(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The line prints the rows that are asked for to the command, which measures them alone."""
+    write(named(), "log.csv")
+    *_, last = error(capsys, "evaluate", "log.csv", "rr", *asked).splitlines()
+    line = last.removeprefix("  | ").replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+    told = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
+    by = read(out(capsys, "evaluate", "log.csv", "rr", "--by", "device")).filter(device="mobile")
+    assert read(told)["value"].to_list() == by["value"].to_list()
+
+
+@pytest.mark.parametrize("asked", ["score>1", "devise=mobile", "device=a;b"])
+def test_other_filters_have_no_line(asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line without the rows that are asked for would answer another question."""
+    write(named(), "log.csv")
+    assert "frame-metrics evaluate log.csv" not in error(capsys, "evaluate", "log.csv", "rr", "--filter", asked)
+
+
+def test_a_fault_of_the_offers_is_no_failed_gate(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exit code is that of an internal error."""
+    monkeypatch.setattr("frame_metrics.command.run.with_line", lambda *_: 1 / 0)
+    assert main(["evaluate", "none.csv", "rr"]) == 3
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_help_has_no_heading_without_options(capsys: pytest.CaptureFixture[str]) -> None:
+    """A command without gates has no heading of gates."""
+    assert "\ngates:" not in out(capsys, "summary", "--help", "--all")
+    assert "\ngates:" in out(capsys, "evaluate", "--help", "--all")

@@ -663,6 +663,11 @@ def test_the_list_is_a_frame_of_any_library() -> None:
     """As read_run gives one."""
     assert list(frame_metrics.list_metrics(library="pandas")["name"]) == frame_metrics.list_metrics()["name"].to_list()
     assert frame_metrics.list_metrics(library="pyarrow").num_rows == len(REGISTRY)
+    assert frame_metrics.list_metrics("nDCG@10")["name"][0] == "ndcg"
+    assert {"brier", "ece", "log_loss"} <= {*frame_metrics.list_metrics("calibration")["name"]}
+    assert {"lift", "precision", "recall"} <= {*frame_metrics.list_metrics("top")["name"]}
+    with pytest.raises(frame_metrics.UnknownNameError, match="there is no metric with 'xyz' in its name or text"):
+        frame_metrics.list_metrics("xyz")
     with pytest.raises(UnknownNameError, match="library='dask' is not one of"):
         frame_metrics.list_metrics(library="dask")
 

@@ -1,0 +1,44 @@
+"""Commands that read the rows of a CSV file with one value, as awk prints them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+from frame_metrics.command.completed import columns_in
+
+FILTERS = ("--filter", "--where")
+ONE_VALUE = re.compile(r"\s*([^=<>!'\"]+?)\s*==?\s*(['\"]?)([\w .:/-]+?)\2\s*")  # a column and its value
+MOST_BYTES = 10_000_000  # of a file in which quotes are looked for
+
+
+def is_filter(flag: str, value: str) -> bool:
+    """Return True for a flag that names one value of a column."""
+    return flag in FILTERS and ONE_VALUE.fullmatch(value) is not None
+
+
+def filtered(command: Sequence[str], file: str, values: Mapping[str, str]) -> str:
+    """Return the shell's line in which a command reads the rows that are asked for; "" if awk cannot tell them.
+
+    Parameters
+    ----------
+    command : the program, the command and its arguments, among them the file.
+    values : what stands behind each flag that was typed.
+    """
+    asked = [found for flag in FILTERS if flag in values and (found := ONE_VALUE.fullmatch(values[flag]))]
+    there = columns_in(file) if file.endswith(".csv") else []
+    if len(asked) != 1 or asked[0][1] not in there or sum(one == file for one in command) != 1 or _has_quotes(file):
+        return ""
+    wanted = f'NR == 1 || ${there.index(asked[0][1]) + 1} == "{asked[0][3]}"'
+    program, name, *rest = (word for one in command for word in (["-"] if one == file else [one]))
+    at = rest.index("-") + 1
+    reading = shlex.join([program, name, *rest[:at], "--from", "csv", *rest[at:]])
+    return f"{shlex.join(['awk', '-F,', wanted, file])} | {reading}"
+
+
+def _has_quotes(file: str) -> bool:
+    """Return True for a file that has quotes, within which a comma is no separator, or is too large to see."""
+    with open(file, "rb") as content:
+        first = content.read(MOST_BYTES + 1)
+    return len(first) > MOST_BYTES or b'"' in first
