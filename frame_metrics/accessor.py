@@ -2078,12 +2078,12 @@ class IRM(Generic[Frame]):
         queries (of rows without a query, if its interval, at a level for all segments, excludes the value of all).
         Segments that are days, weeks or other periods are judged by their course instead: a trend, by the slope of
         their means, a break, by the largest step, or an outage, by the run of periods, of at most a third of them, that
-        is farthest from the others. They are one family of tests; weekdays are taken out, and neighbours that are
-        correlated count for less. Scores between 0 and 1 of rows without a query are also read as probabilities: they
-        are off if the interval of a bin of ``curve("calibration")``, or of all rows, excludes its mean score, at a
-        level that holds for all of these together, of all systems; a segment that is off is named. What was looked for
-        in segments and not found is one row; what you named and cannot be made (a metric that was not saved, segments
-        of weighted queries) has one that says why. It is computed at once, even for a lazy frame.
+        is farthest from the others. They are one family of tests, of all systems and segments; weekdays are taken out,
+        and neighbours that are correlated count for less. Scores between 0 and 1 of rows without a query are also read
+        as probabilities: they are off if the interval of a bin of ``curve("calibration")``, or of all rows, excludes
+        its mean score, at a level that holds for all of these together, of all systems; a segment that is off is named.
+        What was looked for in segments and not found is one row; what you named and cannot be made (a metric that was
+        not saved, segments of weighted queries) has one that says why. It is computed at once, even for a lazy frame.
 
         Parameters
         ----------

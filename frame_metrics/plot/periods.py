@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import altair as alt
@@ -14,6 +14,7 @@ import polars as pl
 
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import ordered_distinct, times_in, times_of, with_gaps
 from frame_metrics.errors import ColumnError, listed
 from frame_metrics.metrics.metric import Metric
@@ -21,7 +22,6 @@ from frame_metrics.plot.averages import ENDS, level_note, n_behind, names_at_end
 from frame_metrics.plot.charts import (
     CUT,
     HEIGHT,
-    INK,
     NEITHER,
     check_drawable,
     colored,
@@ -31,6 +31,7 @@ from frame_metrics.plot.charts import (
     tooltip,
     values,
 )
+from frame_metrics.plot.marks import NAMED, WHEN, Mark, layers_of_marks, marks_over_time
 from frame_metrics.plot.panels import in_panels, metric_under, with_metric_names
 from frame_metrics.plot.tidy import (
     HIGHLIGHTED,
@@ -44,13 +45,12 @@ from frame_metrics.plot.tidy import (
     named_keys,
     read_tidy,
 )
-from frame_metrics.stats.periods import ALPHA, Periods, course, weekdays, well_filled
+from frame_metrics.stats.periods import Periods, well_filled
 
 LABEL = 75  # pixels of the axis for each label
 POINTS = 31  # the most periods whose points are drawn; of more, only those that are partly filled
-CLEAR = 3  # the most bands that are as clear as one
+FILLED = 0.27  # the opacity of all bands together, as they cover each other
 OF_ALL = "n in all"
-WHEN = "when"  # the column of periods, as texts
 PICTURE = "over_time draws what evaluate() returns with a column of times in by="
 
 
@@ -66,9 +66,8 @@ def over_time(
     """Draw metrics over time, a line for each system with its intervals as a band, and numbers of queries as bars.
 
     A missing period, or one without a value, is a gap. The first and the last period are hollow where they have less
-    than half of the usual queries. A break is marked with its date, and an outage shaded, which needs intervals: it is
-    that of ``summary``, of the best system, or of the segment that is farthest from chance. Each small multiple has its
-    bars, on one scale, and its break.
+    than half of the usual queries. Breaks are marked with their dates, and outages shaded, which need intervals: those
+    that ``summary`` tells, of all lines together, up to 30. Each small multiple has its bars, on one scale.
 
     Parameters
     ----------
@@ -87,10 +86,23 @@ def over_time(
     )
     axis = Axis.of(name, column_of(frame, name))
     tidy = axis.with_every_period(tidy, column_of(frame, name))
-    tidy = tidy.with_notes(bars if "ci_low" in tidy.table.columns else "", CUT)
-    tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED)
+    tidy = tidy.with_notes(bars if "ci_low" in tidy.table.columns else "", CUT if _is_cut(tidy) else "")
+    marks = marks_over_time(tidy, axis)
+    changed = [] if tidy.color is None else [line["color"] for mark in marks for line in mark.lines[:NAMED]]
+    tidy = highlight_lines(tidy, _best_first(tidy), chosen, HIGHLIGHTED, changed)
     title, columns = f" by {name}{n_text(n_behind(tidy), 'in each')}", None if tidy.facet is None else 1
-    return in_panels(tidy, partial(_panel, axis=axis), title, columns)
+    return in_panels(tidy, partial(_panel, axis=axis, marks=marks), title, columns)
+
+
+def _is_cut(tidy: Tidy) -> bool:
+    """Return True if the axis of some metric does not show its whole range."""
+    parts = [(part, metric_under(part, part["what"][0])) for part in tidy.table.partition_by("what")]
+    return any((*_scale(part, metric).to_dict().get("domain", ()),) != metric.range for part, metric in parts)
+
+
+def _scale(table: pl.DataFrame, metric: Metric) -> Any:
+    """Return the scale of the values of one metric and their intervals."""
+    return scale_near([table[column] for column in ("value", *ENDS) if column in table.columns], metric)
 
 
 def _time_in(frame: Any, needs: Sequence[str], also: Sequence[str], time: str | None) -> str:
@@ -165,20 +177,21 @@ class Axis:
         title = self.name if labels and self.size == WHOLE else None  # small multiples have it in the title of all
         return alt.X(f"{WHEN}:O", title=title, scale=scale, axis=labelled)
 
-    def change_of(self, table: pl.DataFrame) -> tuple[float, list[str]]:
-        """Return the p-value of the course of a line, as in a summary, and where its level changes.
+    @cached_property
+    def _times(self) -> dict[str, Time]:
+        """When each period is; none if that is not known."""
+        return dict(zip(self.texts, times_in(self.texts, self.name) or [], strict=False))
 
-        That is the period of a break, or the first and the last one of an outage.
-        """
+    def periods(self, table: pl.DataFrame) -> Periods:
+        """Return the numbers of the periods of a line, without those that are partly filled."""
         table = table.drop_nulls("value").filter("filled")
-        if (times := times_in(table[WHEN], self.name)) is None:
-            return 1.0, []
-        unit, time = times[0].unit, np.array([one.number for one in times])
-        ends = table.select(ENDS).cast(pl.Float64).to_numpy().T if ENDS[0] in table.columns else None
-        n = table["n"].to_numpy()
-        found = course(Periods(table["value"].to_numpy(), time, weekdays(unit, time), ends, n))
-        at = {"break": [found.cut], "outage": [found.cut, found.end - 1]}.get(found.kind, [])
-        return found.p, table[WHEN][at].to_list()
+        times = [self._times[text] for text in table[WHEN]] if self._times else []
+        table = table if times else table.clear()
+        numbers = table.select(pl.col(name).cast(pl.Float64) for name in ("value", *ENDS, "n") if name in table.columns)
+        columns = {name: column.to_numpy() for name, column in zip(numbers.columns, numbers, strict=True)}
+        ends = np.array([columns[end] for end in ENDS]) if ENDS[0] in columns else None
+        time = np.array([one.number for one in times])
+        return Periods.of(times[0].unit if times else "", time, columns["value"], ends, columns.get("n"))
 
 
 def _with_filled(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
@@ -202,24 +215,27 @@ def _with_alone(table: pl.DataFrame, lines: Sequence[str]) -> pl.DataFrame:
 
 
 def _best_first(tidy: Tidy) -> list[str]:
-    """Return the lines by their mean over all periods, by the first metric, the best first."""
-    if tidy.color is None:
-        return []
+    """Return the lines by their mean over all periods, by the first metric, the best first.
+
+    None without colours, and if no value is better than another: as in a summary the first line comes first then.
+    """
     first = tidy.table["what"][0]
-    sign = metric_under(tidy.table, first).sign or 1
+    sign = metric_under(tidy.table, first).sign
+    if tidy.color is None or not sign:
+        return []
     weight = pl.col("n") if "n" in tidy.table.columns else pl.lit(1.0)
     mean = (pl.col("value") * weight).sum() / weight.filter(pl.col("value").is_not_null()).sum()
     means = tidy.table.filter(pl.col("what") == first).group_by("color", maintain_order=True).agg(mean * sign)
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
 
 
-def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> Any:
+def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis, marks: Sequence[Mark]) -> Any:
     """Return a panel with a line for each series and bars of numbers, or small multiples of these."""
-    drawn = [part.table[column] for column in ("value", *ENDS) if column in part.table.columns]
-    title, scale = metric_title(name, metric), scale_near(drawn, metric)
+    title, scale = metric_title(name, metric), _scale(part.table, metric)
     y = alt.Y("value:Q", title=title, scale=scale)
+    marks = [mark for mark in marks if mark.what == part.table["what"][0]]
     if part.facet is None:
-        return _course(part, key, name, metric, y, axis)
+        return _course(part, key, name, metric, y, axis, marks)
     check_drawable(part.facet)
     axis, columns = replace(axis, size=MULTIPLE), n_panel_columns(len(part.facet.values))
     facets = [part.table.filter(facet=value) for value in part.facet.values]
@@ -228,15 +244,25 @@ def _panel(part: Tidy, key: Key, name: str, metric: Metric, *, axis: Axis) -> An
     for at, value in enumerate(part.facet.values):
         own = replace(part, table=part.table.filter(facet=value))
         of_row = y if at % columns == 0 else alt.Y("value:Q", title=None, scale=scale)
-        chart = _course(own, key, name, metric, of_row, axis, most)
+        of_own = [replace(mark, lines=[line for line in mark.lines if line["facet"] == value]) for mark in marks]
+        chart = _course(own, key, name, metric, of_row, axis, [mark for mark in of_own if mark.lines], most)
         lines = [f"{part.facet.title}: {line}" if "\n" not in value else line for line in value.split("\n")]
         chart.title = alt.Title(lines, anchor="start", fontSize=11, fontWeight="normal")
         multiples.append(chart)
     return alt.concat(*multiples, columns=columns, spacing=15)
 
 
-def _course(part: Tidy, key: Key, name: str, metric: Metric, y: Any, axis: Axis, most: float | None = None) -> Any:
-    """Return lines with their bands and names, the break or outage of the best one, and bars of numbers below.
+def _course(
+    part: Tidy,
+    key: Key,
+    name: str,
+    metric: Metric,
+    y: Any,
+    axis: Axis,
+    marks: Sequence[Mark],
+    most: float | None = None,
+) -> Any:
+    """Return lines with their bands and names, their breaks and outages, and bars of numbers below.
 
     ``most``: the end of the axis of these; None for the highest bar.
     """
@@ -245,18 +271,18 @@ def _course(part: Tidy, key: Key, name: str, metric: Metric, y: Any, axis: Axis,
     channels = colored(key, dashes=True, legend=several and not named)
     titles = {"value": name, WHEN: axis.name, "ci_low": "from", "ci_high": "to", "n": "rests on"}
     tips = tooltip(part, {column: title for column, title in titles.items() if column in part.table.columns})
-    layers = [line_mark(key, name).encode(x=x, y=y, **channels, tooltip=tips)]
+    layers = [line_mark(key, name, strokeJoin="round").encode(x=x, y=y, **channels, tooltip=tips)]
     if "ci_low" in part.table.columns:
         band = (
             alt.Chart()
-            .mark_area(opacity=0.15 if len(highlighted) <= CLEAR else 0.06)
+            .mark_area(opacity=min(max(FILLED / len(highlighted), 0.06), 0.15))
             .transform_filter(alt.FieldOneOfPredicate("color", highlighted))
         )
         low = y.copy()
         low.shorthand = "ci_low:Q"
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
     layers += _points(axis, x, y, channels["color"], tips, highlighted)
-    layers = _marked(axis, part, highlighted, x) + layers
+    layers = layers_of_marks(axis, marks, key, x) + layers
     last = part.table.drop_nulls("value").unique("color", keep="last", maintain_order=True)
     last = last.filter(pl.col("color").is_in(highlighted)).with_columns(pl.lit(axis.texts[-1]).alias(WHEN))
     if named and len(last):
@@ -273,39 +299,6 @@ def _points(axis: Axis, x: Any, y: Any, color: Any, tips: Any, highlighted: Sequ
     hollow = chosen.transform_filter("!datum.filled && datum.value !== null")
     hollow = hollow.mark_point(size=55, strokeWidth=2, fill="#ffffff", opacity=1)
     return [layer.encode(x=x, y=y, color=color, tooltip=tips) for layer in (full, hollow)]
-
-
-def _change(axis: Axis, part: Tidy, highlighted: Sequence[str]) -> tuple[list[str], str]:
-    """Return where the level of a line changes, and words for whose it is.
-
-    Of systems it is the best line; of segments, whose queries differ, the one farthest from chance, of all together.
-    """
-    best = [line for line in _best_first(part) if line in highlighted]
-    of_parts = len(best) > 1 and "n" in part.table.columns and _numbers(part.table)[1] == OF_ALL
-    lines = {line: axis.change_of(part.table.filter(color=line)) for line in (best if of_parts else best[:1])}
-    line, (p, marked) = min(lines.items(), key=lambda one: one[1][0], default=("", (1.0, [])))
-    return ([], "") if p * len(lines) >= ALPHA else (marked, f"{line}: " if of_parts else "")
-
-
-def _marked(axis: Axis, part: Tidy, highlighted: Sequence[str], x: Any) -> list[Any]:
-    """Return layers that mark the break of a line with its date, or shade its outage; none without either."""
-    marked, whose = _change(axis, part, highlighted)
-    if not marked:
-        return []
-    (first, last), outage = (marked[0], marked[-1]), len(marked) > 1
-    label = whose + (" to ".join(dict.fromkeys(marked)) if outage else f"{axis.size.label} {first}")
-    begin, end = axis.texts.index(first), axis.texts.index(last) + 1
-    data = values(pl.DataFrame({WHEN: [first], "label": [label]}))
-    if outage:
-        every = values(pl.DataFrame({WHEN: axis.texts[begin:end]}))
-        bar = alt.Chart(every).mark_bar(opacity=0.25, color=NEITHER, width={"band": 1.25})  # without gaps
-        shown = bar.encode(x=x, y=alt.value(0), y2=alt.value(axis.size.height))
-    else:
-        shown = alt.Chart(data).mark_rule(strokeDash=[4, 4], opacity=0.6, color=INK).encode(x=x)
-    late = begin > len(axis.texts) * axis.size.late
-    side: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
-    text = alt.Chart(data).mark_text(**side, baseline="top", dy=3, color=INK)
-    return [shown, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]
 
 
 def _numbers(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -160,7 +160,9 @@ def column_of(frame: Any, name: str) -> pl.Series:
     return backend_of(frame).read([name])[name]
 
 
-def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MOST_COLORED_LINES) -> Tidy:
+def highlight_lines(
+    tidy: Tidy, best: Sequence[str] | None, chosen: Names, most: int = MOST_COLORED_LINES, changed: Sequence[str] = ()
+) -> Tidy:
     """Return the same with only some lines in colour, if there are too many lines or some are chosen.
 
     The lines in colour are the best one and the chosen ones or, if none is chosen, the best ones. Their rows come last,
@@ -171,6 +173,7 @@ def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most:
     best : the lines, the best first; None if that is unknown, and then the first lines are taken.
     chosen : the lines that the caller chose.
     most : how many lines are not too many.
+    changed : lines that are in colour too, as a mark names them.
     """
     key = tidy.color
     named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
@@ -181,13 +184,15 @@ def highlight_lines(tidy: Tidy, best: Sequence[str] | None, chosen: Names, most:
     if key is None or (len(key.values) <= most and not named):
         return tidy
     first = [*(best or [])][:1]
-    highlighted = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:HIGHLIGHTED]))
+    some = list(dict.fromkeys([*first, *named] if named else (best or key.values)[:HIGHLIGHTED]))
+    also = [one for one in dict.fromkeys(changed) if one not in some][:HIGHLIGHTED]
+    some = some if named else some[: HIGHLIGHTED - len(also)]
+    highlighted = (*some, *also)
     rows = tidy.table.sort(pl.col("color").is_in(highlighted), maintain_order=True)
     which = (
-        f"the chosen{' and the best' if best else ''}"
-        if named
-        else f"the {'best' if best else 'first'} {len(highlighted)}"
+        f"the chosen{' and the best' if best else ''}" if named else f"the {'best' if best else 'first'} {len(some)}"
     )
+    which = " and ".join([which, *also])
     return replace(tidy, table=rows, color=replace(key, highlighted=highlighted)).with_notes(
         f"in colour: {which} of {len(key.values):,}"
     )

@@ -16,7 +16,8 @@ from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import number_text
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import when_text
+from frame_metrics.report.words import name_of, names_in_words, when_text
+from frame_metrics.stats.changes import MOST_LINES, MOST_TOLD, Change, changes
 from frame_metrics.stats.periods import (
     MIN_DAYS,
     MIN_PERIODS,
@@ -25,11 +26,11 @@ from frame_metrics.stats.periods import (
     Course,
     Periods,
     course,
-    weekdays,
     well_filled,
 )
 
 ABOUT = {"trend": "trend", "break": "break", "outage": "outage", "either": "trend or break"}
+MOST_NAMED = 3  # the most systems that are named as having the same change
 
 
 def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
@@ -39,132 +40,172 @@ def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Line:
+    """The periods of one system, or of a segment of it, in the order of time."""
+
+    system: Any
+    part: Mapping[str, Any]  # the values of the columns of segments that are no times
+    unit: str
+    timed: Sequence[tuple[float, Mapping[str, Any]]]  # the row of each period with a value, and when it is
+
+    @cached_property
+    def filled(self) -> list[tuple[float, Mapping[str, Any]]]:
+        """The periods without first and last ones that are partly filled."""
+        some = well_filled(np.array([row["n"] for _, row in self.timed]))
+        return [one for one, is_filled in zip(self.timed, some, strict=True) if is_filled]
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The rows of these."""
+        return [row for _, row in self.filled]
+
+    @cached_property
+    def periods(self) -> Periods:
+        """The numbers of these."""
+        time, ends = np.array([when for when, _ in self.filled]), ("ci_low", "ci_high")
+        numbers = np.array([[row.get(name) for name in ("value", "n", *ends)] for row in self.rows], float)
+        values, n, *between = numbers.reshape(-1, 4).T
+        return Periods.of(self.unit, time, values, np.array(between), n)
+
+
+@dataclass(frozen=True)
 class PeriodSentences(SentenceWriter):
     """Sentences about time.
 
     Parameters
     ----------
-    part : the values of the other columns of segments, whose periods are looked at; None without these.
+    time : the column of times.
     """
 
-    part: Mapping[str, Any] | None = None
+    time: str
 
     @cached_property
-    def rows(self) -> list[tuple[float, Mapping[str, Any]]]:
-        """The periods of the best system, in the order of time; none if its segments are no periods."""
-        return sorted(((when, row) for (_, when), row in self._timed), key=lambda one: one[0])
-
-    @cached_property
-    def _timed(self) -> list[tuple[Time, Mapping[str, Any]]]:
-        """The same, with the unit of time."""
-        part, name = self.part or {}, self._time
-        rows = self.segments_of_best if len(self.content.by) == len(part) + 1 else []
-        rows = [row for row in rows if row[name] is not None and all(row[one] == is_ for one, is_ in part.items())]
-        return [*zip(times_in([row[name] for row in rows], name) or [], rows, strict=False)]
+    def lines(self) -> list[Line]:
+        """The periods of each system and of each segment by the other columns, those of the best system first."""
+        frame, found = self.content.segments, dict[Any, list[tuple[Time, Mapping[str, Any]]]]()
+        rows = [] if frame is None else self.content.of_first(frame).drop_nulls(self.time).to_dicts()
+        for time, row in zip(times_in([row[self.time] for row in rows], self.time) or [], rows, strict=False):
+            key = (self._system(row), *((name, row[name]) for name in self._others))
+            found.setdefault(key, []).append((time, row))
+        lines = [self._line(system, dict(part), timed) for (system, *part), timed in found.items()]
+        return sorted(lines, key=lambda line: line.system != self.best)
 
     @property
-    def _time(self) -> str:
-        """The column of times, which is the only one, or the one that ``part`` has not."""
-        return next(name for name in self.content.by if name not in (self.part or {}))
+    def _others(self) -> list[str]:
+        return [name for name in self.content.by if name != self.time]
 
-    @cached_property
-    def _every(self) -> list[tuple[float, Mapping[str, Any]]]:
-        return [one for one in self.rows if one[1]["value"] is not None]
+    def _line(self, system: Any, part: Mapping[str, Any], timed: Sequence[tuple[Time, Mapping[str, Any]]]) -> Line:
+        there = [(time.number, row) for time, row in timed if row["value"] is not None]
+        return Line(system, part, timed[0][0].unit, sorted(there, key=lambda one: one[0]))
 
-    @cached_property
-    def _filled(self) -> list[tuple[float, Mapping[str, Any]]]:
-        """The periods with a value, without first and last ones that are partly filled."""
-        some = well_filled(np.array([row["n"] for _, row in self._every]))
-        return [one for one, is_filled in zip(self._every, some, strict=True) if is_filled]
-
-    @cached_property
-    def _periods(self) -> Periods:
-        time, ends = np.array([when for when, _ in self._filled]), ("ci_low", "ci_high")
-        between = np.array([[row.get(end) for end in ends] for _, row in self._filled], float).T
-        return Periods(
-            np.array([row["value"] for _, row in self._filled], float),
-            time,
-            weekdays(self._timed[0][0].unit, time),
-            between if np.isfinite(between).any() else None,
-            np.array([row["n"] for _, row in self._filled], float),
-        )
-
-    @property
-    def _are_days(self) -> bool:
-        return self._periods.weekday is not None
-
-    @cached_property
-    def looked_for(self) -> list[str]:
-        """The changes that there are periods enough for."""
-        n, days = len(self._filled), bool(self._filled) and self._are_days
-        if n < (MIN_DAYS if days else MIN_PERIODS):
-            return []
-        every = ["a trend", "a break", *["an outage"] * (self._periods.ends is not None)]
-        return every if n >= MIN_PERIODS_OF_BREAK else every[:1]
-
-    @cached_property
-    def course(self) -> Course:
-        """The course of the values: a trend, a break, an outage, or nothing that is significant."""
-        return course(self._periods)
-
-    def periods(self, nothing: list[str]) -> Iterator[Figures]:
+    def all(self, nothing: list[str]) -> Iterator[Figures]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
 
         ``nothing``: takes what was looked for and is not there.
         """
-        n = len(self._filled)
-        if n < MIN_PERIODS:
-            yield self._sentence(
-                "absent", {}, of=f"No trend is looked for: of periods {MIN_PERIODS} are needed, and {n} are there"
-            )
+        if not self.lines:
             return
-        if not self.looked_for:
-            why = f"days differ by their weekday, and {n} are too few; {MIN_DAYS} are needed"
-            yield self._sentence("absent", {}, of=f"No trend is looked for: {why}")
+        longest = max(self.lines, key=lambda line: len(line.filled))
+        if few := self._too_few(longest):
+            yield self._sentence("absent", {}, of=few)
+        if not longest.periods.looked_for:
             return
-        if n < MIN_PERIODS_OF_BREAK:
-            few = f"of periods {MIN_PERIODS_OF_BREAK} are needed, and {n} are there"
-            yield self._sentence("absent", {}, of=f"No break or outage is looked for: {few}")
-        for row in (one[1] for one in self._every if one not in self._filled):
-            few = f"it has {row['n']:,} of the usual {self._usual:,} {self.content.unit}"
-            yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
-        if self.course.kind == "together":
-            yield from self._dependent_periods()
-        elif self.course.kind == "none":
-            nothing.extend(self.looked_for)
+        if (many := sum(bool(line.periods.looked_for) for line in self.lines)) > MOST_LINES:
+            why = f"{many:,} courses over time are there, and at most {MOST_LINES} are looked at"
+            yield self._sentence("absent", {}, of=f"No trend, break or outage is looked for: {why}")
+            return
+        yield from () if self._others else self._partly_filled(self.lines[0])
+        found = changes([line.periods for line in self.lines])
+        yield from (self._changed(change) for change in found[:MOST_TOLD])
+        if more := sum(len(change.lines) for change in found[MOST_TOLD:]):
+            yield self._sentence("absent", {}, of=f"{self.content.first} changed in {more:,} more courses over time")
+        if found:
+            return
+        alone = course(self.lines[0].periods) if len({line.system for line in self.lines}) == len(self.lines) else None
+        if alone is not None and alone.kind == "together":
+            yield from self._dependent_periods(self.lines[0])
         else:
-            yield self.changed()
+            nothing.extend(self._not_found(longest.periods.looked_for))
+
+    def _too_few(self, line: Line) -> str:
+        """Return what the periods of a line are too few for, "" for nothing."""
+        n, days = len(line.filled), line.periods.weekday is not None
+        if n < MIN_PERIODS:
+            return f"No trend is looked for: of periods {MIN_PERIODS} are needed, and {n} are there"
+        if days and n < MIN_DAYS:
+            why = f"days differ by their weekday, and {n} are too few; {MIN_DAYS} are needed"
+            return f"No trend is looked for: {why}"
+        few = f"of periods {MIN_PERIODS_OF_BREAK} are needed, and {n} are there"
+        return f"No break or outage is looked for: {few}" if n < MIN_PERIODS_OF_BREAK else ""
+
+    def _partly_filled(self, line: Line) -> Iterator[Figures]:
+        usual = int(np.median([row["n"] for _, row in line.timed]))
+        for row in (one[1] for one in line.timed if one not in line.filled):
+            few = f"it has {row['n']:,} of the usual {usual:,} {self.content.unit}"
+            yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
+
+    def _not_found(self, looked_for: Sequence[str]) -> list[str]:
+        """Return words for changes that are not there, and for whose they would be."""
+        every = [f"{'an' if one == 'outage' else 'a'} {one}" for one in looked_for]
+        whose = f" of any of {self.content.n_systems:,} {self._systems}" if self.content.n_systems > 1 else ""
+        whose = f" in a segment{whose}" if self._others else whose
+        return [f"{' or '.join(filter(None, [', '.join(every[:-1]), every[-1]]))}{whose}"] if whose else every
+
+    @property
+    def _systems(self) -> str:
+        return "arms" if self.content.arms else "systems"
 
     def _when(self, row: Mapping[str, Any]) -> str:
         """Return the period of a row as text."""
-        return when_text(row[self._time])
+        return when_text(row[self.time])
 
-    @property
-    def _usual(self) -> int:
-        return int(np.median([row["n"] for _, row in self._every]))
-
-    def changed(self, times: int = 1) -> Figures:
-        """Return the sentence about a trend, a break or an outage; ``times``: so many courses were looked at."""
-        found, rows = self.course, [row for _, row in self._filled]
-        first, last = self._when(rows[found.cut]), self._when(rows[found.end - 1])
+    def _changed(self, change: Change) -> Figures:
+        """Return the sentence about a trend, a break or an outage."""
+        found, line = change.course, self.lines[change.lines[0]]
+        first, last = self._when(line.rows[found.cut]), self._when(line.rows[found.end - 1])
         of = first if found.kind in ("break", "either") or first == last else f"{first} to {last}"
         levels: dict[str, Any] = {
             "value": found.after,
             "baseline_value": found.before,
             "difference": found.after - found.before,
         }
-        several = len(self.looked_for) * times > 1
-        tests: dict[str, Any] = {"p_adjusted": found.p * times, "correction": "holm" if several else None}
-        tests |= {"within": None if self.part is None else self._of(self.part), "of_days": self._are_days}
-        n = sum(row["n"] for row in rows)
-        return self._sentence(ABOUT[found.kind], {}, system=self.best, of=of, n=n, **levels, **tests)
+        several = len(line.periods.looked_for) * len(self.lines) > 1
+        tests: dict[str, Any] = {"p_adjusted": change.p, "correction": "holm" if several else None}
+        tests |= {"within": self._of(line.part) or None, "of_days": line.periods.weekday is not None}
+        tests |= self._counts(found, line) | {"also": self._also(change)}
+        return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
 
-    def _dependent_periods(self) -> Iterator[Figures]:
+    def _counts(self, found: Course, line: Line) -> dict[str, int | None]:
+        """Return the numbers of queries within an outage or from a break on, and of the others."""
+        n = sum(row["n"] for row in line.rows)
+        if found.kind == "trend":
+            return {"n": n}
+        end = found.end if found.kind == "outage" else len(line.rows)
+        within = sum(row["n"] for row in line.rows[found.cut : end])
+        return {"n": within, "baseline_n": n - within}
+
+    def _also(self, change: Change) -> str:
+        """Return words for the other systems and segments that have the same change."""
+        first, *others = (self.lines[at] for at in change.lines)
+        systems = [line.system for line in others if line.part == first.part]
+        parts = [line.part for line in others if line.part != first.part]
+        n, found = self.content.n_systems, []
+        if systems:
+            more = len(systems) - MOST_NAMED
+            names = [*map(name_of, systems[:MOST_NAMED]), *([f"{more} more"] if more > 0 else [])]
+            of_all = f"of {'both' if n == 2 else f'all {n:,}'} {self._systems}"
+            found.append(of_all if len(systems) == n - 1 else f"of {names_in_words(names)}")
+        if parts:
+            distinct, every = ({*map(self._of, some)} for some in (parts, [line.part for line in self.lines]))
+            found.append(f"in {len(distinct):,} more of {len(every):,} segments")
+        return f", as {' and '.join(found)}" if found else ""
+
+    def _dependent_periods(self, line: Line) -> Iterator[Figures]:
         """Yield that neighbouring periods are alike, and for days the last week and the one before."""
-        time, days, rows = self._periods.time, self._periods.weekday is not None, [row for _, row in self._filled]
-        unit = "days" if days else "periods"
-        why = f"neighbouring {unit} move together, so that chance makes such changes too"
-        of = f"Not told from chance: {', '.join(self.looked_for)}; {why}"
+        time, days, rows = line.periods.time, line.periods.weekday is not None, line.rows
+        move = f"neighbouring {'days' if days else 'periods'} move together, so that "
+        why = f"{move if course(line.periods).correlated else ''}chance makes such changes too"
+        of = f"Not told from chance: {', '.join(self._not_found(line.periods.looked_for))}; {why}"
         yield self._sentence("absent", {}, of=of)
         if not days or any(later - earlier != 1 for earlier, later in pairwise(time[-2 * WEEK :])):
             return
@@ -173,9 +214,10 @@ class PeriodSentences(SentenceWriter):
         higher = sum(new > old for old, new in zip(before, after, strict=True))
         side = f"lower on {lower}" if lower >= higher else f"higher on {higher}"
         begin = self._when(rows[-WEEK])
+        whose = "" if line.system is None else f" of {name_of(line.system)}"
         new, old = (number_text(float(np.mean(some))) for some in (after, before))
         of = (
-            f"In the last {WEEK} days, from {begin}, {self.content.first} is {new} on average over days, {side} of "
-            f"{WEEK} weekdays than in the {WEEK} days before: {old}"
+            f"In the last {WEEK} days, from {begin}, {self.content.first}{whose} is {new} on average over days, "
+            f"{side} of {WEEK} weekdays than in the {WEEK} days before: {old}"
         )
         yield self._sentence("absent", {}, of=of)

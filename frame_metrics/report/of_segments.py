@@ -20,7 +20,6 @@ from frame_metrics.verbs.compare.farthest import farthest
 from frame_metrics.verbs.compare.options import CompareOptions
 
 SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
-COURSES = 30  # the most segments whose courses over time are looked at
 MIN_ROWS_OF_SEGMENT = 30  # the fewest rows of such a segment; with fewer, a bootstrap interval covers too rarely
 SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
@@ -113,9 +112,9 @@ class SegmentSentences(SentenceWriter):
         if not self.segments_of_best:
             return
         summed = self.content.asked[0][1].summed
-        time = PeriodSentences(self.content, self.work, self.compare_options)
-        if time.rows and not summed:
-            yield from time.periods(nothing)
+        by = self.content.by
+        if not summed and len(by) == 1 and are_times(self.segments_of_best, by[0]):
+            yield from self._over_time(by[0], nothing)
         elif self._n < 2:
             return
         elif self.content.has_baseline and self.content.arms:
@@ -149,25 +148,8 @@ class SegmentSentences(SentenceWriter):
         return [name for name in by if are_times(self.segments_of_best, name)] if len(by) > 1 else []
 
     def _over_time(self, time: str, nothing: list[str]) -> Iterator[Figures]:
-        """Yield the segment whose course is farthest from chance, of all those of the other columns together."""
-        others = [name for name in self.content.by if name != time]
-        parts = [
-            dict(key)
-            for key in dict.fromkeys(tuple((one, row[one]) for one in others) for row in self.segments_of_best)
-        ]
-        if len(parts) > COURSES:
-            many = f"{', '.join(map(plain_text, others))} has {len(parts):,} segments over time"
-            yield self._not_looked_for(f"{many}, and at most {COURSES} are searched")
-            return
-        each = [PeriodSentences(self.content, self.work, self.compare_options, part) for part in parts]
-        each = [one for one in each if one.looked_for]
-        first = min(each, key=lambda one: one.course.p, default=None)
-        if first is None:
-            yield self._not_looked_for(self._of_both([time]))
-        elif first.course.p * len(each) < ALPHA:
-            yield first.changed(len(each))
-        else:
-            nothing.extend(f"{one} in a segment" for one in first.looked_for)
+        """Yield the changes over time of all systems and segments together, the surest first."""
+        yield from PeriodSentences(self.content, self.work, self.compare_options, time).all(nothing)
 
     def _not_looked_for(self, why: str) -> Figures:
         return self._sentence("absent", {}, of=f"No segment that stands out is looked for: {why}")

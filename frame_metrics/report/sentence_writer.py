@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Fields of a sentence that are no columns.
 NOT_COLUMNS = (
-    *("kind", "more", "warned", "are_periods", "of_all", "of_days", "within", "unit", "clusters", "threshold"),
+    *("kind", "also", "more", "warned", "are_periods", "of_all", "of_days", "within", "unit", "clusters", "threshold"),
     *("adjusted", "clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
 )
 UNJUDGED = "unjudged in the top"  # the check of the audit

@@ -8,6 +8,7 @@ from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
 from frame_metrics.report.difference_sentences import difference, lost, mix, reversal, sentence_of_margin
+from frame_metrics.report.time_sentences import level_break, outage, trend, trend_or_break
 from frame_metrics.report.words import (
     LONGEST_NAME,
     at_text,
@@ -39,6 +40,7 @@ class Figures:
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
     within: str | None = None  # the segment that the whole sentence is about
+    also: str = ""  # words for the other systems and segments that have the same change over time
     of_all: bool = False  # whether a share is that of all rows, not of a bin of scores
     of_days: bool = False  # whether an outage is one of days, beside the same weekdays
     are_periods: bool = False  # whether the system and the baseline are periods
@@ -246,39 +248,6 @@ def _segment(figures: Figures) -> str:
     return f"{figures.of} is unusually {side}{whose}: {values}{sure}."
 
 
-def _rose_or_fell(figures: Figures) -> str:
-    return f"{figures.metric}{of_system(figures)} {'rose' if (figures.difference or 0) > 0 else 'fell'}"
-
-
-def _from_to(figures: Figures) -> str:
-    return f"from {number_text(figures.baseline_value)} to {number_text(figures.value)}"
-
-
-def _trend(figures: Figures) -> str:
-    p = p_words(figures.p_adjusted)
-    return f"{_rose_or_fell(figures)} steadily, on a line {_from_to(figures)} ({figures.of}; {p})."
-
-
-def _break(figures: Figures) -> str:
-    by, p = number_text(abs(figures.difference or 0.0)), p_words(figures.p_adjusted)
-    return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}, {_from_to(figures)} ({p})."
-
-
-def _outage(figures: Figures) -> str:
-    first, *later = str(figures.of).split(" to ")
-    one = f"On {first}" if figures.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
-    when, beside = f"From {figures.of}" if later else one, " on the same weekdays" if figures.of_days else ""
-    by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
-    values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
-    p = p_words(figures.p_adjusted)
-    return f"{when} {figures.metric}{of_system(figures)} was {by} {side} than otherwise{beside}: {values} ({p})."
-
-
-def _either(figures: Figures) -> str:
-    how = f"at once near {figures.of} or step by step"
-    return f"{_rose_or_fell(figures)}, {how}, {_from_to(figures)} ({p_words(figures.p_adjusted)})."
-
-
 def _best(figures: Figures) -> str:
     """Return the sentence of the systems that may be the best: ``n_units`` of so many."""
     which = f"{figures.baseline_n_units:,} systems"
@@ -357,10 +326,10 @@ SENTENCES: Mapping[str, Sentence] = {
     "agreement": Sentence(_as_it_is),
     "segment": Sentence(_segment, WHERE, _always),
     "nothing": Sentence(_as_it_is),
-    "trend": Sentence(_trend, WHEN, _always),
-    "break": Sentence(_break, WHEN, _always),
-    "trend or break": Sentence(_either, WHEN, _always),
-    "outage": Sentence(_outage, WHEN, _always),
+    "trend": Sentence(trend, WHEN, _always),
+    "break": Sentence(level_break, WHEN, _always),
+    "trend or break": Sentence(trend_or_break, WHEN, _always),
+    "outage": Sentence(outage, WHEN, _always),
     "next": Sentence(_as_it_is, NEXT),
     "tests": Sentence(_tests),
 }

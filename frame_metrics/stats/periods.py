@@ -26,6 +26,7 @@ ALPHA = 0.05
 # By how much fitting lowers the correlation of neighbours, in 1 / periods, also of the farthest run; and the most.
 LOWERED, LOWERED_BY_RUN, MOST = 4, 8, 0.9
 SAME_FIT = 0.8  # of two models, quotient of the squares that they leave above which neither fits better
+SURE = 1.645  # standard errors, 1 / sqrt(periods), from which on neighbours are called correlated
 CLEARLY = 10  # by how many times the scatter of a period an outage of few of many periods leaves less than a break
 
 
@@ -39,6 +40,7 @@ class Course:
     before: float  # the level before it, of an outage that of other periods; of a trend the begin of the line
     after: float  # the level from it on, of an outage its own; of a trend the end of the line
     end: int = 0  # the first period after an outage
+    correlated: bool = False  # of "together", whether neighbours surely are, beside what changed
 
 
 @record
@@ -60,6 +62,22 @@ class Periods:
     weekday: Array | None
     ends: Array | None = None
     n: Array | None = None
+
+    @classmethod
+    def of(cls, unit: str, time: Array, values: Array, ends: Array | None, n: Array | None) -> Periods:
+        """Return periods of a unit of time; ``ends``: as above, of periods of which some have no interval."""
+        known = ends is not None and np.isfinite(ends).any()
+        return cls(values, time, weekdays(unit, time), ends if known else None, n)
+
+    @property
+    def looked_for(self) -> list[Kind]:
+        """The changes that there are periods enough for."""
+        n = len(self.values)
+        if n < (MIN_PERIODS if self.weekday is None else MIN_DAYS):
+            return []
+        every: list[Kind] = ["trend", "break"]
+        every += [] if self.ends is None else ["outage"]
+        return every if n >= MIN_PERIODS_OF_BREAK else every[:1]
 
     @cached_property
     def kinds(self) -> Array:
@@ -162,14 +180,14 @@ def course(periods: Periods, seed: int = 0) -> Course:
     statistic), J. Glaz, J. Naus, S. Wallenstein, Scan statistics, 2001; of correlated neighbours, G. V. Bayley, J. M.
     Hammersley, Journal of the Royal Statistical Society, Supplement 8(2), 1946.
     """
-    n, residuals, days = len(periods.values), periods.residuals, periods.weekday is not None
+    n, residuals = len(periods.values), periods.residuals
     nothing, whole = Course("none", 1.0, 0, np.nan, np.nan), float(residuals @ residuals)
-    if n < (MIN_DAYS if days else MIN_PERIODS) or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
+    if not periods.looked_for or whole <= (CLOSE * np.abs(periods.values).max()) ** 2 * n:
         return nothing
     parts: dict[Kind, Array] = {"trend": (periods.line @ residuals)[0] * periods.line[0]}
     places: dict[Kind, tuple[int, int]] = {"trend": (0, n)}
     reached: dict[Kind, Array] = {}
-    if days or n >= MIN_PERIODS_OF_BREAK:
+    if "break" in periods.looked_for:
         steps = periods.steps @ residuals
         at = int(np.abs(steps).argmax())
         places["break"], parts["break"] = (int(periods.cuts[at]), n), steps[at] * periods.steps[at]
@@ -179,7 +197,7 @@ def course(periods: Periods, seed: int = 0) -> Course:
     left = {name: _squares(residuals - part) for name, part in parts.items()}
     lasting = min(left, key=left.__getitem__)
     by = dict.fromkeys(parts, _inflated(residuals - parts[lasting], LOWERED))
-    if "break" in parts and periods.ends is not None:
+    if "outage" in periods.looked_for and periods.ends is not None:
         places["outage"], own = _outage(periods, periods.ends)
         begin, end = places["outage"]
         left["outage"], by["outage"] = _squares(own), _inflated(own, LOWERED_BY_RUN, end - begin)
@@ -190,7 +208,10 @@ def course(periods: Periods, seed: int = 0) -> Course:
         return nothing
     significant = [name for name, p in sure.items() if p < ALPHA]
     if not significant:
-        return Course("together", 1.0, 0, np.nan, np.nan)
+        rest = residuals - parts[lasting]
+        if "outage" in plain and plain["outage"] < ALPHA:  # which itself makes neighbours alike
+            rest = residuals[np.r_[: places["outage"][0], places["outage"][1] : n]]
+        return Course("together", 1.0, 0, np.nan, np.nan, correlated=_correlation(rest) * len(rest) ** 0.5 > SURE)
     most = max(SAME_FIT, 1 / (1 + CLEARLY / periods.free)) * left[lasting]
     if len(significant) > 1 and left.get("outage", 0) > most:
         significant = [name for name in significant if name != "outage"]
@@ -226,6 +247,12 @@ def _t_of(explained: Array | float, free: int) -> Any:
     return np.sqrt(share * free / (1 - share))
 
 
+def _correlation(rest: Array) -> float:
+    """Return the correlation of neighbours."""
+    squares = _squares(rest)
+    return float(rest[1:] @ rest[:-1]) / squares if squares > 0 else 0.0
+
+
 def _inflated(rest: Array, lowered: float, within: int | None = None) -> float:
     """Return by how much standard errors of correlated neighbours are greater.
 
@@ -235,9 +262,7 @@ def _inflated(rest: Array, lowered: float, within: int | None = None) -> float:
     lowered : by how much fitting lowers the correlation, in 1 / periods.
     within : the number of neighbours of a mean; None for many.
     """
-    squares = _squares(rest)
-    r = (float(rest[1:] @ rest[:-1]) / squares if squares > 0 else 0.0) + lowered / len(rest)
-    r = min(max(r, 0.0), MOST)
+    r = min(max(_correlation(rest) + lowered / len(rest), 0.0), MOST)
     if within is None:
         return float(((1 + r) / (1 - r)) ** 0.5)
     k = np.arange(1, within)

@@ -26,9 +26,8 @@ def called_off(shape: str, segments: int, size: int, times: float, seed: list[in
 
 
 def calibration(rows: Any, trials: int) -> Iterator[Line]:
-    """Count sentences that call scores off; of a tenth of the trials, each of which is a summary."""
+    """Count sentences that call scores off."""
     del rows
-    trials = max(trials // 10, 1)
     for shape, sizes in SIZES.items():
         for segments, size in sizes:
             setting = f"{segments} segments of {size:,} rows, {shape}"

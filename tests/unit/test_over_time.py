@@ -167,26 +167,92 @@ def test_the_outage_of_the_summary_is_shaded() -> None:
     assert "data" not in spec(plot.over_time(irm.evaluate()))["vconcat"][0]["layer"][0]
 
 
+def drawn(chart: Any) -> list[str]:
+    """The words of the marks of a picture."""
+    layers = spec(chart)["vconcat"][0]["layer"]
+    return [row["label"] for part in layers for row in part.get("data", {}).get("values", []) if "label" in row]
+
+
+DAYS = 40
+
+
+def of_lines(levels: dict[str, Any], name: str = "rr", n: int = 20) -> pl.DataFrame:
+    """Values of lines, by their levels of each day."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (line, datetime(2026, 5, 1) + day * DAY, f"{day}-{i}", one)
+        for line, level in levels.items()
+        for day in range(DAYS)
+        for i, one in enumerate(level[day] + rng.normal(0, 0.05, n))
+    ]
+    return pl.DataFrame(rows, schema=["line", "day", "query", name], orient="row")
+
+
+def segments_of(irm: Any) -> Any:
+    """The same lines as segments, each with queries of its own."""
+    own = irm.frame.with_columns(query=pl.format("{}-{}", "line", "query"))
+    return IRM(own, query="query", value=irm.frame.columns[-1], by=["line", "day"])
+
+
+def level(at: float, *low: int) -> Any:
+    """A level of each day, and one that is .15 lower on some."""
+    return at - 0.15 * np.isin(np.arange(DAYS), low)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("best", ["a", "b"])
-@pytest.mark.parametrize("metric", ["rr", "brier"])
-@pytest.mark.parametrize("falls", [True, False], ids=["the best breaks", "the other breaks"])
-def test_the_break_is_that_of_the_best_line_as_in_the_summary(best: str, metric: str, *, falls: bool) -> None:
-    """Not of the first by name; the best of a metric like brier is the lowest."""
-    rng, sign, rows = np.random.default_rng(0), 1 if metric == "rr" else -1, []
-    for system in ("a", "b"):
-        for day in range(40):
-            level = 0.5 + sign * (0.2 * (system == best) - 0.15 * ((system == best) is falls and day >= 24))
-            some = level + rng.normal(0, 0.05, 20)
-            rows += [(system, datetime(2026, 5, 1) + day * DAY, f"{day}-{i}", one) for i, one in enumerate(some)]
-    frame = pl.DataFrame(rows, schema=["system", "day", "query", metric], orient="row")
-    irm = IRM(frame, query="query", system="system", value=metric, by="day")
-    (lines, _) = spec(plot.over_time(irm.evaluate()))["vconcat"]
-    drawn = [row for part in lines["layer"] for row in part.get("data", {}).get("values", [])]
-    marked = [row["when"] for row in drawn if row.get("label", "").startswith("break")]
-    broken = irm.summary().filter(kind="break").select("of", "system").rows()
-    assert broken == ([("2026-05-25", best)] if falls else [])
-    assert {*marked} == {of for of, _ in broken}
+@pytest.mark.parametrize("metric", ["rr", "brier", "v"])
+@pytest.mark.parametrize("falls", ["a", "b"])
+@pytest.mark.parametrize("of", ["system", "by"])
+def test_what_the_summary_tells_is_marked_of_whichever_line(of: str, falls: str, metric: str) -> None:
+    """Of the best system or another one, or a segment, whether or not more is better; each with its name."""
+    broken = level(0.5, *range(24, DAYS))
+    irm = IRM(of_lines({"a": level(0.7), "b": level(0.3)} | {falls: broken}, metric), query="query", value=metric)
+    irm = irm(system="line", by="day") if of == "system" else segments_of(irm)
+    (row,) = irm.summary().filter(kind="break").to_dicts()
+    assert row["of"] == "2026-05-25"
+    assert (f" of {falls} " in row["sentence"]) if of == "system" else row["sentence"].startswith(f"line = {falls}: ")
+    assert {*drawn(plot.over_time(irm.evaluate()))} == {f"{falls}: break at or near 2026-05-25"}
+
+
+@pytest.mark.slow
+def test_equal_changes_are_one_and_others_stand_beside() -> None:
+    """An outage of all systems, or of several segments, is one sentence and one mark."""
+    both = {name: level(at, 20, 21, 22) for name, at in {"a": 0.7, "b": 0.4}.items()}
+    irm = IRM(of_lines(both), query="query", value="rr", system="line", by="day")
+    (row,) = irm.summary().filter(kind="outage").to_dicts()
+    assert " lower than otherwise on the same weekdays, as of both systems: " in row["sentence"]
+    assert (row["n"], row["baseline_n"]) == (60, 740)
+    assert {*drawn(plot.over_time(irm.evaluate(ci=0.95)))} == {"both: 2026-05-21 to 2026-05-23"}
+    (row,) = segments_of(irm).summary().filter(kind="outage").to_dicts()
+    assert " on the same weekdays, as in 1 more of 2 segments: " in row["sentence"]
+    several = both | {"c": level(0.6, 20, 21, 22), "d": level(0.6, 9, 10, 11), "e": level(0.5)}
+    irm = IRM(of_lines(several), query="query", value="rr", system="line", by="day")
+    other, three = sorted(irm.summary().filter(kind="outage")["sentence"].to_list())
+    assert other.startswith("From 2026-05-10 to 2026-05-12 rr of d was 0.1")
+    assert [words in three for words in (" as of ", " and ", "rr of d", "rr of e")] == [True, True, False, False]
+    labels = sorted({*drawn(plot.over_time(irm.evaluate(ci=0.95)))})
+    assert [label.endswith(" and 1 more: 2026-05-21 to 2026-05-23") for label in labels] == [True, False]
+    assert labels[1] == "d: 2026-05-10 to 2026-05-12"
+    calm = IRM(of_lines({"a": level(0.7), "b": level(0.4)}), query="query", value="rr", system="line", by="day")
+    (row,) = calm.summary().filter(kind="nothing").to_dicts()
+    assert row["sentence"].endswith(" a trend, a break or an outage of any of 2 systems.")
+
+
+def test_a_line_that_is_told_has_a_colour() -> None:
+    """Beside the best of many."""
+    lines = {f"s{i}": level(0.5 + 0.05 * i) for i in range(8)} | {"low": level(0.3, *range(24, DAYS))}
+    irm = IRM(of_lines(lines, n=3), query="query", value="rr", system="line", by="day")
+    chart = spec(plot.over_time(irm.evaluate()))
+    assert "in colour: the best 5 and low of 9" in chart["title"]["subtitle"]
+
+
+def test_the_note_on_the_axis_stands_where_a_part_is_shown() -> None:
+    """Not over an axis from 0 to 1."""
+    for high, cut in ((1.0, False), (0.6, True)):
+        irm = IRM(of_lines({"a": np.linspace(0, high, DAYS)}, n=1), query="query", value="rr", by="day")
+        irm = irm(value=pl.col("rr").clip(0, high).alias("rr"))
+        notes = spec(plot.over_time(irm.evaluate()))["title"].get("subtitle", [])
+        assert ("axes show only a part of the scale" in notes) is cut
 
 
 @pytest.mark.slow

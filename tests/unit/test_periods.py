@@ -176,7 +176,9 @@ def test_the_day_of_a_break_is_named() -> None:
     log = log_of(np.where(np.arange(60) < 40, 0.5, 0.25) + rng.normal(0, 0.01, 60))
     first = told(log)
     assert len(first) == 1
-    expected = r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d \(p < 0\.001\)\."
+    expected = (
+        r"rr fell by 0\.2\d\d at or near 2026-07-11, from 0\.50\d to 0\.25\d \(over 400 and 200 queries; p < 0\.001\)\."
+    )
     assert re.fullmatch(expected, first[0])
     assert told(log.with_columns(pl.col("day").cast(pl.Datetime))) == first
     assert told(log.with_columns(pl.col("day").cast(pl.String))) == first
@@ -195,7 +197,7 @@ def test_an_outage_is_said_from_when_to_when() -> None:
     (said,) = told(log)
     assert re.fullmatch(
         r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than otherwise on the same weekdays: 0\.\d+ against "
-        r"0\.\d+ \(p = 0\.001\)\.",
+        r"0\.\d+ \(over 20 and 280 queries; p = 0\.001\)\.",
         said,
     )
     high = log_of(0.5 + rng.normal(0, 0.01, 30) + 0.2 * (np.arange(30) == 16))
@@ -264,6 +266,18 @@ def test_part_filled_ends_are_left_out_and_few_days_are_too_few() -> None:
     (few,) = told(log_of(values[:13]))
     assert few == "No trend is looked for: days differ by their weekday, and 13 are too few; 14 are needed."
     assert told(log_of(values[:3], step=7)) == ["No trend is looked for: of periods 4 are needed, and 3 are there."]
+
+
+def test_neighbouring_days_that_do_not_move_together_are_not_said_to() -> None:
+    """A fall of three days makes neighbours alike, though the other days are independent."""
+    for seed in range(40):
+        values = np.random.default_rng(seed).normal(0.5, 0.05, 56)
+        values[21:24] -= 0.11
+        found = course(periods(values, days=True, ends=np.stack([values, values])))
+        if found.kind == "together":
+            break
+    assert (found.kind, found.correlated) == ("together", False)
+    assert course(periods(0.5 + 0.1 * np.sin(np.arange(21) / 5), days=True)).correlated
 
 
 def test_neighbouring_days_that_move_together_are_said() -> None:

@@ -1,0 +1,50 @@
+"""Sentences of a summary about changes over time: a trend, a break, or an outage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frame_metrics.report.cells import number_text
+from frame_metrics.report.words import counted_of, of_system, p_words
+
+if TYPE_CHECKING:
+    from frame_metrics.report.sentences import Figures
+
+
+def _rose_or_fell(figures: Figures) -> str:
+    return f"{figures.metric}{of_system(figures)} {'rose' if (figures.difference or 0) > 0 else 'fell'}"
+
+
+def _from_to(figures: Figures) -> str:
+    return f"from {number_text(figures.baseline_value)} to {number_text(figures.value)}"
+
+
+def _tests(figures: Figures) -> str:
+    """Return the p-value of a change, and the numbers of queries behind both levels, in the order of these."""
+    of = figures if figures.kind == "outage" else figures.swapped()
+    return f"(over {counted_of(of)}; {p_words(figures.p_adjusted)})"
+
+
+def trend(figures: Figures) -> str:
+    p = p_words(figures.p_adjusted)
+    return f"{_rose_or_fell(figures)} steadily{figures.also}, on a line {_from_to(figures)} ({figures.of}; {p})."
+
+
+def level_break(figures: Figures) -> str:
+    by, tests = number_text(abs(figures.difference or 0.0)), _tests(figures)
+    return f"{_rose_or_fell(figures)} by {by} at or near {figures.of}{figures.also}, {_from_to(figures)} {tests}."
+
+
+def outage(figures: Figures) -> str:
+    first, *later = str(figures.of).split(" to ")
+    one = f"On {first}" if figures.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
+    when, beside = f"From {figures.of}" if later else one, " on the same weekdays" if figures.of_days else ""
+    by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
+    values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
+    than = f"{by} {side} than otherwise{beside}{figures.also}"
+    return f"{when} {figures.metric}{of_system(figures)} was {than}: {values} {_tests(figures)}."
+
+
+def trend_or_break(figures: Figures) -> str:
+    how = f"at once near {figures.of} or step by step{figures.also}"
+    return f"{_rose_or_fell(figures)}, {how}, {_from_to(figures)} {_tests(figures)}."
