@@ -96,13 +96,18 @@ class SparkFrame(Engine):
         queries : keys of queries that get a row in a piece even if the frame has no rows of them; the column
             ``HAS_ROW`` says which rows are the frame's.
         """
+        from pyspark.sql import functions
+
         taken, names = self._taken(gathering.columns), list(gathering.columns)
         places = [f"c{names.index(key)}" for key in gathering.keys]
         if queries is not None:
             taken = _with_queries(taken, self.to_spark(queries).toDF(*places))
             names.append(HAS_ROW)
         if places:
-            taken = taken.repartition(*places).sortWithinPartitions(*places)
+            # Ids that are equal but for leading zeros come together, so that a piece shows that they may be one query.
+            texts = {field.name for field in taken.schema.fields if field.dataType.typeName() == "string"}
+            like = [functions.regexp_replace(name, "^0+", "") if name in texts else taken[name] for name in places]
+            taken = taken.repartition(*like).sortWithinPartitions(*like, *places)
         spark = _spark_schema(gathering.schema)
         work = partial(_measured, names, gathering.keys, PIECE_ROWS, gathering.work, _arrow_schema(spark))
         return _mapped(taken, work, spark)

@@ -11,8 +11,19 @@ import polars as pl
 from frame_metrics.answer import Answer, DistributedAnswer
 from frame_metrics.backends.polars import PolarsFrame
 from frame_metrics.errors import BadValueError
-from frame_metrics.hidden import HAS_ROW, LACKED, MATCHED, STRANGE, SYSTEM_NAME, SYSTEM_NUMBER, ZEROS
+from frame_metrics.hidden import (
+    EVALUATED,
+    HAS_ROW,
+    LACKED,
+    MATCHED,
+    STRANGE,
+    SYSTEM_NAME,
+    SYSTEM_NUMBER,
+    UNANSWERED,
+    ZEROS,
+)
 from frame_metrics.keys.ids import check_id_overlap
+from frame_metrics.keys.leading_zeros import check_zeros_of_parts, queries_of_index
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
@@ -54,10 +65,13 @@ def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
 def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
     """Reduce a piece to a row for each ranking; it may have judged queries without rows, see ``HAS_ROW``."""
     if work.judgments is None:
-        return work.run(piece, None)
+        table = work.run(piece, None)
+        _check_systems(work, table)
+        return table
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
     there = work.queries_in(piece)
     table = work.run(rows, work.judgments[work.judged_rows(there)])
+    _check_systems(work, table)
     strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
     lacking = piece.join(rows, on=work.keys, how="anti", nulls_equal=True, maintain_order="left")
     facts = (
@@ -66,6 +80,18 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
         pl.Series(LACKED, [work.judged_rows(work.queries_in(lacking))], dtype=pl.List(pl.Int64)),
     )
     return table.with_columns(in_first(len(table), fact) for fact in facts)
+
+
+def _check_systems(work: pieces.Measuring, table: pl.DataFrame) -> None:
+    """Raise for queries of a piece that one system writes with other leading zeros; such queries are in one piece."""
+    columns, beside = work.columns, work.judgments is not None
+    if not columns.system or work.call.conventions.unanswered == "drop":  # of which all pieces are needed
+        return
+    index, rows = indexed(*with_systems_numbered(table, work))
+    index = replace(index, columns=columns.changed(by=()))
+    judged = (rows[EVALUATED] | (rows[UNANSWERED] > 0)).to_numpy() if beside else None
+    if judged is None or not queries_of_index(index, judged):  # of which ``_known`` has the error
+        check_zeros_of_parts(index, judged)
 
 
 def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
