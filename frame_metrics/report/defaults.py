@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.frames import here
-from frame_metrics.errors import ColumnError, FrameMetricsError
+from frame_metrics.errors import ColumnError, FrameMetricsError, quote
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
@@ -36,6 +36,12 @@ def default_metrics(plan: Any, depth: int | None) -> Sequence[str]:
         return WITHOUT_JUDGMENTS
     decided = roles.get("threshold") is not None or columns.predicted is not None
     if columns.query and not (columns.score or columns.rank):
+        if columns.shape.likely_order:
+            role, column = columns.shape.likely_order
+            raise ColumnError(
+                f"no column is named that orders the results of a query, and {quote(column)} is called as a {role} is; "
+                f"pass {role}={quote(column)}, or {role}=None if the rows of a query are a set"
+            )
         return FOUND_SETS
     if columns.query:
         if is_click_log(plan) and roles.get("propensity") is None:

@@ -115,7 +115,8 @@ ROLES: dict[str, Role] = {
     ),
     "doc": _result(
         found="query",
-        usual_names="docid doc_id docno document document_id product_id item item_id pid url",
+        usual_names="docid doc_id docno document document_id product_id product_sku sku asin item item_id "
+        "article_id passage_id pid url",
         file_type="text",
         check=series.doc_column,
         takes=("optional",),
@@ -167,6 +168,9 @@ class Shape:
     unnamed_roles: tuple[str, ...] = ()  # roles of judgments (subtopic ...) with a column of their name, but not named
     likely_systems: tuple[str, ...] = ()  # if system= is not given: columns without a role whose names are usual for it
     likely_query: str = ""  # if query= is not given: a column without a role whose name is usual for queries
+    likely_order: tuple[
+        str, ...
+    ] = ()  # if nothing orders the results: a role, and the column whose name is usual for it
     needs_documents: bool = False  # whether the call counts documents, so that doc=None is no way out
 
 

@@ -116,6 +116,7 @@ def resolve(
     resolved = Columns.of(**columns | keys, from_judgments=from_judgments, list_columns=lists, made=tuple(made))
     _check_roles_of_columns(resolved)
     return resolved.changed(
+        likely_order=_likely_order(resolved, roles, available),
         likely_systems=() if resolved.system else _likely_systems(resolved, available),
         likely_query="" if resolved.query or pooled else _likely("query", resolved, available, ("q", "search_")),
     )
@@ -125,6 +126,17 @@ def _likely(role: str, columns: Columns, available: list[str], begin: str | tupl
     """Return a column without a role whose name, of those that begin so, is usual for one; "" if there is none."""
     known = [name for name in _known(role, available) if str(name).strip().lower().startswith(begin)]
     return next((name for name in known if name not in columns.needed), "")
+
+
+def _likely_order(columns: Columns, roles: Roles, available: list[str]) -> tuple[str, ...]:
+    """Return a role and a column by which the rows of a query are likely ordered, if none is named; () for none."""
+    is_known = (
+        columns.score or columns.rank or columns.predicted or columns.shape.per_system or columns.shape.list_columns
+    )
+    if is_known or not columns.query or any(role in roles for role in ("score", "rank", "threshold")):
+        return ()
+    found = ((role, _likely(role, columns, available)) for role in ("rank", "score"))
+    return next((one for one in found if one[1]), ())
 
 
 def _likely_systems(columns: Columns, available: list[str]) -> tuple[str, ...]:

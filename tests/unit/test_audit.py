@@ -18,6 +18,7 @@ import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, facts, odd, real
 from inside import OF_ROWS, OF_VALUES, TIE_ORDERS, Seen, Ties, in_pieces, log_checks, of_few, small_blocks
+from refusals import check as check_refusals
 
 COLUMNS = {
     "check": pl.String,
@@ -1671,3 +1672,37 @@ def test_systems_that_have_relevant_documents_of_their_own_are_a_warning() -> No
     assert OWN not in checks(irm(collection_size=True))
     # Only metrics that a relevant document changes which was not found are concerned.
     assert ["ystems whose documents" in " ".join(irm.summary(one)["sentence"]) for one in ("ap", "rr")] == [True, False]
+
+
+SETS = "queries read as sets"
+TWICE = {"query": [1, 1, 2, 2], "position": [1, 2, 1, 2], "sim": [0.9, 0.5, 0.8, 0.7], "label": [1, 0, 0, 1]}
+ORDERS = """
+ordered().irm().summary()
+ordered().irm().report(format="md")
+    ColumnError: no column is named that orders the results of a query, and 'position' is called as a rank is; pass
+        rank='position', or rank=None if the rows of a query are a set
+    but: ordered().irm(rank="position").summary()
+    but: ordered().irm(rank=None).summary()
+ordered("position").irm().summary()
+    ColumnError: no column is named that orders the results of a query, and 'sim' is called as a score is; pass
+        score='sim', or score=None if the rows of a query are a set
+    but: ordered("position").irm(score="sim").summary()
+    but: ordered("position").irm(score=None).summary()
+    but: ordered("position", "sim").irm().summary()
+    but: ordered().irm().summary("precision")
+"""
+
+
+def ordered(*without: str) -> pl.DataFrame:
+    return pl.DataFrame(TWICE).drop(without)
+
+
+def test_rows_with_a_column_that_is_called_as_a_rank_is_are_no_set_by_default() -> None:
+    """A report does not choose metrics of sets then; with metrics that are named the audit warns, until a role is."""
+    check_refusals(ORDERS, {"ordered": ordered})
+    found = ordered().irm().audit().filter(check=SETS)
+    assert found.select("severity", "n", "share").rows() == [("warning", 2, 1.0)]
+    assert "'position' is called as a rank is: pass rank='position'" in found["message"].item()
+    assert ordered().irm().summary("recall")["sentence"][0].startswith("Queries read as sets (2 queries): ")
+    for irm in (ordered().irm(rank="position"), ordered().irm(rank=None), ordered("position", "sim").irm()):
+        assert SETS not in checks(irm)

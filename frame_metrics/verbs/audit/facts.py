@@ -8,6 +8,7 @@ import numpy as np
 
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
+from frame_metrics.errors import quote
 from frame_metrics.keys.index import Index
 from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP_RANKS, About, Counted, Keys, Seen, cells_in_words, check, in_unit
@@ -128,6 +129,8 @@ def _words(log: Facts) -> dict[str, Any]:
         "log": log,
         "columns": columns,
         "by": ", ".join(columns.by),
+        "order_role": (columns.shape.likely_order or ("rank",))[0],
+        "order_column": quote((columns.shape.likely_order or ("",))[-1]),
         **grades_in_words(log),
         "top": TOP_RANKS,
         "below": TOP_RANKS + 1,

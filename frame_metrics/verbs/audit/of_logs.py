@@ -102,6 +102,18 @@ def only_results_are_judged(block: RankedBlock) -> Array | None:
     return block.run.count_of(block.run.judged, None) == block.run.n_judged
 
 
+def _is_read_as_sets(counts: Counted) -> bool:
+    return bool(counts.log.columns.shape.likely_order)
+
+
+@check("warning", "queries", of="evaluated", only=_is_read_as_sets)
+def queries_read_as_sets(block: RankedBlock) -> Array:
+    """no column is named that orders their results, so that the rows of a query are a set; {order_column} is called as
+    a {order_role} is: pass {order_role}={order_column}, or {order_role}=None if they are a set
+    """
+    return block.run.n_ret > 1
+
+
 @check("info", "rankings")
 def ranks_with_gaps(block: RankedBlock) -> Array:
     """rankings with positions that the frame does not list; what was there counts as not relevant"""
