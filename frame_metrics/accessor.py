@@ -1227,7 +1227,7 @@ class IRM(Generic[Frame]):
 
         - value, ci_low, ci_high, n ... : as ``evaluate`` returns them. The interval is that of one mean.
         - rank : 1 for the best mean; equal means share a rank. Of numbers whose direction is not known, as a latency in
-          ``value``, the greatest counts as the best.
+          ``value``, the greatest has rank 1.
         - rank_low, rank_high : 1 + the number of systems that are surely better, and the number of systems less those
           that are surely worse: those whose differences exclude 0 in ``compare`` of all pairs. The ranks of all systems
           hold together.
@@ -1235,7 +1235,7 @@ class IRM(Generic[Frame]):
           others passes a one-sided bound for all comparisons of this system with others. The best system is among those
           that are true. This is another claim than the ranks: it asks less, so that it finds more about who is first,
           and nothing about the others. Where numbers are missing, pairs are compared on different queries: systems may
-          then beat each other in a circle, and none may be the best.
+          then beat each other in a circle, and none may be the best. Null if it is not known whether more is better.
         - reliability : would other queries like these order the systems so? 1 - MS_residual / MS_systems of the values
           by query and system: 1 if all queries show the same differences, 0 if the means differ no more than chance
           makes them. Null with weights, clusters, values that only some systems have, and for one system.

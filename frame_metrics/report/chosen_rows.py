@@ -15,6 +15,8 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.DataFrame | None)
 def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines: Sequence[Any]) -> dict[Any, int]:
     """Return the place of each system: the best one first, then the baselines, then all others by a metric.
 
+    Without a direction the highest comes first, as ``leaderboard`` has it.
+
     Parameters
     ----------
     results : the rows of ``evaluate`` over all segments.
@@ -28,9 +30,9 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
 
 
 def ranked_by(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
-    """Return the systems, the best by a metric first and those without a value last."""
+    """Return the systems, the best by a metric first (without a direction the highest), those without a value last."""
     own = results.filter(pl.col("metric") == metric)
-    ranked = own.sort(pl.col("value") * sign_of(metric), descending=True, nulls_last=True, maintain_order=True)
+    ranked = own.sort(pl.col("value") * (sign_of(metric) or 1), descending=True, nulls_last=True, maintain_order=True)
     return [*dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])]
 
 

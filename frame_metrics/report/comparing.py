@@ -142,8 +142,11 @@ def _added(content: Content, **found: Any) -> Content:
 
 
 def _faced(content: Content, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return differences as the sentences have them: of the better system from the other, unless one is a baseline."""
-    if content.has_baseline or content.system not in frame.columns or not sign_of(content.first_compared):
+    """Return differences as the sentences have them: of the better system from the other, unless one is a baseline.
+
+    Without a direction the higher one comes first.
+    """
+    if content.has_baseline or content.system not in frame.columns:
         return frame
     return better_first(frame, str(content.system), content.places)
 

@@ -137,8 +137,9 @@ def rank_moves(content: Content) -> list[Block]:
     """Return the queries on which two systems differ most: a table, or their results rank by rank, for each pair."""
     blocks: list[Block] = []
     for at, part in enumerate(content.pairs.moved()):
-        if content.has_baseline and at == 0:  # those that lost are in the open part
-            part = part.filter(pl.col("difference") * (sign_of(content.first_compared) or 1) > 0)
+        sign = sign_of(content.first_compared)
+        if content.has_baseline and at == 0 and sign:  # those that lost are in the open part
+            part = part.filter(pl.col("difference") * sign > 0)
         if part.is_empty():
             continue
         pair = (part[content.system][0] if content.system else None), part["baseline"][0]

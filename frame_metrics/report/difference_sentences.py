@@ -120,6 +120,14 @@ def _claimed_at_least(figures: Figures) -> str:
     return text and f", at least {text if near > 0 else f'{text[1:]} less'}"
 
 
+def highest(figures: Figures) -> str:
+    """Return the sentence of the highest and the lowest of several systems, where it is not known what is better."""
+    metric, of = f"{figures.metric}{at_text(figures)}", f"{figures.baseline_n_units:,} {figures.unit}"
+    adjusted = "" if figures.adjusted is None else f" (differences are adjusted by {figures.adjusted})"
+    value = number_text(figures.value)
+    return f"{name_of(figures.system)} has the highest {metric} of {of}, {value}{figures.of}{adjusted}."
+
+
 def sentence_of_margin(figures: Figures) -> str:
     """Return the sentence of a difference that is compared with a margin: which loss is excluded, or is not."""
     if figures.margin is None or figures.difference is None:

@@ -226,7 +226,7 @@ def _lost(content: Content) -> tuple[Table, list[Fold]]:
     keys = content.keys_of(rows)
     only = [*keys, "value", "baseline_value", "difference"]
     ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST_CELL) for one in sides)
-    caption = f"The {content.unit} that lost most: {content.first_compared} of {ours} against {theirs}"
+    caption = f"The {content.unit} that {pairs.lost_most}: {content.first_compared} of {ours} against {theirs}"
     called = {"value": ours, "baseline_value": theirs}
     known = {_key(one.keys, keys): (one, other) for one, other in duels if {one.system, other.system} == {*sides}}
     found = [known.get(_key(row, keys)) for row in rows.iter_rows(named=True)]

@@ -1,13 +1,19 @@
-"""Sentences of a summary about the best of several systems: which it may be, and if it is better than the next."""
+"""Sentences of a summary about the best of several systems: which it may be, and if it is better than the next.
+
+Of a metric without a direction none is best: the highest and the lowest are named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import sign_of
+from frame_metrics.report.cells import ALPHA, number_text, sign_of
 from frame_metrics.report.chosen_rows import places_of
 from frame_metrics.report.comparing import compared_in_pairs
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -15,6 +21,8 @@ from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import name_of, names_in_words
 
 NAMED = 5  # the most systems that are named as those that may be the best
+BESIDE = 3  # the most systems that are named beside the highest and the lowest
+MIN_SYSTEMS = 3  # from so many on, the highest and the lowest are named
 
 
 class BestSystemSentences(SentenceWriter):
@@ -32,6 +40,44 @@ class BestSystemSentences(SentenceWriter):
         of = names_in_words(names)
         many = {"n_units": len(may), "baseline_n_units": len(known)}
         yield self._sentence("best", may[0], by=self.content.first_compared, of=of, **many)
+
+    def highest(self) -> Iterator[Figures]:
+        """Yield the highest and the lowest of three systems or more, by a metric without a direction."""
+        content, frame, name = self.content, self.content.compared.differences, self.content.first_compared
+        if frame is None or content.has_baseline or sign_of(name) or {*content.by} & {*frame.columns}:
+            return
+        pairs = self._differences(content.of_compared(frame).to_dicts(), name)
+        values = {one.system: one.value for pair in pairs for one in (pair, pair.swapped()) if one.value is not None}
+        values = dict(sorted(values.items(), key=lambda one: -one[1]))  # sums of different lengths are no order
+        if len(values) < MIN_SYSTEMS:
+            return
+        top, *others, low = values
+        of_ends = [
+            _differences_of(pairs, one, others) for one, others in ((top, [*others, low]), (low, [*others[::-1], top]))
+        ]
+        above, below = (_surely(*one) for one in zip(("above", "below"), of_ends, strict=True))
+        of = f"{above}; {name_of(low)} has the lowest, {number_text(values[low])}{below}"
+        sure = {one.baseline for some in of_ends for one in some if one.is_significant}
+        many = {"n_units": len(sure), "baseline_n_units": len(values), "unit": self._called}
+        ends = {"system": top, "baseline": low, "value": values[top], "baseline_value": values[low]}
+        yield self._sentence("highest", {}, by=name, of=of, **many, **ends)
+
+    def more_that_differ(self, pairs: Sequence[Figures]) -> Iterator[Figures]:
+        """Yield how many more systems differ from a baseline than sentences name, by a metric without a direction."""
+        content, frame = self.content, self.content.compared.differences
+        if frame is None or not pairs or not content.has_baseline or sign_of(content.first_compared):
+            return
+        differ = content.of_compared(frame).filter(pl.col("p_adjusted") < ALPHA, pl.col("difference") != 0)
+        more = {self._system(row) for row in differ.to_dicts()} - {pair.system for pair in pairs}
+        if more:
+            bases = names_in_words([*map(name_of, content.compared.baselines)])
+            of = f"{len(more):,} more {self._called if len(more) > 1 else self._called[:-1]} surely "
+            of += f"{'differ' if len(more) > 1 else 'differs'} from {bases}"
+            yield self._sentence("absent", {}, by=content.first_compared, of=of)
+
+    @property
+    def _called(self) -> str:
+        return "arms" if self.content.arms else "systems"
 
     def winner(self) -> Iterator[Figures]:
         """Yield the best system that is no baseline against the next best, by the p-value of all pairs of systems."""
@@ -53,3 +99,25 @@ class BestSystemSentences(SentenceWriter):
                 words = f"the baseline{'s' * (len(baselines) > 1)} {names_in_words([*map(name_of, baselines)])}"
                 of = words if baselines else None
                 yield replace(pair if pair.system == two[0] else pair.swapped(), kind="winner", of=of)
+
+
+def _differences_of(pairs: Sequence[Figures], system: Any, others: Sequence[Any]) -> list[Figures]:
+    """Return the differences of a system from some others, as far as they were compared, in the order of these."""
+    each = [one if one.system == system else one.swapped() for one in pairs if system in (one.system, one.baseline)]
+    return sorted((one for one in each if one.baseline in others), key=lambda one: others.index(one.baseline))
+
+
+def _surely(side: str, differences: Sequence[Figures]) -> str:
+    """Return words for the others that a system is surely above, or below, and those that it is not."""
+    sign = 1 if side == "above" else -1
+    sure = [one for one in differences if one.is_significant and sign * (one.difference or 0) > 0]
+    unsure = [name_of(one.baseline) for one in differences if one not in sure]
+    if not sure:
+        return f", not surely {side} any other"
+    by = _first_of([f"{name_of(one.baseline)} by {number_text(abs(one.difference or 0))}" for one in sure])
+    return f", surely {side} {by}{f', not surely {side} {_first_of(unsure)}' if unsure else ''}"
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = len(names) - BESIDE
+    return names_in_words([*names[:BESIDE], *([f"{more:,} more"] if more > 0 else [])])

@@ -11,7 +11,7 @@ from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.of_strata import STRATA
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import LONGEST_NAME, signed_text
+from frame_metrics.report.words import LONGEST_NAME, name_of, signed_text
 
 Row = Mapping[str, Any]
 
@@ -25,17 +25,34 @@ def is_sure(row: Row, part: str) -> bool:
 def most_of_mix(rows: Sequence[Row], total: Row) -> Row | None:
     """Return the segment that adds most to the mix, in the direction of the total, if its part is sure; else None.
 
-    Of two segments, one grows as the other shrinks: the one that grew is returned.
+    A segment that is new or gone has no interval, and is there or not. Of two segments, one grows as the other shrinks:
+    the one that grew is returned.
     """
     sign = 1 if total["from_mix"] > 0 else -1
-    some = [row for row in rows if is_sure(row, "from_mix") and sign * row["from_mix"] > 0]
+    some = [row for row in rows if sign * row["from_mix"] > 0 and (is_sure(row, "from_mix") or _is_on_one_side(row))]
     if len(rows) == 2:
         some = [row for row in rows if row["share"] > row["baseline_share"]]
     return max(some, key=lambda row: abs(row["from_mix"]), default=None)
 
 
-def shares_in_words(row: Row, unit: str, *, in_time: bool) -> str:
-    """Return both shares of a segment, as "grew from 40 to 55 % of queries", or "has 55 against 40 % of queries"."""
+def _is_on_one_side(row: Row) -> bool:
+    return not row["share"] or not row["baseline_share"]
+
+
+def shares_in_words(row: Row, unit: str, arms: tuple[Any, Any], *, in_time: bool) -> str:
+    """Return both shares of a segment, as "grew from 40 to 55 % of queries", or "has 55 against 40 % of queries".
+
+    A segment that only one side has is new or gone there, and its value is said.
+
+    Parameters
+    ----------
+    arms : the arm and its baseline.
+    """
+    if _is_on_one_side(row):
+        side, arm, words = ("", arms[0], "is new, with") if row["share"] else ("baseline_", arms[1], "is gone, with")
+        value, share = row[f"{side}value"], f"{100 * row[f'{side}share']:.2g} % of {unit}"
+        of = "" if value is None else f" and {row['metric']} {number_text(value)}"
+        return f"{words if in_time else f'is only in {name_of(arm)}, with'} {share}{of}"
     sides = [100 * row["baseline_share"], 100 * row["share"]]
     digits = 2 if len({f"{side:.2g}" for side in sides}) == 2 else 3
     base, own = (f"{side:.{digits}g}" for side in sides)
@@ -118,7 +135,8 @@ class MixSentences(SentenceWriter):
         if most is None:
             return f"because the mix of {columns} is another"
         of = ", ".join(plain_text(most[name], LONGEST_NAME) for name in self.content.by)
-        became = f"{of} {shares_in_words(most, self.content.unit, in_time=self._is_later(total))}"
+        arms = self._system(most), most["baseline"]
+        became = f"{of} {shares_in_words(most, self.content.unit, arms, in_time=self._is_later(total))}"
         if len(rows) == 2:
             return f"because {became}"
         return f"because the mix of {columns} is another, above all as {became}"

@@ -145,9 +145,8 @@ class NextStepSentences(SentenceWriter):
         some = ", ".join(f"{self._query(row)} ({signed_text(row['difference'])})" for row in rows)
         against = f" against {name_of(pair.baseline)}" if self.content.n_systems > 2 else ""
         if rows:
-            yield self._sentence(
-                "next", {}, of=f"Look at the {self.content.unit} that lost most{against}: {some}", n=len(rows)
-            )
+            of = f"Look at the {self.content.unit} that {self.content.pairs.lost_most}{against}: {some}"
+            yield self._sentence("next", {}, of=of, n=len(rows))
 
     def _query(self, row: dict[str, object]) -> str:
         return ", ".join(plain_text(row[name], 60) for name in self.content.query)

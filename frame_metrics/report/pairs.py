@@ -42,14 +42,22 @@ class Pairs:
         return found
 
     def worst_changes(self, system: Any, baseline: Any, n: int) -> pl.DataFrame:
-        """Return the queries on which a system lost most against a baseline; no rows for a pair that is not here."""
+        """Return the queries on which a system lost most against a baseline; no rows for a pair that is not here.
+
+        By a metric without a direction they are those that changed most, up or down.
+        """
         part = next((part for part in self.each if {*self.sides(part)} == {system, baseline}), None)
         if part is None:
             return pl.DataFrame()
         if self.sides(part) != (system, baseline):
             part = part.with_columns(-pl.col("difference"), value="baseline_value", baseline_value="value")
-        loss = pl.col("difference") * (sign_of(self.metric) or 1)
+        loss = pl.col("difference") * sign_of(self.metric) if sign_of(self.metric) else -pl.col("difference").abs()
         return part.filter(loss < 0).sort(loss, maintain_order=True).head(n)
+
+    @property
+    def lost_most(self) -> str:
+        """Words for what these queries did."""
+        return "lost most" if sign_of(self.metric) else "changed most"
 
     def has_losses(self) -> bool:
         """Return True if some query of the first pair lost against a baseline that the caller named."""

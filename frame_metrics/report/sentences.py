@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
-from frame_metrics.report.difference_sentences import difference, lost, mix, reversal, sentence_of_margin
+from frame_metrics.report.difference_sentences import difference, highest, lost, mix, reversal, sentence_of_margin
 from frame_metrics.report.time_sentences import level_break, outage, trend, trend_or_break
 from frame_metrics.report.words import (
     LONGEST_NAME,
@@ -309,6 +309,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "unanswered": Sentence(_unanswered, DOUBT),
     "best": Sentence(_best, ANSWER, _some_are_not),
     "difference": Sentence(difference, lambda figures: WHERE if figures.of else ANSWER, _significant),
+    "highest": Sentence(highest, ANSWER, lambda figures: bool(figures.n_units)),
     "winner": Sentence(_winner, claims=_significant),
     "not worse": Sentence(sentence_of_margin, NEXT, _bounded),  # whether to take it
     "reversal": Sentence(reversal, WHEN, _significant),

@@ -86,9 +86,10 @@ def placed(sentences: Sequence[Figures], more: str = "") -> list[tuple[int | Non
 
 
 def _the_answer_first(sentences: Sequence[Figures]) -> list[Figures]:
-    """Put significant differences first, unless several systems may be the best."""
+    """Put significant differences first, unless several systems may be the best, or it is not known what is better."""
     significant = [one for one in sentences if one.kind == "difference" and one.is_significant and not one.of]
-    one_may_be_best = all(one.n_units == 1 for one in sentences if one.kind == "best")
+    boards = [one for one in sentences if one.kind in ("best", "highest")]
+    one_may_be_best = all(one.kind == "best" and one.n_units == 1 for one in boards)
     return [*(significant if one_may_be_best else []), *sentences]
 
 
@@ -106,9 +107,9 @@ class SummarySentences(SentenceWriter):
         pairs = [*self._pairs()]
         # First what may make the answer wrong, then the answer.
         yield from self._doubts(audit)
-        yield from best.best_of()
+        yield from [*best.best_of(), *best.highest()]
         yield from pairs
-        yield from best.winner()
+        yield from [*best.more_that_differ(pairs), *best.winner()]
         yield from self._losses(pairs)
         yield from MixSentences(*about).all(pairs)
         yield from StrataSentences(*about).reversed(pairs)

@@ -183,3 +183,24 @@ def test_sentences_have_the_numbers_of_the_metric_that_they_name(
             assert row["value"] == pytest.approx(means[row["run"]])
         if row["kind"] == "winner":
             assert row["baseline_value"] == pytest.approx(means[row["baseline"]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_highest_is_above_those_that_compare_tells_apart(seed: int, shape: str) -> None:
+    """Without a direction; what is not named as surely above or below is none of them."""
+    frame = drawn(seed, shape, 4, 25, 0.3).rename({"rr": "latency"})
+    irm = IRM(frame, query="query", system="run", value="latency")
+    compared = irm.compare()
+    (row,) = irm.summary().filter(kind="highest").to_dicts()
+    top, low = row["sentence"].split("; ")
+    means = dict(frame.group_by("run").agg(pl.col("latency").mean()).iter_rows())
+    assert means[row["run"]] == max(means.values())
+    assert means[row["baseline"]] == min(means.values())
+    for text, end, side in ((top, row["run"], "above"), (low, row["baseline"], "below")):
+        pairs = compared.filter((pl.col("run") == end) | (pl.col("baseline") == end))
+        sure = pairs.filter(pl.col("p_adjusted") < 0.05, pl.col("difference") != 0)
+        named = re.search(rf" surely {side} (.*?)(?:, not surely|\.?$)", re.sub(r", not surely .*", "", text))
+        expected = {one for pair in sure.select("run", "baseline").rows() for one in pair} - {end}
+        assert {*re.findall(r"\bs\d\b", named[1] if named else "")} == expected

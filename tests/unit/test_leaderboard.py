@@ -27,11 +27,11 @@ def made(systems: int, queries: int, seed: int = 0, apart: float = 0.1) -> pl.Da
 def frame_of(values: Any) -> pl.DataFrame:
     queries, systems = values.shape
     names = [f"s{i:02}" for i in range(systems)]
-    return pl.DataFrame({"query": np.repeat(np.arange(queries), systems), "run": names * queries, "v": values.ravel()})
+    return pl.DataFrame({"query": np.repeat(np.arange(queries), systems), "run": names * queries, "rr": values.ravel()})
 
 
 def board(frame: Any, **roles: Any) -> Any:
-    return IRM(frame, query="query", system="run", value="v", **roles)
+    return IRM(frame, query="query", system="run", value="rr", **roles)
 
 
 # What is said
@@ -57,7 +57,7 @@ def test_ranks_are_those_of_all_pairs() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_who_may_be_the_best_by_all_flips(seed: int) -> None:
     """A system is left out if its greatest t against the others passes the quantile of that over all flips of signs."""
-    values = made(4, 8, seed, apart=0.07)["v"].to_numpy().reshape(8, 4)
+    values = made(4, 8, seed, apart=0.07)["rr"].to_numpy().reshape(8, 4)
     found = board(frame_of(values)).leaderboard(ci=0.9).sort("run")
     kept = []
     for own in range(4):
@@ -76,14 +76,14 @@ def test_who_may_be_the_best_by_all_flips(seed: int) -> None:
 def test_reliability_is_that_of_an_analysis_of_variance() -> None:
     """It is 1 - MS_residual / MS_systems; it is 0 where that is below 0, and null where values are missing."""
     frame = made(5, 12, apart=0.02)
-    values = frame["v"].to_numpy().reshape(12, 5)
+    values = frame["rr"].to_numpy().reshape(12, 5)
     centred = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
     residual, between = (centred**2).sum() / 44, 12 * values.mean(axis=0).var(ddof=1)
     found = board(frame).leaderboard()["reliability"]
     assert found.to_list() == pytest.approx([1 - residual / between] * 5, rel=1e-12)
     noise = frame_of(values - values.mean(axis=0) + [0, 1e-6, 0, 0, 0])
     assert board(noise).leaderboard()["reliability"].to_list() == [0.0] * 5
-    lacking = frame.with_columns(v=pl.when((pl.col("query") > 0) | (pl.col("run") != "s01")).then("v"))
+    lacking = frame.with_columns(rr=pl.when((pl.col("query") > 0) | (pl.col("run") != "s01")).then("rr"))
     assert board(lacking).leaderboard()["reliability"].null_count() == 5
     for role in ("weight", "cluster"):
         with_role = frame.with_columns(unit=1 + pl.col("query") // 3)
@@ -119,7 +119,7 @@ def test_the_least_is_best_where_it_is(ranked: pl.DataFrame) -> None:
 def test_a_system_without_a_value_has_no_rank() -> None:
     """Its rank is null, at the end, and no other system is measured against it."""
     frame = made(3, 9)
-    found = board(frame.with_columns(v=pl.when(pl.col("run") != "s02").then("v"))).leaderboard()
+    found = board(frame.with_columns(rr=pl.when(pl.col("run") != "s02").then("rr"))).leaderboard()
     assert found.select("run", "rank", "rank_high", "may_be_best").rows()[-1] == ("s02", None, None, None)
     assert found["rank_high"].max() == 2
 
@@ -197,3 +197,10 @@ def test_systems_that_always_differ_by_the_same_are_told_apart() -> None:
     assert board["rank_low"].to_list() == board["rank_high"].to_list() == [1, 2, 3]
     few = frame.filter(pl.col("query") < 4).irm(system="run", value="rr").leaderboard()
     assert few["may_be_best"].all()
+
+
+def test_without_a_direction_none_may_be_the_best() -> None:
+    """The greatest has rank 1, and whether that is good is not known."""
+    frame = made(2, 20, apart=0.5).rename({"rr": "latency"})
+    found = IRM(frame, query="query", system="run", value="latency").leaderboard()
+    assert found.select("run", "rank", "rank_high", "may_be_best").rows() == [("s01", 1, 1, None), ("s00", 2, 2, None)]

@@ -94,6 +94,22 @@ def test_nothing_rose_or_fell_where_the_order_in_time_is_not_known() -> None:
     assert sentence.startswith("success of west hardly differs from that of east, by +0.006 (")
 
 
+def test_a_segment_that_is_new_or_gone_is_named_where_it_adds_most() -> None:
+    """It has no interval, as it has no value on one side; its share and its value there are said."""
+    before = {("w1", "phone"): (600, 0.4), ("w1", "web"): (1400, 0.7)}
+    after = {("w2", "phone"): (400, 0.4), ("w2", "web"): (1000, 0.7), ("w2", "tv"): (600, 0.1)}
+    (sentence,) = said(before | after)
+    assert "another, above all as tv is new, with 30 % of queries and success 0.100; what is within" in sentence
+    turned = {(f"w{3 - int(week[1])}", of): cells for (week, of), cells in (before | after).items()}
+    (sentence,) = said(turned)
+    assert "another, above all as tv is gone, with 30 % of queries and success 0.100; what is" in sentence
+    (sentence,) = said({("w1", "web"): (2000, 0.7), ("w2", "web"): (1400, 0.7), ("w2", "tv"): (600, 0.1)})
+    assert "because tv is new, with 30 % of queries and success 0.100; what is" in sentence
+    shops = {({"w1": "north", "w2": "south"}[week], of): cells for (week, of), cells in (before | after).items()}
+    (sentence,) = said(shops)
+    assert "above all as tv is only in south, with 30 % of queries and success 0.100; what is" in sentence
+
+
 def test_arms_that_were_assigned_have_no_such_sentence() -> None:
     """Their mix is the same but for chance."""
     assert said(levels((2200, 0.3), (1800, 0.5)), "w1", split="equal") == []

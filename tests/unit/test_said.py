@@ -257,3 +257,69 @@ def test_saved_numbers_under_a_name_of_several_metrics_are_compared_in_segments(
     found = saved(frame, value=["recall@5,10"], by="place").summary(baseline="b")
     assert {*found["metric"]} == {"recall@5,10"}
     assert "absent" not in found["kind"].to_list()
+
+
+def of_latency(side: str = "system", **better: float) -> IRM[Any]:
+    """Systems, or arms, by a number of which nobody knows if more is better."""
+    frame = values(**better).rename({"rr": "latency"})
+    frame = frame.with_columns(pl.concat_str("run", "query").alias("query")) if side == "arm" else frame
+    return saved(frame, **{"system": None, side: "run"}, value="latency")
+
+
+@pytest.mark.parametrize(
+    ("better", "begin", "words"),
+    [
+        (
+            {"a": 0.0, "b": 0.3, "c": 0.1},
+            "b",
+            ["surely above c by 0.", " and a by 0.", "; a has the lowest, 0.", "c by"],
+        ),
+        ({"a": 0.0, "b": 0.3, "c": 0.299}, "b", ["surely above a by 0.", ", not surely above c; a has the lowest, 0."]),
+        ({"a": 0.0, "b": 0.004, "c": 0.001}, "b", ["not surely above any other; ", "not surely below any other."]),
+        (dict(zip("abcdefg", np.arange(7) / 12, strict=True)), "g", ["of 7", "and 3 more; a has", "and 3 more."]),
+    ],
+    ids=["all are apart", "some are not", "none", "many"],
+)
+@pytest.mark.parametrize("side", ["system", "arm"])
+def test_without_a_direction_the_highest_and_the_lowest_are_named(
+    side: str, better: dict[str, float], begin: str, words: list[str]
+) -> None:
+    """None is the best: what surely differs from either end is named, and it is the answer."""
+    (row,) = told(of_latency(side, **better), "highest")
+    assert row["place"] == 2
+    assert row["sentence"].startswith(f"{begin} has the highest latency of {len(better)} {side}s, 0.")
+    assert all(part in row["sentence"] for part in words), row["sentence"]
+
+
+def test_two_systems_or_a_direction_have_no_highest() -> None:
+    """The one difference says it, or the best does."""
+    assert told(of_latency(a=0.0, b=0.3), "highest") == []
+    assert told(saved(values(a=0.0, b=0.3, c=0.1)), "highest") == []
+
+
+def test_sums_are_ordered_by_what_is_compared() -> None:
+    """An arm with more queries has the larger sum, and fewer results in each."""
+    few = {"few": (10, 9), "many": (40, 5), "some": (20, 1)}
+    rows = [(f"{arm}{i}", arm, n) for arm, (queries, of) in few.items() for i in range(queries) for n in range(of)]
+    log = pl.DataFrame(rows, ["query", "arm", "score"], orient="row").with_columns(label=True)
+    (row,) = [one for one in log.irm(arm="arm").summary("num_ret").to_dicts() if one["kind"] == "highest"]
+    assert row["sentence"].startswith("few has the highest num_ret of 3 arms, 9.000")
+
+
+def test_more_that_differ_from_a_baseline_are_counted() -> None:
+    """Three are named, those with the highest values."""
+    irm = of_latency(**dict(zip("abcdef", np.arange(6) / 8, strict=True)))
+    found = irm.summary(baseline="a")["sentence"].to_list()
+    assert [one[:12] for one in found if " is above a: " in one] == ["f is above a", "e is above a", "d is above a"]
+    assert "2 more systems surely differ from a." in found
+
+
+@pytest.mark.parametrize(("name", "word"), [("latency", "changed most"), ("rr", "lost most")])
+def test_queries_lose_where_more_is_better(name: str, word: str) -> None:
+    """Without a direction they are those that moved farthest, up or down."""
+    irm = saved(values(a=0.0, b=0.1).rename({"rr": name} if name != "rr" else {}), value=name)
+    (row,) = told(irm, "next", baseline="a")
+    moves = irm.compare(baseline="a", per_query=True)["difference"].to_list()
+    farthest = max(moves, key=abs) if name == "latency" else min(moves)
+    assert row["sentence"].startswith(f"Look at the queries that {word}: ")
+    assert f"({farthest:+.3f})" in row["sentence"]

@@ -119,11 +119,12 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
         here = metric[rows], system[rows]
         better[rows], worse[rows], beaten[rows] = found.better[here], found.worse[here], found.beaten[here]
         reliable[rows] = found.reliability[metric[rows]]
+    no_direction = np.array([one.higher is None for _, one in asked])[metric]
     columns = {
         "rank": rank,
         "rank_low": np.minimum(1 + better, rank),
         "rank_high": np.maximum(n - worse, rank),
-        "may_be_best": 1 - beaten,
+        "may_be_best": np.where(no_direction, np.nan, 1 - beaten),
         "reliability": reliable,
     }
     columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
