@@ -214,7 +214,7 @@ WHOLE = {
         """'kappa(weights='"'"'quadratic'"'"')' --unjudged drop"""
     ),
     "per-query cases.csv roc_auc --query id": "evaluate cases.csv roc_auc --no-query",
-    "report odd.csv --query qid -o page.md": "report odd.csv --query qid -o page.md --grade relevance --score sim",
+    "report odd.csv --query qid -o page.md": "report odd.csv --query qid -o page.md --score sim --grade relevance",
     "evaluate log.csv rr --qury query": "evaluate log.csv rr --query query",
     "evaluate log.csv rr --by day,device": "evaluate log.csv rr --by day --by device",
     "evaluate log.csv rr --label grade": "evaluate log.csv rr --grade grade",

@@ -1110,7 +1110,7 @@ def test_judging_without_documents() -> None:
     """Judgments need a document column in the log."""
     log = _log(LOG).drop("rating").irm(query="qid", score="bm25")
     assert error(lambda: log.judge(pl.DataFrame(QRELS)), ColumnError) == (
-        "the doc is missing; name its column with doc=, one of 'sku'"
+        "the doc is missing; name its column with doc=, one of 'sku'; did you mean 'sku'?"
     )
 
 
