@@ -165,8 +165,11 @@ def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None
             f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
             "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
         )
-    name = next((name for name, metric in asked if metric.biased), None)
-    if name is not None and options.ci is not None:
+    name, metric = next(((name, metric) for name, metric in asked if metric.biased), ("", None))
+    if metric is not None and options.ci is not None:
+        if metric.params.get("debiased"):
+            why = "chance makes the error of rows that are drawn again greater; leave ci= out"
+            raise NotComputableError(f"{name} has no interval: {why}")
         raise NotComputableError(
             f"{name} has no interval: chance makes the error of calibrated scores greater than 0, and that of rows "
             "that are drawn again greater still; leave ci= out, and compare the value with the column if_calibrated, "

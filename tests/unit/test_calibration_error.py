@@ -175,6 +175,10 @@ ROWS.irm.evaluate("brier", "ece(bins=5)", ci=0.9)
         if_calibrated, or use ece(norm=2, debiased=True)
     but: ROWS.irm.evaluate("brier", "ece(bins=5)")
     but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
+ROWS.irm.evaluate("ece(norm=2, debiased=True)", ci=0.9)
+    NotComputableError: ece(norm=2, debiased=True) has no interval: chance makes the error of rows that are drawn again
+        greater; leave ci= out
+    but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
 ROWS.irm.evaluate("ece(debiased=True)")
     BadValueError: ece: debiased=True is for squared distances; pass norm=2 too
     but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
