@@ -306,9 +306,8 @@ class CommandLine:
         saved = worse or not_worse or options.get("saved")
         ungated = not (self.has_gates or bounds)
         wrong = {
-            "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is given": (
-                alpha is not None and not (worse or not_worse)
-            ),
+            "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is given; that of "
+            "intervals is 1 minus --ci": (alpha is not None and not (worse or not_worse)),
             "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
                 not_worse and margin is None
             ),

@@ -30,6 +30,7 @@ NOT_SAVED = "it has to be what "
 SEGMENTS = "For segments of "
 NO_COLUMN = re.compile(r"(--[\w-]+) (\S+): there is no such column")
 USUAL = re.compile(r"; pass --by (\S+)$")
+ALPHA_ALONE = "--alpha is the level of --fail-if-worse-than and --not-worse-than, and none"
 POOLED = " of one row is undefined"
 LEAVE_OUT = re.compile(r"leave out (--[a-z-]+)(?: \w+)?$")
 LACKS_SCALE = "need the scale; pass --max-grade"
@@ -214,6 +215,9 @@ def _changed(message: str, name: str, rest: list[str]) -> str | None:
         return line(name, rest)
     if means := TWO_MEANINGS.search(message):
         return line(name, [means[2] if one == means[1] else one for one in rest])
+    if ALPHA_ALONE in message and "ci" in options_of(name):
+        level = values_of(rest).get("--alpha", "")
+        return line(name, [*_without(rest, ["--alpha"])[0], "--ci", f"{1 - float(level):g}"])
     if AGREEMENT in message:
         return line("agreement", _without(rest, ["--metric"])[0])
     if POOLED in message:

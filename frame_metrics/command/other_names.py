@@ -64,7 +64,7 @@ TRIED = {
         ),
     ),
     **dict.fromkeys(
-        ("trend", "trends", "timeline", "over-time"),
+        ("trend", "trends", "timeline", "over-time", "monitor", "history"),
         (Way("evaluate with --by, the column of dates, and --every 1w for weeks", "--by day", "evaluate"),),
     ),
     **dict.fromkeys(
@@ -93,7 +93,7 @@ TRIED = {
         TO_CHANGE._replace(text="change, for two periods, which takes the difference apart into mix and within"),
     ),
     **dict.fromkeys(
-        ("test", "significance", "sig-test", "ttest", "t-test", "pairwise", "versus", "vs", "wilcoxon"),
+        ("test", "significance", "sig-test", "ttest", "t-test", "pairwise", "versus", "vs", "wilcoxon", "mcnemar"),
         (TO_COMPARE, Way("ab-test, for arms with queries of their own", None, "ab-test")),
     ),
     **dict.fromkeys(("drift", "shift", "stability"), (TO_CHANGE,)),
@@ -110,6 +110,10 @@ TRIED = {
     "roc": (
         Way("curve, for its points", "--metric roc", "curve"),
         Way("evaluate, for the area", "--metric roc_auc", "evaluate"),
+    ),
+    "calibrate": (
+        Way("curve calibration, for its points, as nothing is fitted here", "--metric calibration", "curve"),
+        Way("evaluate, for the error", "--metric ece", "evaluate"),
     ),
     **dict.fromkeys(
         ("plot", "dashboard", "html", "charts"),
@@ -203,7 +207,8 @@ FEWER = Way(
 )
 LAST = FEWER._replace(text="all rows are printed, and | tail cuts them", tail="| tail -{}")
 NO_ROWS = Way(
-    "a cutoff follows the name of a metric, as ndcg@10; rows of the input are not left out here, and those that are "
+    "a cutoff follows the name of a metric, as ndcg@10, and a share of the rows is lift(top=0.1); "
+    "rows of the input are not left out here, and those that are "
     "printed are cut by | head",
     value=WHOLE,
 )
@@ -263,6 +268,7 @@ RETIRED = {
         "--n is how many documents are printed, and a cutoff follows the name of the metric, as ndcg@10", value=WHOLE
     ),
     **dict.fromkeys(("where", "filter"), NO_FILTER),
+    **dict.fromkeys(("since", "until", "from-date", "to-date"), NO_FILTER._replace(typed=None)),
     **dict.fromkeys(("n", "limit", "top", "head"), FEWER),
     **{f"{name} {word}": NO_ROWS for name in PER_MEANS for word in ("n", "limit", "top", "head", "tail")},
     "tail": LAST,

@@ -37,6 +37,7 @@ TIMES = ["date", "day", "time", "timestamp", "week", "month"]
 NO_DAY = "by='day': there is no such column"
 SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
 OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
+NO_SCORE = "the score is missing; name its column"
 WHO = "no column says who judged"
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 # Errors that lists in a CSV file lead to.
@@ -55,6 +56,9 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         except ColumnError as error:
             if (asked := SORTED.match(str(error))) and is_metric(asked[1]):
                 raise ColumnError(f"{asked[0]}; {_of_metrics(frames)}") from None
+            if str(error).startswith(NO_SCORE) and isinstance(column := frames.call.roles.get("predicted"), str):
+                way = f"pass --score {shlex.quote(column)} in the place of --predicted if these are scores"
+                raise ColumnError(str(error).replace("; ", f"; {way}; or ", 1)) from None
             if WHO in str(error):
                 raise ColumnError(_who_judged(frames)) from None
             if NO_DAY in str(error) and (way := _of_time(frames)):

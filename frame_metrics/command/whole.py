@@ -170,7 +170,9 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         if way is LEVEL:
             value = f"{1 - float(value):g}"
         values = value.split(",") if typed.count("{}") > 1 else [value]
-        found = [*[value] * way.first, *found, *_filled(typed, values)]
+        words = [*_filled(typed, values)]
+        words = words[2:] if words[2:] and words[0] in {*found, *left} else words  # which is typed, with its own value
+        found = [*[value] * way.first, *found, *words]
         cutoffs, depth = value if way is OF_CUTOFF else cutoffs, value if way is OF_DEPTH else depth
         if way.tail and (value or not way.value):
             tail = way.tail.format(int(value) + way.tail.startswith("| head") if value.isdecimal() else value)

@@ -190,6 +190,10 @@ WHOLE = {
     "worst odd.csv rr --n 2": "per-query odd.csv rr --sort value --query qid --score sim --grade relevance | head -3",
     "evaluate log.csv rr --worst 2": "per-query log.csv rr --sort value | head -3",
     "evaluate log.csv rr --bootstrap": "evaluate log.csv rr --ci 0.95",
+    "evaluate log.csv rr --bootstrap 50 --confidence 0.9": "evaluate log.csv rr --resamples 50 --ci 0.9",
+    "compare runs.csv rr --system run --alpha 0.1": "compare runs.csv rr --system run --ci 0.9",
+    "evaluate risks.csv --metric auc --y-pred risk": "evaluate risks.csv --metric auc --score risk",
+    "calibrate risks.csv --score risk": "evaluate risks.csv --score risk --metric ece",
     "evaluate odd.csv --k 5": "evaluate odd.csv ndcg@5 --query qid --score sim --grade relevance",
     "evaluate log.csv rr --save x.csv": "evaluate log.csv rr -o x.csv",
     "significance runs.csv rr --group-col run": "compare runs.csv rr --system run",
@@ -261,6 +265,7 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     gaps = pl.when(pl.int_range(pl.len()) > 0).then(pl.col("grade"))
     write(judged.with_columns(machine=pl.col("grade"), grade=gaps), "gaps.csv")
     write(pl.DataFrame({"thing": list("xxyyzz"), "who": list("uvuvuv"), "said": list("aabbcb")}), "items.csv")
+    write(pl.DataFrame({"label": [0, 1, 1], "risk": [0.2, 0.7, 0.1]}), "risks.csv")
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
     searches = {"query": list("abab"), "session": [1, 2, 3, 4], "user": list("uvwx"), "arm": list("ABBA")}
     write(pl.DataFrame(searches | {"rank": [1, 1, 2, 2], "clicked": [0, 1, 1, 0]}), "searches.csv")
