@@ -242,17 +242,17 @@ def _weights_and_clusters(frame: pl.DataFrame, columns: Columns) -> dict[str, pl
     return out
 
 
-def n_marked(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
+def n_marked(times: pl.Series | None, marks: pl.Series | None, n_rows: int) -> int:
     """Count the marked rows.
 
     Parameters
     ----------
     times : how many rows each row stands for; None: one.
     marks : True for the rows to count; None: all.
-    rows : the number of rows.
+    n_rows : the number of rows.
     """
     if times is None:
-        return rows if marks is None else int(marks.sum())
+        return n_rows if marks is None else int(marks.sum())
     return int((times if marks is None else times * marks.cast(pl.Float64)).sum())
 
 

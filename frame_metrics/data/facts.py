@@ -72,7 +72,7 @@ class Facts(GradeFacts):
     @property
     @abstractmethod
     def row_counts(self) -> tuple[int, int, int]:
-        """The number of rows of the longest ranking, of all rows, and of the queries."""
+        """The number of rows of the longest ranking, the number of all rows, and the number of queries."""
 
     @property
     @abstractmethod

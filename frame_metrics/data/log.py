@@ -275,7 +275,7 @@ class Log(Facts, CachesByKey):
         )
         if broken:
             with self.errors_name_frame_rows():
-                raise _of_all(broken, len(self.table))
+                raise _merged_error(broken, len(self.table))
         if other:
             raise other[min(other)]
 
@@ -378,7 +378,7 @@ class Block:
         return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])
 
 
-def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:
+def _merged_error(broken: list[BadRowsError], total: int) -> BadRowsError:
     """Merge the errors of blocks into one about the bad rows of all blocks; ``total``: number of rows of the log."""
     first = min(broken, key=lambda error: error.what)
     is_bad = np.zeros(total, bool)

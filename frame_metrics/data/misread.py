@@ -30,7 +30,7 @@ def n_rows(log: Facts) -> int:
     return log.row_counts[1] // max(len(log.columns.shape.per_system), 1)
 
 
-def found_query(log: Facts, name: str, n_one_class: int = 0) -> str:
+def found_query_text(log: Facts, name: str, n_one_class: int = 0) -> str:
     """Return the words about a metric of scores where "query" was only found by name.
 
     Parameters
@@ -45,7 +45,7 @@ def found_query(log: Facts, name: str, n_one_class: int = 0) -> str:
     )
 
 
-def single_rows(log: Facts, *, pooled: bool) -> str:
+def single_rows_text(log: Facts, *, pooled: bool) -> str:
     """Return the words about a log without two rows of one ranking, where "query" was only found by name.
 
     ``pooled``: whether the metrics can be computed for rows without a query.
@@ -73,7 +73,7 @@ def check_relevant(log: Facts) -> None:
 
 
 def all_relevant(log: GradeFacts) -> bool:
-    """Return True if there are three distinct grades or more and all reach ``rel``, so that nothing is not relevant."""
+    """Return True if there are three distinct grades or more and all reach ``rel``: none says "not relevant"."""
     return "label" not in log.judgments.columns and all_reach(log.lowest_grades, log.conventions.rel)
 
 

@@ -62,7 +62,7 @@ def read_log(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(judgment_frame, judgment_columns.grade))
     drops_duplicates = conventions.duplicates == "first"
     # ``empty_queries``: rows of the frame that say that a query found nothing, such as empty lists.
-    results, empty_queries = _results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
+    results, empty_queries = _split_results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
     log = _checked_results(results, columns, conventions, judged_elsewhere=judgments is not None)
     # Systems that are columns share their rows. Unless a threshold or dropped rows change more, they differ in one
     # column only: then the first stands for all until rankings are found.
@@ -120,7 +120,7 @@ def _spellings(
     return spelled_like([table[name] if name and name in table.columns else None for table, name in named], word)
 
 
-def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _split_results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split the rows into results and the rows that stand for queries without results, the latter checked."""
     without = frame[WITHOUT_RESULTS].fill_null(False)
     return frame.filter(~without), checked_keys(frame, columns).filter(without)

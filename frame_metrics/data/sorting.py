@@ -77,7 +77,7 @@ class Sorter:
             return view
         if "rank" in view.values:
             raise self._repeated(view.log_rows(self.rankings, np.flatnonzero(tied) + 1))
-        unjudged, relevant, worth = self._worth(view)
+        unjudged, relevant, worth = self._compared_judgments(view)
         judgments_differ = (worth[1:] != worth[:-1]) | (unjudged[1:] != unjudged[:-1]) | (relevant[1:] != relevant[:-1])
         judgments_differ &= tied
         extras_differ = tied & self._differs_from_next(view)
@@ -112,7 +112,7 @@ class Sorter:
             out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
         return out
 
-    def _worth(self, view: SortedView) -> tuple[Array, Array, Array]:
+    def _compared_judgments(self, view: SortedView) -> tuple[Array, Array, Array]:
         """Return what the tie rules compare: True if unjudged, True if relevant, and the grade; shape (rows,) each."""
         grade, label = view.judgments()
         unjudged = np.isnan(grade if label is None else label)

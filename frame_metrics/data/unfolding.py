@@ -124,7 +124,7 @@ def unfold(
     if columns.shape.list_columns:
         tables, rows = _without_lists(source, columns)
     if columns.relevant and columns.systems_have_rows and judgment_rows is not None:
-        judgments, judgment_rows = _with_results(judgments, judgment_rows, tables[0], rows[0], columns)
+        judgments, judgment_rows = _with_unlisted_results(judgments, judgment_rows, tables[0], rows[0], columns)
     n_systems = len(columns.shape.per_system)
     if n_systems:
         tables = [_by_system(table, columns) for table in tables]
@@ -307,7 +307,7 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[SeparateJudgme
     )
 
 
-def _with_results(
+def _with_unlisted_results(
     judgments: SeparateJudgments, origin: Array, results: pl.DataFrame, rows: Array, columns: Columns
 ) -> tuple[SeparateJudgments, Array]:
     """Add judgments with the label 0: the results of all systems that their query's list does not have.

@@ -15,11 +15,11 @@ from frame_metrics.inputs import Array
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     """Cut rankings of these sizes into blocks, and call ``work`` with the rankings of each block, in threads."""
     _keep_memory()
-    order, blocks = _cut(size)
+    order, blocks = _cut_into_blocks(size)
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
-def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
+def _cut_into_blocks(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     """Cut rankings of these sizes into blocks.
 
     Rankings of one block are of similar size, so that a grid with a row for each ranking, as wide as the longest, has

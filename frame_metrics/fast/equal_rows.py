@@ -68,7 +68,7 @@ def first_equal_rows(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
     first_of_slot, first = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64)
     row = np.arange(n, dtype=INDEX)  # the rows whose first equal row is not found yet
     while len(row):
-        first_of_slot[slot[::-1]] = row[::-1]
+        first_of_slot[slot[::-1]] = row[::-1]  # backwards, so that the first row of a slot stays
         firsts = first_of_slot[slot]
         first[slice(None) if len(row) == n else row] = firsts
         # Rows whose values differ from those of the first row in their slot (a hash collision) wait for the next round.
@@ -91,9 +91,9 @@ def _differ_from(keys: Sequence[pl.Series], row: Array, others: Array) -> Array:
     keys : the columns.
     row, others : rows to compare, ``row[i]`` with ``others[i]``; in parts, so that little is copied at a time.
     """
-    out, every = np.empty(len(row), bool), len(row) == len(keys[0])
+    out, all_rows = np.empty(len(row), bool), len(row) == len(keys[0])  # then ``row`` is 0, 1, 2 ...
     for part in (slice(a, a + ROWS_COMPARED) for a in range(0, len(row), ROWS_COMPARED)):
-        one, other = part if every else row_numbers(row[part]), row_numbers(others[part])
+        one, other = part if all_rows else row_numbers(row[part]), row_numbers(others[part])
         out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
     return out
 

@@ -43,18 +43,18 @@ class Expected(FullRanking):
         return self.run.listed_relevant
 
     @computed_once
-    def _rows_of_tie(self) -> Array:
+    def _n_rows_of_tie(self) -> Array:
         """Number of rows of each tie."""
         return np.bincount(self.tie_code)
 
     @computed_once
-    def _relevant_of_tie(self) -> Array:
+    def _n_relevant_of_tie(self) -> Array:
         """Number of relevant rows of each tie."""
         return np.bincount(self.tie_code, self.good)
 
     def rows_with(self, values: Array) -> Rows:
         """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
-        mean = (np.bincount(self.tie_code, values) / np.maximum(self._rows_of_tie, 1))[self.tie_code]
+        mean = (np.bincount(self.tie_code, values) / np.maximum(self._n_rows_of_tie, 1))[self.tie_code]
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
 
@@ -71,7 +71,7 @@ class Expected(FullRanking):
 
         The last is an index into these rows. Shape (relevant rows,) each.
         """
-        row = np.flatnonzero(self._relevant_of_tie[self.tie_code])
+        row = np.flatnonzero(self._n_relevant_of_tie[self.tie_code])
         query = self.query_of(row)
         row = row[row - self.starts[query] < self.n_ret[query]]
         tie = self.tie_code[row]
@@ -88,13 +88,13 @@ class Expected(FullRanking):
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
         lacking = np.bincount(self.tie_code, np.isnan(value))
-        if ((lacking > 0) & (lacking < self._rows_of_tie)).any():
+        if ((lacking > 0) & (lacking < self._n_rows_of_tie)).any():
             raise NotComputableError(
                 f"{call}: of rows with equal scores some have no value, and ties='expected' takes their "
                 "mean; fill the nulls, or name doc= to order equal scores by document"
             )
         some = np.ones(len(value), bool) if rows is None else rows
-        mean = np.bincount(self.tie_code, np.where(some, value, 0)) / np.maximum(self._rows_of_tie, 1)
+        mean = np.bincount(self.tie_code, np.where(some, value, 0)) / np.maximum(self._n_rows_of_tie, 1)
         row = np.flatnonzero(np.bincount(self.tie_code, some)[self.tie_code])
         return self.rows(row, mean[self.tie_code][row])
 
@@ -112,7 +112,7 @@ class Expected(FullRanking):
         begin = np.searchsorted(self.tie_code, last)
         counted = np.zeros(self.n_queries)
         counted[some] = sums_between(rows, self.starts[some], begin)
-        counted[some] += np.bincount(self.tie_code, rows)[last] * ((end - begin) / self._rows_of_tie[last])
+        counted[some] += np.bincount(self.tie_code, rows)[last] * ((end - begin) / self._n_rows_of_tie[last])
         return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
@@ -127,9 +127,9 @@ class Expected(FullRanking):
         of the other relevant documents of its own tie for each place of the tie above it.
         """
         row, tie, begin = self._relevant_places
-        n_above_in_tie, n_others = np.arange(len(row)) - begin, np.maximum(self._rows_of_tie[tie] - 1, 1)
+        n_above_in_tie, n_others = np.arange(len(row)) - begin, np.maximum(self._n_rows_of_tie[tie] - 1, 1)
         in_ties_above = sums_between(self.good, self.starts[self.relevant.query], row[begin])
-        above = in_ties_above + n_above_in_tie * (self._relevant_of_tie[tie] - 1) / n_others
+        above = in_ties_above + n_above_in_tie * (self._n_relevant_of_tie[tie] - 1) / n_others
         return self.relevant.value * (above + 1) / self.relevant.rank
 
     @computed_once
@@ -140,9 +140,9 @@ class Expected(FullRanking):
         first x - 1 places has a relevant document, the x-th place has one with the chance m / (n - x + 1).
         """
         _, tie, begin = self._relevant_places
-        n_left = self._rows_of_tie[tie] - (np.arange(len(tie)) - begin)
+        n_left = self._n_rows_of_tie[tie] - (np.arange(len(tie)) - begin)
         in_first_tie = begin == self.relevant.starts[self.relevant.query]
-        chance = np.where(in_first_tie, np.minimum(self._relevant_of_tie[tie] / n_left, 1), 0.0)
+        chance = np.where(in_first_tie, np.minimum(self._n_relevant_of_tie[tie] / n_left, 1), 0.0)
         not_yet = self.relevant.running(1 - chance, np.multiply, fill=1.0)
         is_top = self.relevant.position == 1
         share = chance * np.where(is_top, 1.0, np.roll(not_yet, 1))

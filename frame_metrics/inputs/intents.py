@@ -68,11 +68,12 @@ class Intents(CachesByKey):
     """
 
     def __init__(self, found: Rows, query: Array, document: Array, subtopic: Array) -> None:
-        self._width = int(subtopic.max(initial=0)) + 1
-        self._query, self._document, self._cell = query, document, query * self._width + subtopic
+        self._n_subtopics = int(subtopic.max(initial=0)) + 1
+        # A cell is a subtopic of a query, of which ``_relevant`` counts the relevant documents.
+        self._query, self._document, self._cell = query, document, query * self._n_subtopics + subtopic
         self._found = found
-        self._seen_cell = found.query * self._width + found.value.astype(np.int64)
-        self._relevant = np.bincount(self._cell, minlength=found.n_queries * self._width)
+        self._seen_cell = found.query * self._n_subtopics + found.value.astype(np.int64)
+        self._relevant = np.bincount(self._cell, minlength=found.n_queries * self._n_subtopics)
 
     @computed_once
     def seen(self) -> Rows:
@@ -91,7 +92,7 @@ class Intents(CachesByKey):
     @computed_once
     def count(self) -> Array:
         """Number of subtopics of each query that have a relevant document, shape (queries,)."""
-        return np.count_nonzero(self._relevant.reshape(-1, self._width), axis=1)
+        return np.count_nonzero(self._relevant.reshape(-1, self._n_subtopics), axis=1)
 
     def ideal(self, alpha: float, k: int | None = None) -> Rows:
         """Return the greedy ideal order, down to rank ``k`` at least (None: all).
@@ -106,10 +107,10 @@ class Intents(CachesByKey):
     def _greedy(self, alpha: float, depth: int | None) -> Rows:
         """Return the order of at most ``depth`` documents of each query, found rank by rank for all queries at once.
 
-        Documents that are relevant to the same subtopics gain the same, and are one group, whose next one is the last
-        by its id. So the time for a rank grows with the number of groups, not of documents.
+        Documents that are relevant to the same subtopics gain the same, and are one group, from which they are taken by
+        falling id. So the time for a rank grows with the number of groups, not of documents.
         """
-        groups = _Groups.of(self._query, self._document, self._cell, self._width)
+        groups = _Groups.of(self._query, self._document, self._cell, self._n_subtopics)
         above = np.zeros_like(self._relevant)  # number of documents taken so far for each subtopic of each query
         gain_by_value = np.multiply.accumulate(np.append(1.0, np.full(int(self._relevant.max(initial=0)), 1 - alpha)))
         parts, rank = [], 0
@@ -121,7 +122,7 @@ class Intents(CachesByKey):
             above[taken] += 1
             groups = groups.without(chosen)
         taken, ranks, before = np.concatenate([np.zeros((3, 0), np.int64), *parts], axis=1)
-        order = np.argsort(query := taken // self._width, kind="stable")
+        order = np.argsort(query := taken // self._n_subtopics, kind="stable")
         return Rows(query[order], ranks[order], before[order].astype(np.float64), self._found.n_queries)
 
 
@@ -137,13 +138,13 @@ class _Groups:
     group: Array  # the group of each of these subtopics, rising, shape (rows,)
 
     @classmethod
-    def of(cls, query: Array, document: Array, cell: Array, width: int) -> _Groups:
+    def of(cls, query: Array, document: Array, cell: Array, n_subtopics: int) -> _Groups:
         """Group documents; the parameters are those of ``Intents``, with ``cell`` for query and subtopic."""
         starts = np.flatnonzero(np.diff(document, prepend=-1) != 0)
         query_of_document = query[starts]
         order = subtopics = np.arange(len(starts))
-        if width < MASKED and np.bincount(query_of_document).max(initial=0) > MOST_UNGROUPED:
-            subtopics = np.bitwise_or.reduceat(np.int64(1) << (cell - query * width), starts)
+        if n_subtopics < MASKED and np.bincount(query_of_document).max(initial=0) > MOST_UNGROUPED:
+            subtopics = np.bitwise_or.reduceat(np.int64(1) << (cell - query * n_subtopics), starts)
             order = np.lexsort((subtopics, query_of_document))
         new = (np.diff(query_of_document[order], prepend=-1) != 0) | (np.diff(subtopics[order], prepend=-1) != 0)
         begin, lengths = np.flatnonzero(new), np.diff(np.append(starts, len(cell)))

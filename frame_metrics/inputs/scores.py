@@ -88,15 +88,16 @@ class FullScores(Segmented):
         elements = self.query, self.probability, self.pos + self.neg, self.pos
         return self.cached(("bins", n), lambda: CalibrationBins.of(*elements, self.n_queries, n))
 
-    def top_share(self, top: float) -> FullConfusion:
+    def confusion_of_top(self, top: float) -> FullConfusion:
         """Return the 2x2 table of the share ``top`` of each query's rows with the highest scores.
 
         Of equal scores across the end of this share, each row is taken with the same chance, so that cells are means
         over all orders.
         """
-        return self.cached(("first", top), lambda: self._first_rows(n_of_share(self.positives + self.negatives, top)))
+        amount = self.positives + self.negatives
+        return self.cached(("first", top), lambda: self._confusion_of_first(n_of_share(amount, top)))
 
-    def _first_rows(self, amount: Array) -> FullConfusion:
+    def _confusion_of_first(self, amount: Array) -> FullConfusion:
         """Return the 2x2 table of the first rows of each query; ``amount``: how many, shape (queries,)."""
         tp, some = np.zeros(self.n_queries), np.flatnonzero(amount)
         if len(some):
@@ -247,7 +248,7 @@ class ClassScores(CachesByKey):
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
 
     @computed_once
-    def before(self) -> Array:
+    def n_classes_before(self) -> Array:
         """Number of classes that each row's scores place before its true class, shape (rows,).
 
         These are classes with higher scores, and later ones with the same score.

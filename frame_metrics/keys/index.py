@@ -25,7 +25,7 @@ OF_RANKINGS = ("of_log", "answered", "system", "segment", "query", "segment_quer
 
 
 class KeySource(Protocol):
-    """The rows that hold keys."""
+    """What reads the values of keys, and finds their rows in the caller's frame."""
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at some rows; ``keys``: internal names of key columns."""
@@ -132,7 +132,7 @@ class Index:
         return self.system * len(self.segments) + self.segment
 
     @property
-    def known(self) -> Array:
+    def in_known_segment(self) -> Array:
         """True for rankings whose segment is known, shape (rankings,)."""
         return self.known_at(self.segment)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from frame_metrics.data.facts import Facts
 from frame_metrics.data.log import Log
-from frame_metrics.data.misread import found_query, has_single_rows, n_rows, single_rows
+from frame_metrics.data.misread import found_query_text, has_single_rows, n_rows, single_rows_text
 from frame_metrics.errors import MistakenColumnError
 from frame_metrics.inputs import FullRanking, FullScores
 from frame_metrics.measuring.queries import measure_rankings
@@ -33,10 +33,10 @@ def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None
         return
     if has_single_rows(log):
         pooled = not any(metric.input is FullRanking or metric.k for _, metric in asked)
-        raise MistakenColumnError(single_rows(log, pooled=pooled), check="queries of one row", n=n_rows(log))
+        raise MistakenColumnError(single_rows_text(log, pooled=pooled), check="queries of one row", n=n_rows(log))
     name = next((name for name, metric in asked if metric.input is FullScores and metric.average is None), None)
     if name is not None and not any(averages) and log.row_counts[2] > 1:  # of one query, both values are the same
-        error = found_query(log, name, _of_one_class(log) if isinstance(log, Log) else 0)
+        error = found_query_text(log, name, _of_one_class(log) if isinstance(log, Log) else 0)
         raise MistakenColumnError(error, check="query found by name", n=log.row_counts[2])
 
 

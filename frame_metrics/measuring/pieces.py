@@ -270,7 +270,7 @@ def of_rankings(log: Log, work: PieceWork, columns: dict[str, Any], *, ordered: 
         OF_LOG: index.of_log,
         ANSWERED: index.answered,
     }
-    which |= {SEGMENT_KNOWN: index.known} | ({RESULTS: log.with_results} if log.columns.team else {})
+    which |= {SEGMENT_KNOWN: index.in_known_segment} | ({RESULTS: log.with_results} if log.columns.team else {})
     lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
     arrays = {name: values for name, values in (which | columns).items() if name not in lists}
     out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in arrays.items()} | lists

@@ -184,7 +184,7 @@ def _check_query_values(by_people: Values, by_machine: Values, at: Array, some: 
 
 def _keys(index: Index) -> pl.DataFrame:
     """Return the system, segment and query of every ranking, and whether its segment is known."""
-    return index.keys_of(index.columns.internal_keys).with_columns(segment_known=pl.Series(index.known))
+    return index.keys_of(index.columns.internal_keys).with_columns(segment_known=pl.Series(index.in_known_segment))
 
 
 def _partly_judged(source: Source, by_people: Index, ours: pl.DataFrame, theirs: pl.DataFrame) -> Array:

@@ -127,7 +127,7 @@ def top_k_accuracy(scores: ClassScores, k: int | None = None) -> Array:
     Undefined: there are no rows.
     Source: scikit-learn, top_k_accuracy_score.
     """
-    return scores.mean((scores.before < (1 if k is None else k)).astype(np.float64))
+    return scores.mean((scores.n_classes_before < (1 if k is None else k)).astype(np.float64))
 
 
 @for_classes("kappa")

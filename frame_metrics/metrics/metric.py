@@ -402,7 +402,7 @@ class Metric:
         if isinstance(source, FullRanking) and self.of_table:
             source = source.confusion(self.k, self.top)
         elif isinstance(source, FullScores) and self.top is not None:
-            source = source.top_share(self.top)
+            source = source.confusion_of_top(self.top)
         elif isinstance(source, FullRanking) and self.input is FullScores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -47,14 +47,14 @@ def _with_columns(frame: Any, roles: Any, limits: Limits, prefix: str = "") -> t
     return backend, named, frozenset(making.columns)
 
 
-def _each(value: Any) -> Any:
+def _columns_given(value: Any) -> Any:
     """Return the columns that were given to a role, one by one."""
     return value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else [value]
 
 
 def _has_expression(value: Any) -> bool:
     """Return True if an expression or a function was given to a role, or is among several columns."""
-    return any(map(makes_column, _each(value)))
+    return any(map(makes_column, _columns_given(value)))
 
 
 @dataclass
@@ -101,7 +101,7 @@ class _Making:
 
     def _has_role(self, name: str, role: str) -> bool:
         """Return True if the frame's own column with a name has a role, or may be found by its name."""
-        named = [one for value in self.given.values() for one in _each(value)]
+        named = [one for value in self.given.values() for one in _columns_given(value)]
         found = name in FOUND and name != role and name not in self.given and name in self.backend.names()
         return found or any(isinstance(one, str) and one == name for one in named)
 

@@ -137,9 +137,9 @@ def answer_of(
         if call.columns.query:
             empty = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
             source = InPieces(call.with_frames_read(), empty, judgments, call.judgment_columns, pieces=rows)
-            if (other := call.proxy) is not None:
-                by_machine, roles = other.read_judgments(), other.judgment_columns
-                proxy = replace(source, call=other.with_frames_read(), judgments=by_machine, judgment_columns=roles)
+            if (machine := call.proxy) is not None:
+                by_machine, roles = machine.read_judgments(), machine.judgment_columns
+                proxy = replace(source, call=machine.with_frames_read(), judgments=by_machine, judgment_columns=roles)
                 source = replace(source, proxy=proxy)
             return compute(source).of_rows(source.table, source.key_source.judgments)
         # Rows without a query: equal ones are counted, and computed in memory.

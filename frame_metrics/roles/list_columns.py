@@ -22,7 +22,7 @@ class Glance(NamedTuple):
     first_of: Callable[[str], Any] = lambda column: None  # returns a value; None if none is known
     as_lists: str = ""  # code that makes a list of each value of a column, with {} for the column's name
 
-    def holds_text(self, column: str) -> str:
+    def first_list_text(self, column: str) -> str:
         """Return the first of texts that are lists, as CSV holds them; "" if the column does not hold such texts."""
         first = self.first_of(column)
         return first if isinstance(first, str) and first.lstrip().startswith("[") else ""
@@ -40,7 +40,7 @@ def result_lists(
     for role, column in results:
         if (role, column) not in lists:
             other, other_column = lists[0]
-            if text := glance.holds_text(column):
+            if text := glance.first_list_text(column):
                 raise _of_texts(role, column, text)
             raise ColumnError(
                 f"{role}={quote(column)} holds one value for each row, and {other}={quote(other_column)} a list, the "
@@ -77,7 +77,7 @@ def relevant_lists(named: Mapping[str, Any], found: Sequence[str], judged: bool,
 
 def no_lists(column: str, glance: Glance) -> MistakenColumnError:
     """Return the error for a column of relevant ids that holds no lists."""
-    if text := glance.holds_text(column):
+    if text := glance.first_list_text(column):
         return _of_texts("relevant", column, text)
     way = f"relevant={glance.as_lists.format(quote(column))}, or " if glance.as_lists else ""
     return MistakenColumnError(
@@ -142,7 +142,7 @@ def check_no_texts(others: Sequence[str], glance: Glance, role: str = "") -> Non
     ``role``: the role of a column that was named; "" for roles of columns that were found.
     """
     for column in others:
-        if text := glance.holds_text(column):
+        if text := glance.first_list_text(column):
             raise _of_texts(role or column, column, text, "" if role else f", or pass {column}=None")
 
 
@@ -159,7 +159,9 @@ def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenCol
     )
 
 
-def with_places(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
+def rank_of_places(
+    columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]
+) -> dict[str, str]:
     """Return the role of a rank made of positions in lists, if neither score nor rank orders the results.
 
     The name of its column is appended to ``made``.

@@ -33,10 +33,10 @@ from frame_metrics.roles.list_columns import (
     holds_relevant_lists,
     holds_result_lists,
     new_column_name,
+    rank_of_places,
     read_as_lists,
     relevant_lists,
     result_lists,
-    with_places,
 )
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
@@ -109,7 +109,7 @@ def resolve(
     _check_ambiguous(roles, found, ALTERNATIVES[:1] if elsewhere else ALTERNATIVES, available)
     columns |= _found_alternative(roles, ALTERNATIVES[0], found)
     columns |= _judgment_of_rows(columns, roles, found, elsewhere=elsewhere)
-    columns |= with_places(columns, made, roles, available) if nested and query else {}
+    columns |= rank_of_places(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
     lists = tuple(result_lists(columns, made, holds_lists, glance)) if nested else ()
     keys = {"query": column_names(columns["query"]), "by": _segments(columns)}

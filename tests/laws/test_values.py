@@ -77,7 +77,7 @@ def _case(seed: int) -> tuple[IRM[pl.DataFrame], int, bool]:
 def _table(values: Values) -> pl.DataFrame:
     """Return the table with a row for each ranking, and its keys by value; clusters are numbered as they come."""
     index = values.index
-    columns: dict[str, Any] = {"known": index.known, "own": index.of_log, "answered": index.answered}
+    columns: dict[str, Any] = {"known": index.in_known_segment, "own": index.of_log, "answered": index.answered}
     columns |= {"evaluated": values.evaluated, "unanswered": values.unanswered.astype(int)}
     columns |= {f"value {i}": one for i, one in enumerate(values.value)}
     columns |= {f"rows {i}": one for i, one in values.n_rows.items()}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frame_metrics.data.misread import found_query, has_single_rows, single_rows
+from frame_metrics.data.misread import found_query_text, has_single_rows, single_rows_text
 from frame_metrics.inputs import Array
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.checks import SURE, Counted, Seen, check, in_unit
@@ -30,7 +30,9 @@ class FoundQuery(NamedTuple):
 def queries_of_one_row(found: FoundQuery) -> Seen:
     """{why}"""
     log = found.counts.log
-    return Seen(found.every if has_single_rows(log) else 0, found.every, None, {"why": single_rows(log, pooled=True)})
+    return Seen(
+        found.every if has_single_rows(log) else 0, found.every, None, {"why": single_rows_text(log, pooled=True)}
+    )
 
 
 @check("info", "queries")
@@ -40,7 +42,7 @@ def query_found_by_name(found: FoundQuery) -> Seen | None:
     if not (counts.log.columns.score and counts.evaluated.any() and found.every > 1):
         return None
     one_class = in_unit(counts.index, "queries", counts.evaluated & (counts["pairs"] == 0))
-    why = found_query(counts.log, "metrics of scores, as roc_auc, raise an error", one_class)
+    why = found_query_text(counts.log, "metrics of scores, as roc_auc, raise an error", one_class)
     return Seen(0 if has_single_rows(counts.log) else found.every, found.every, None, {"why": why})
 
 

@@ -103,8 +103,8 @@ def in_several_segments(index: Index) -> Seen | None:
     """Count the queries that have rows, or judgments, in several segments; None without ``by``."""
     if not index.columns.by:
         return None
-    query = index.query[index.known]
-    several = np.flatnonzero(_several(index, index.segment[index.known], query))
+    query = index.query[index.in_known_segment]
+    several = np.flatnonzero(_several(index, index.segment[index.in_known_segment], query))
     example = as_text(index.queries.values[several[:1]])
     return Seen(len(several), int(mark_codes(query, len(index.queries)).sum()), example)
 
