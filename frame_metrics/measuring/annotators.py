@@ -27,13 +27,13 @@ class Annotated:
     """
 
     names: list[str]  # names of the annotators, sorted
-    rows: Array  # a row of the judgments by each annotator, shape (annotators,)
-    first: Array  # number of the first annotator of each pair, shape (pairs,)
-    second: Array  # number of the second annotator, shape (pairs,)
-    pair: Array  # number of the pair for which a document is here, shape (documents,)
-    document: Array  # number of the document, shape (documents,)
-    one: Array  # its judgment by the first annotator of the pair, shape (documents,)
-    other: Array  # its judgment by the second annotator, shape (documents,)
+    rows: Array  # one row of the judgments by each annotator, which holds the name, shape (annotators,)
+    first: Array  # the number of the first annotator of each pair, shape (pairs,)
+    second: Array  # the number of the second annotator, shape (pairs,)
+    pair: Array  # the number of the pair for which a document is here, shape (documents,)
+    document: Array  # the number of the document, shape (documents,)
+    one: Array  # the judgment of the document by the first annotator of the pair, shape (documents,)
+    other: Array  # that by the second annotator, shape (documents,)
 
     @property
     def n(self) -> int:
@@ -59,40 +59,45 @@ def pair_annotators(each: pl.DataFrame, document: Array, value: str, references:
     value : the column of the judgments to compare, "grade" or "label".
     references : names of annotators; those who judged none of the documents are left out.
     """
-    who = drawing_ranks(each.select("annotator"))[0].astype(np.int32) - np.int32(1)
-    first = np.unique(who, return_index=True)[1]
+    annotator = drawing_ranks(each.select("annotator"))[0].astype(np.int32) - np.int32(1)
+    first = np.unique(annotator, return_index=True)[1]
     names = [as_text(each.select("annotator"), int(row)) for row in first]
-    whose = [names.index(one) for one in references if one in names]
-    place = np.array([whose.index(one) if one in whose else -1 for one in range(len(names))], np.int32)[who]
+    # The number of each judgment's annotator as a reference, -1 for others.
+    numbers = [names.index(name) for name in references if name in names]
+    as_reference = [numbers.index(i) if i in numbers else -1 for i in range(len(names))]
+    reference = np.array(as_reference, np.int32)[annotator]
     values = each[value].cast(pl.Float64).to_numpy()
     known = np.flatnonzero(~np.isnan(values)).astype(INDEX)
-    mine, theirs = _paired(who, place, document, known, references=bool(references))
-    code = (who[mine].astype(np.int64) * (len(whose) + 1) + place[theirs] + 1) * len(names) + who[theirs]
+    ours, theirs = _paired(annotator, reference, document, known, references=bool(references))
+    code = annotator[ours].astype(np.int64) * (len(numbers) + 1) + reference[theirs] + 1
+    code = code * len(names) + annotator[theirs]
     # Sorted, so that sums do not depend on the order of the rows.
-    order = np.lexsort((document[mine], values[theirs], values[mine], code))
-    mine, theirs, code = mine[order], theirs[order], code[order]
-    new = np.diff(code, prepend=-1) != 0
-    one, other = who[mine[new]], who[theirs[new]]
+    order = np.lexsort((document[ours], values[theirs], values[ours], code))
+    ours, theirs, code = ours[order], theirs[order], code[order]
+    is_new = np.diff(code, prepend=-1) != 0
+    one, other = annotator[ours[is_new]], annotator[theirs[is_new]]
     rows = each["row"].to_numpy()[first].astype(np.int64)
-    pair = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    return Annotated(names, rows, one, other, pair, document[mine], values[mine], values[theirs])
+    pair = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    return Annotated(names, rows, one, other, pair, document[ours], values[ours], values[theirs])
 
 
-def _paired(who: Array, place: Array, document: Array, rows: Array, *, references: bool) -> tuple[Array, Array]:
-    """Return the rows of either judgment of each two that are compared, shape (pairs,) each.
+def _paired(
+    annotator: Array, reference: Array, document: Array, rows: Array, *, references: bool
+) -> tuple[Array, Array]:
+    """Return the two rows of each two judgments that are compared, shape (pairs,) each.
 
     Parameters
     ----------
-    who, place : the annotator of each row, and its number as a reference, -1 for none, shape (rows,) each.
+    annotator, reference : the annotator of each row, and its number as a reference, -1 for none, shape (rows,) each.
     document : the number of the document of each row, shape (rows,).
-    rows : those that have a judgment.
-    references : whether there are any; the others are then compared with them only.
+    rows : the rows that have a judgment.
+    references : whether there are references; the others are then compared with these only.
     """
-    rows = rows[np.lexsort((who[rows], document[rows]))]
-    mine, theirs = (rows[place[rows] < 0], rows[place[rows] >= 0]) if references else (rows, rows)
-    begin = np.searchsorted(document[theirs], document[mine]) if references else np.arange(1, len(mine) + 1)
-    many = np.searchsorted(document[theirs], document[mine], side="right") - begin
-    return np.repeat(mine, many), theirs[spans(begin, many)]
+    rows = rows[np.lexsort((annotator[rows], document[rows]))]
+    ours, theirs = (rows[reference[rows] < 0], rows[reference[rows] >= 0]) if references else (rows, rows)
+    begin = np.searchsorted(document[theirs], document[ours]) if references else np.arange(1, len(ours) + 1)
+    many = np.searchsorted(document[theirs], document[ours], side="right") - begin
+    return np.repeat(ours, many), theirs[spans(begin, many)]
 
 
 @record
@@ -104,14 +109,14 @@ class AnnotatorPairs:
     query: Array  # the number of each document's query, from 0
     graded: bool  # whether values are grades, whose differences have a size
     rel: float  # the least relevant value
-    alone: bool  # whether the row for all annotators is left out, as with a reference
+    with_reference: bool  # whether pairs are with a reference, so that there is no row for all annotators
     repeats: int = 1  # how often all judgments are here, one after the other, as for so many resamples
 
     def of_class(self, one: float) -> AnnotatorPairs:
         """Return these pairs with judgments of two classes: 1 for the class ``one``, 0 for any other."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
-        together = replace(self.all_judgments, value=(self.all_judgments.value == one).astype(float))
-        return replace(self, pairs=replace(self.pairs, **sides), all_judgments=together, graded=False, rel=1.0)
+        of_all = replace(self.all_judgments, value=(self.all_judgments.value == one).astype(float))
+        return replace(self, pairs=replace(self.pairs, **sides), all_judgments=of_all, graded=False, rel=1.0)
 
     @property
     def queries(self) -> int:
@@ -129,10 +134,10 @@ class AnnotatorPairs:
         pairs, k = self.pairs, self.queries
         seen = np.unique(pairs.pair.astype(np.int64) * k + self.query[pairs.document]) // max(k, 1)
         n = np.bincount(seen, minlength=pairs.n)
-        if self.alone:
+        if self.with_reference:
             return n
-        several = np.bincount(self.all_judgments.document, minlength=len(self.query)) > 1
-        return np.append(n, len(np.unique(self.query[several])))
+        has_two = np.bincount(self.all_judgments.document, minlength=len(self.query)) > 1
+        return np.append(n, len(np.unique(self.query[has_two])))
 
     def repeated(self, m: int) -> AnnotatorPairs:
         """Return these judgments m times, each time as those of other queries, documents and pairs."""
@@ -162,7 +167,7 @@ class AnnotatorPairs:
         pairs = self.pairs
         sides = [pairs.rows[side] for side in (pairs.first, pairs.second)]
         both = np.bincount(pairs.pair, minlength=pairs.n)
-        if not self.alone:
+        if not self.with_reference:
             sides = [np.append(side, NONE) for side in sides]
             judged = np.bincount(self.all_judgments.document, minlength=len(self.query))
             both = np.append(both, (judged > 1).sum())
@@ -186,25 +191,26 @@ class AnnotatorPairs:
         found = self.both.measures(often)
         found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
         found["weighted_kappa"] = weighted_kappa(*two) if self.graded else np.full(pairs.n, np.nan)
-        if self.alone:
-            return found | self._against(often)
-        alone = self.all_judgments.measures(times[self.query])
+        if self.with_reference:
+            return found | self._against_reference(often)
+        of_all = self.all_judgments.measures(times[self.query])
         shape, nothing = (self.repeats, -1), np.full(self.repeats, np.nan)
-        both = {name: (values.reshape(shape), alone.get(name, nothing)[:, None]) for name, values in found.items()}
-        return {name: np.concatenate(sides, axis=1).ravel() for name, sides in both.items()}
+        rows = {name: (values.reshape(shape), of_all.get(name, nothing)[:, None]) for name, values in found.items()}
+        return {name: np.concatenate(each, axis=1).ravel() for name, each in rows.items()}
 
-    def _against(self, often: Array) -> dict[str, Array]:
+    def _against_reference(self, often: Array) -> dict[str, Array]:
         """Return the measures of the first annotator of each pair against the second, the reference.
 
         ``often``: how often each document counts.
         """
         pairs = self.pairs
-        mine, true = pairs.one >= self.rel, pairs.other >= self.rel
+        called, true = pairs.one >= self.rel, pairs.other >= self.rel
 
         def share(some: Array, whole: Array) -> Array:
             counts = [np.bincount(pairs.pair, often * one, minlength=pairs.n) for one in (some & whole, whole)]
             return ratio(*counts)
 
         size = np.bincount(pairs.pair, often, minlength=pairs.n)
-        more = np.bincount(pairs.pair, often * (pairs.one - pairs.other), minlength=pairs.n)
-        return {"sensitivity": share(mine, true), "specificity": share(~mine, ~true), "bias": ratio(more, size)}
+        difference = np.bincount(pairs.pair, often * (pairs.one - pairs.other), minlength=pairs.n)
+        bias = ratio(difference, size)
+        return {"sensitivity": share(called, true), "specificity": share(~called, ~true), "bias": bias}

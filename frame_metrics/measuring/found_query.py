@@ -1,4 +1,4 @@
-"""Errors where "query" was found by name, and rows may be cases that belong together, not rankings."""
+"""Errors if "query" was found by name only, and the caller may mean values of all rows together, not of rankings."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from frame_metrics.stats.averages import Averages
 
 
 def check_found(call: Call, log: Facts, asked: Asked, averages: Averages = (None,)) -> None:
-    """Raise for means over queries that were only found by name, if values of all rows may be meant.
+    """Raise for means over queries that were only found by name, if the caller may mean values of all rows together.
 
-    So it is if no query has two rows, whatever the metrics; and for a metric of the scores of two classes, if no
-    average over queries is asked for.
+    The caller may mean that if no query has two rows, whatever the metrics; and with a metric of the scores of two
+    classes, if no average over queries is asked for.
 
     Parameters
     ----------
     call : the call.
-    log : its log, or the facts about its pieces.
+    log : the log, or the facts about all pieces.
     asked, averages : the metrics, and the averages that are asked for.
     """
     verb = None if call.needs is None else call.needs.verb

@@ -30,7 +30,7 @@ from frame_metrics.roles.series import refuse
 ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
 SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
-FEWEST = 10  # clicks from which on a log without a row that was not clicked has lost these
+FEWEST = 10  # if a log has so many clicks or more, and no other row, the rows without a click are lost
 
 
 def impressions_call(call: Call, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Call:
@@ -121,7 +121,7 @@ def _check_roles(call: Call, verb: str) -> None:
 
 
 def _impressions(log: Log) -> pl.DataFrame:
-    """Return the columns of ``INSIDE`` for each row of the log; the rank is 0 if it was not shown.
+    """Return the columns of ``INSIDE`` for each row of the log; the rank of a row that was not shown is 0.
 
     The user is assumed to have examined the results down to the lowest click of the impression, or all without a click.
     """
@@ -132,12 +132,12 @@ def _impressions(log: Log) -> pl.DataFrame:
 
     def work(block: Block) -> None:
         run, grid = block.ranking(), log.grid
-        every = np.arange(len(run.grade))
-        of, at = run.query_of(every), block.view.log_rows(grid.rankings, every)
-        place = every - run.starts[of]
-        rank = np.where(place < run.n_ret[of], place + 1 if run.logged_rank is None else run.logged_rank, 0)
-        lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked
-        values = [grid.segment[block.rankings][of], grid.rankings.first_row[block.rankings][of], rank, run.good]
+        rows = np.arange(len(run.grade))
+        query, at = run.query_of(rows), block.view.log_rows(grid.rankings, rows)
+        place = rows - run.starts[query]
+        rank = np.where(place < run.n_ret[query], place + 1 if run.logged_rank is None else run.logged_rank, 0)
+        lowest = run.relevant.reduce(np.maximum, run.rank)[query]  # the rank of the lowest click, 0 if there is none
+        values = [grid.segment[block.rankings][query], grid.rankings.first_row[block.rankings][query], rank, run.good]
         values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest), 1 / row_weights(run)]
         for name, value in zip(kinds, values, strict=False):
             out[name][at] = value
@@ -149,7 +149,7 @@ def _impressions(log: Log) -> pl.DataFrame:
 
 
 def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
-    """Raise for shown rows without a label (``unknown``), clicks on rows not shown (``nowhere``), negative grades."""
+    """Raise for shown rows without a label (``unknown``), clicks on other rows (``nowhere``), and negative grades."""
     name, rank = log.judgment_name, log.columns.rank
     with log.errors_name_frame_rows():
         refuse(name, pl.Series(unknown), f"have a {rank} and are null", "write 0 where nobody clicked")

@@ -33,17 +33,14 @@ from frame_metrics.roles.conventions import Conventions
 
 
 def indexed(table: pl.DataFrame, work: PieceWork) -> tuple[Index, pl.DataFrame]:
-    """Return the index of the rankings of all pieces, in the order of a log that was read at once.
+    """Return the index of the rankings of all pieces, sorted as in a log that was read at once, and the sorted table.
 
-    Returns the index, and the sorted table, to which its key rows refer.
+    The key rows of the index are rows of this table.
     """
     columns = work.call.columns
     table = with_systems(_sorted_as_read(table, columns), work)
-    system, (_, by, query), key_source = (
-        table[SYSTEM_NUMBER].to_numpy(),
-        columns.internal_by_role,
-        KeysOfTable(table, columns),
-    )
+    system, key_source = table[SYSTEM_NUMBER].to_numpy(), KeysOfTable(table, columns)
+    _, by, query = columns.internal_by_role
     segment_known = table[SEGMENT_KNOWN].to_numpy()
     query_code, query_at = codes(table, columns.query)
     segment_code, segment_at = codes(table, [*columns.by, SEGMENT_KNOWN] if by else [])
@@ -87,9 +84,9 @@ class KeysOfTable:
 def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | None = None) -> tuple[pl.DataFrame, Any]:
     """Number the systems across all pieces, if pieces knew only their own.
 
-    The last system of each piece has rankings without rows only. It stands for any system that is only in other pieces:
-    its rankings are repeated for each of them. A piece with systems A and B, when there is also C, gives them to C. The
-    facts in the first row of a piece are kept once, also if that row is repeated.
+    The last system of each piece is a placeholder: it has rankings without rows only, and stands for any system that is
+    only in other pieces. Its rankings are repeated for each of these: in a piece with systems A and B they become those
+    of C. The facts in the first row of a piece are kept once, also if that row is repeated.
 
     Parameters
     ----------
@@ -112,22 +109,23 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     code = (
         present.to_frame().join(numbered, on=NAMES, nulls_equal=True, maintain_order="left")[SYSTEM_NUMBER].to_numpy()
     )
-    there = np.zeros((len(n), len(systems)), bool)
-    there[np.repeat(np.arange(len(n)), n), code] = True
-    lacks, lacking = (~there).sum(axis=1), np.append(np.nonzero(~there)[1], NONE)
+    has = np.zeros((len(n), len(systems)), bool)
+    has[np.repeat(np.arange(len(n)), n), code] = True
+    n_lacked, lacked = (~has).sum(axis=1), np.append(np.nonzero(~has)[1], NONE)
 
-    # A ranking of the last system of a piece is repeated for each system that the piece lacks, others are kept once.
+    # A ranking of a placeholder is repeated for each system that the piece lacks; others are kept once.
     has_system, number = table[SYSTEM_NUMBER].is_not_null().to_numpy(), table[SYSTEM_NUMBER].fill_null(0).to_numpy()
-    stands = has_system & (number == n[piece])
-    times = np.where(stands, lacks[piece], 1)
+    is_placeholder = has_system & (number == n[piece])
+    times = np.where(is_placeholder, n_lacked[piece], 1)
     at = np.repeat(np.arange(len(table)), times)
-    turn = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
-    other = lacking[np.where(stands[at], (np.cumsum(lacks) - lacks)[piece[at]] + turn, NONE)]
-    mine = np.append(code, NONE)[np.where(has_system & ~stands, (np.cumsum(n) - n)[piece] + number, NONE)]
-    system = pl.Series(SYSTEM_NUMBER, np.where(stands[at], other, mine[at]).astype(np.int64))
+    repeat = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
+    first_lacked = np.cumsum(n_lacked) - n_lacked
+    of_placeholder = lacked[np.where(is_placeholder[at], first_lacked[piece[at]] + repeat, NONE)]
+    named = np.append(code, NONE)[np.where(has_system & ~is_placeholder, (np.cumsum(n) - n)[piece] + number, NONE)]
+    system = pl.Series(SYSTEM_NUMBER, np.where(is_placeholder[at], of_placeholder, named[at]).astype(np.int64))
     system = system if has_system.all() else system.set(pl.Series(~has_system[at]), None)
-    known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
-    once = [pl.when(pl.Series(turn == 0)).then(pl.col(name)).alias(name) for name in known]
+    facts = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
+    once = [pl.when(pl.Series(repeat == 0)).then(pl.col(name)).alias(name) for name in facts]
     return table[at].with_columns(system, *once).drop(NAMES), replace(work, systems=systems)
 
 
@@ -144,13 +142,13 @@ def _sorted_as_read(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
 
     First those of the log, by their first rows; then the added ones, by system, segment and query.
     """
-    place = [ORDER] if ORDER in table.columns else list(columns.query)
-    place = [SYSTEM_NUMBER, *place] if columns.shape.per_system else [*place, SYSTEM_NUMBER]
-    own = table.filter(OF_LOG).sort(place, nulls_last=True, maintain_order=True)
-    table, n = pl.concat([own, table.filter(pl.col(OF_LOG).not_())]), len(own)
+    sort_by = [ORDER] if ORDER in table.columns else list(columns.query)
+    sort_by = [SYSTEM_NUMBER, *sort_by] if columns.shape.per_system else [*sort_by, SYSTEM_NUMBER]
+    of_log = table.filter(OF_LOG).sort(sort_by, nulls_last=True, maintain_order=True)
+    table, n = pl.concat([of_log, table.filter(pl.col(OF_LOG).not_())]), len(of_log)
     numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, SEGMENT_KNOWN])]
-    others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM_NUMBER].to_numpy())])
-    return table[np.append(np.arange(n), n + others)]
+    added = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM_NUMBER].to_numpy())])
+    return table[np.append(np.arange(n), n + added)]
 
 
 def conventions_of(work: PieceWork, table: pl.DataFrame) -> Conventions:

@@ -1,4 +1,4 @@
-"""Names in a comparison that a report is asked for: looked up before anything is computed."""
+"""Check the systems and metrics that a report shall compare, before anything is computed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _systems(plan: Plan, column: str) -> pl.Series:
 
 
 def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
-    """Return the reason for each metric of which saved numbers have none.
+    """Return the metrics that saved numbers do not have, each with the reason.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
     Raises
     ------
     FrameMetricsError
-        Their columns do not fit those of the frame.
+        The columns of the saved numbers do not fit those of the frame.
     """
     names, wanted = _saved(plan, baseline), {_plain(metric) for _, metric in asked}
     names = [name for name in names if is_known(metric_of(name)) or _plain(metric_of(name)) in wanted]
@@ -73,13 +73,13 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
         for name, metric in asked
         if _plain(metric) not in saved
     }
-    there = [one for one in asked if one[0] not in why]
-    for one in there:
+    available = [one for one in asked if one[0] not in why]
+    for one in available:
         try:
             saved_call(baseline, plan, [one])
-        except NotComputableError as error:  # of a function without a name
+        except NotComputableError as error:  # the metric has a function without a name
             why[one[0]] = str(error)
-    if not there:
+    if not available:
         saved_call(baseline, plan, None, audited=True)
     return why
 
@@ -103,5 +103,6 @@ def _saved(plan: Plan, baseline: Any) -> list[str]:
 
 
 def _named(backend: Backend, columns: Columns) -> Asked:
+    """Return the metrics that the column of metrics names."""
     column = str(columns.metric)
     return named_in(backend.in_memory([column]).read([column]), columns) or []

@@ -46,13 +46,13 @@ def distributed_answer(work: pieces.Measuring, source: InPieces, finish: Finish)
     """
     pieces.check_judgments(work, source)
     pieces.check_max_grade(work, source)
-    alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``
-    steps = _first_rows, partial(_known, alone), partial(_rows, alone, finish)
-    given = work.call.columns.needed, work.keys, _queries(work), partial(_each, work)
+    without_judgments = replace(work, judgments=None)  # the judgments are sent once, with ``work``
+    steps = _first_rows, partial(_check_facts, without_judgments), partial(_rows, without_judgments, finish)
+    given = work.call.columns.needed, work.keys, _judged_queries(work), partial(_reduce, work)
     return Answer({}, {}, distributed=DistributedAnswer(*given, *steps))
 
 
-def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
+def _judged_queries(work: pieces.Measuring) -> pl.DataFrame | None:
     """Return the judged queries, in the types of the log; None without separate judgments."""
     if work.judgments is None or work.call.judgment_columns is None:
         return None
@@ -62,22 +62,22 @@ def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
     ).unique()
 
 
-def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
+def _reduce(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
     """Reduce a piece to a row for each ranking; it may have judged queries without rows, see ``HAS_ROW``."""
     if work.judgments is None:
         table = work.run(piece, None)
         _check_systems(work, table)
         return table
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
-    there = work.queries_in(piece)
-    table = work.run(rows, work.judgments[work.judged_rows(there)])
+    queries = work.queries_in(piece)
+    table = work.run(rows, work.judgments[work.judged_rows(queries)])
     _check_systems(work, table)
-    strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
-    lacking = piece.join(rows, on=work.keys, how="anti", nulls_equal=True, maintain_order="left")
+    errors = [*_overlap_errors(work, rows)] if len(rows) and not table[MATCHED].any() else None
+    without_rows = piece.join(rows, on=work.keys, how="anti", nulls_equal=True, maintain_order="left")
     facts = (
-        pl.Series(STRANGE, [strange], dtype=pl.List(pl.String)),
-        pl.Series(ZEROS, [work.other_zeros(there)], dtype=TEXT_LISTS),
-        pl.Series(LACKED, [work.judged_rows(work.queries_in(lacking))], dtype=pl.List(pl.Int64)),
+        pl.Series(STRANGE, [errors], dtype=pl.List(pl.String)),
+        pl.Series(ZEROS, [work.other_zeros(queries)], dtype=TEXT_LISTS),
+        pl.Series(LACKED, [work.judged_rows(work.queries_in(without_rows))], dtype=pl.List(pl.Int64)),
     )
     return table.with_columns(in_first(len(table), fact) for fact in facts)
 
@@ -85,16 +85,16 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
 def _check_systems(work: pieces.Measuring, table: pl.DataFrame) -> None:
     """Raise for queries of a piece that one system writes with other leading zeros; such queries are in one piece."""
     columns, beside = work.columns, work.judgments is not None
-    if not columns.system or work.call.conventions.unanswered == "drop":  # of which all pieces are needed
+    if not columns.system or work.call.conventions.unanswered == "drop":  # only all pieces together show it
         return
     index, rows = indexed(*with_systems_numbered(table, work))
     index = replace(index, columns=columns.changed(by=()))
     judged = (rows[EVALUATED] | (rows[UNANSWERED] > 0)).to_numpy() if beside else None
-    if judged is None or not queries_of_index(index, judged):  # of which ``_known`` has the error
+    if judged is None or not queries_of_index(index, judged):  # else ``_check_facts`` raises
         check_zeros_of_parts(index, judged)
 
 
-def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
+def _overlap_errors(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
     """Yield, for queries and then for documents, the error that no id matches the judgments; None if some do."""
     for ids in pieces.ids_of(work, lambda columns: rows.select(columns).unique(maintain_order=True)):
         try:
@@ -106,11 +106,11 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
 
 
 def _first_rows(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the first row of each system of a piece: it has the counts of the system, and the first all facts."""
+    """Return the first row of each system of a piece, with the counts of the system; the first row has all facts."""
     return table.filter(pl.col(SYSTEM_NUMBER).is_first_distinct())
 
 
-def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
+def _check_facts(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
     """Check the facts about all pieces, and return all systems, if pieces know only their own; else an empty frame."""
     pieces.check_flags(facts, work)
     if STRANGE in facts.columns and not facts[MATCHED].any():
@@ -127,8 +127,8 @@ def _known(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)
 
 
-def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
-    systems = known[SYSTEM_NAME] if work.systems_unknown else None
+def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, checked: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the result for a piece; ``checked``: what ``_check_facts`` returned."""
+    systems = checked[SYSTEM_NAME] if work.systems_unknown else None
     table, work = with_systems_numbered(table, work, systems)
     return PolarsFrame(None).to_native(finish(work.from_table(*indexed(table, work))))

@@ -73,10 +73,10 @@ class Both:
     """Values of metrics for every ranking, by people and by a machine."""
 
     all_values: Values  # the values by the machine
-    proxy: Array  # these values with undefined ones replaced, shape (metrics, rankings)
+    proxy: Array  # the values by the machine with undefined ones replaced, shape (metrics, rankings)
     people: ByPeople
     partly_judged: Array  # whether people judged some, not all, of the documents that the machine judged, (rankings,)
-    lost: tuple[int, str | None]  # queries that only people judged: their number, and the first
+    only_by_people: tuple[int, str | None]  # the queries that only people judged: how many, and the first
 
 
 def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
@@ -89,24 +89,25 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     NotComputableError
         A metric is undefined for some rankings, and would be left out of the mean.
     """
-    both = side_by_side(source, asked, totals=totals)
-    if both.lost[0]:
+    both = both_unchecked(source, asked, totals=totals)
+    n, first = both.only_by_people
+    if n:
         by = listed([name for name in source.call.columns.by if name in source.call.columns.shape.from_judgments])
         here, same = (f" in the same {by}", f"give both frames one {by} for each query, ") if by else ("", "")
         raise BadValueError(
-            f"proxy: {both.lost[0]} queries judged by people have no judgment of the machine{here}, as "
-            f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
+            f"proxy: {n} queries judged by people have no judgment of the machine{here}, as "
+            f"{first}; {same}let it judge all that people judged, or leave them out"
         )
     people, chance = both.people, both.people.chance
-    drawn, every = int(people.judged.sum()), int(both.all_values.evaluated.sum())
-    if chance is not None and 0 < 2 * drawn < every and (chance[people.judged] == 1).all():
+    n_judged, n_all = int(people.judged.sum()), int(both.all_values.evaluated.sum())
+    if chance is not None and 0 < 2 * n_judged < n_all and (chance[people.judged] == 1).all():
         sampling = source.judgment_columns.sampling  # type: ignore[union-attr]
         raise BadValueError(
-            f"{sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "
-            f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"
+            f"{sampling}: all that people judged were drawn with a chance of 1, and of {n_all} rankings "
+            f"they judged {n_judged}; give each query the chance with which it was drawn, or leave sampling= out"
         )
-    lacking = (np.isnan(both.proxy) & both.all_values.evaluated) | (people.undefined & np.isnan(people.values))
-    for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):
+    left_out = (np.isnan(both.proxy) & both.all_values.evaluated) | (people.undefined & np.isnan(people.values))
+    for (name, _), n in zip(asked, left_out.sum(axis=1), strict=True):
         if n:
             raise NotComputableError(
                 f"{name} is undefined for {n} of {both.all_values.evaluated.sum()} rankings, which the mean leaves "
@@ -116,62 +117,67 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     return both
 
 
-def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
+def both_unchecked(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     """Compute metrics for every ranking by both judgments, and match the rankings of both."""
-    m, depths = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
-    every = [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)]
-    by_people, documents = _with_judgments(source, every, totals=totals)
+    m, cutoffs = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
+    with_shares = [*asked, *(("judged", replace(judged, cutoff=k)) for k in cutoffs)]  # then shares of judged results
+    by_people, documents = _with_judgments(source, with_shares, totals=totals)
     with prefix_errors("proxy"):
-        by_machine, others = _with_judgments(source.proxy or source, asked, totals=totals)
+        by_machine, machine_documents = _with_judgments(source.proxy or source, asked, totals=totals)
     theirs, ours = _keys(by_machine.index), _keys(by_people.index)
     if theirs.schema != ours.schema:
         raise BadValueError("proxy: columns of its queries have other types than those of people; give both one type")
-    # For each ranking of the machine the one of people, -1 for none.
+    # The ranking of people that matches each ranking of the machine, -1 for none.
     rows = ours.with_row_index("at")
     found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     at = found.cast(pl.Int64).fill_null(-1).to_numpy()
-    of_none = (at < 0) | ~by_machine.evaluated
-    _check_query_values(by_people, by_machine, at, ~of_none & np.append(by_people.evaluated, False)[at])
-    lost = by_people.evaluated.copy()
-    lost[at[~of_none]] = False
+    no_match = (at < 0) | ~by_machine.evaluated
+    _check_query_values(by_people, by_machine, at, ~no_match & np.append(by_people.evaluated, False)[at])
+    only_by_people = by_people.evaluated.copy()
+    only_by_people[at[~no_match]] = False
 
-    def on_theirs(values: Array, nothing: float) -> Array:
-        return np.where(of_none, nothing, np.append(values, np.full((len(values), 1), nothing), axis=1)[:, at])
+    def matched(values: Array, fill: float) -> Array:
+        """Return values of the rankings of people for those of the machine, ``fill`` if there is no match."""
+        return np.where(no_match, fill, np.append(values, np.full((len(values), 1), fill), axis=1)[:, at])
 
     # A query counts as judged by people only if they judged all that a metric reads.
-    shares = by_people.value[[m + depths.index(metric.k) for _, metric in asked]]
-    whole = by_people.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
-    partly_judged, fill = _partly_judged(source, by_people.index, documents, others), by_people.conventions.fill
-    whole &= ~(partly_judged & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
+    shares = by_people.value[[m + cutoffs.index(metric.k) for _, metric in asked]]
+    complete = by_people.evaluated & ~(shares < 1)  # a share is NaN if nothing is retrieved: nothing is left to judge
+    partly_judged = _partly_judged(source, by_people.index, documents, machine_documents)
+    fill = by_people.conventions.fill
+    complete &= ~(partly_judged & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
     chance = by_people.sampling
     return Both(
         by_machine,
         np.array(all_filled(by_machine)),
         ByPeople(
-            on_theirs(np.where(whole, all_filled(by_people)[:m], np.nan), np.nan),
-            on_theirs(np.isnan(by_people.value[:m]) & whole, 0) > 0,
-            on_theirs(by_people.evaluated[None], 0)[0] > 0,
-            None if chance is None else on_theirs(chance[None], np.nan)[0],
+            matched(np.where(complete, all_filled(by_people)[:m], np.nan), np.nan),
+            matched(np.isnan(by_people.value[:m]) & complete, 0) > 0,
+            matched(by_people.evaluated[None], 0)[0] > 0,
+            None if chance is None else matched(chance[None], np.nan)[0],
         ),
-        on_theirs(partly_judged[None], 0)[0] > 0,
-        (len(np.unique(by_people.index.query[lost])), as_text(ours.drop("segment_known").filter(lost)) or None),
+        matched(partly_judged[None], 0)[0] > 0,
+        (
+            len(np.unique(by_people.index.query[only_by_people])),
+            as_text(ours.drop("segment_known").filter(only_by_people)) or None,
+        ),
     )
 
 
-def _check_query_values(by_people: Values, by_machine: Values, at: Array, some: Array) -> None:
+def _check_query_values(by_people: Values, by_machine: Values, at: Array, both: Array) -> None:
     """Raise if the two judgments differ in the weight of a query, or in which queries are one cluster.
 
     Parameters
     ----------
     by_people, by_machine : the values by people, and by the machine.
     at : the ranking of ``by_people`` that matches each ranking of ``by_machine``.
-    some : whether both evaluate it.
+    both : marks of the rankings of ``by_machine`` that both evaluate.
     """
     for role in ("weight", "cluster"):
         ours, theirs = getattr(by_people, role), getattr(by_machine, role)
-        if ours is None or not some.any():
+        if ours is None or not both.any():
             continue
-        pairs = np.unique(np.stack([ours[at[some]], theirs[some]]), axis=1)
+        pairs = np.unique(np.stack([ours[at[both]], theirs[both]]), axis=1)
         differ = (pairs[0] != pairs[1]).any()
         if role == "cluster":  # each side numbers them for itself
             differ = any(len(np.unique(side)) < pairs.shape[1] for side in pairs)
@@ -201,9 +207,9 @@ def _partly_judged(source: Source, by_people: Index, ours: pl.DataFrame, theirs:
     ours, theirs = (one.with_columns(ids) for one, ids in zip((ours, theirs), docs, strict=True))
     queries = ours.drop("doc").unique()
     shared = [key for key in queries.columns if key in theirs.columns]
-    known = theirs.join(queries, on=shared, nulls_equal=True)
-    lacking = known.join(ours, on=ours.columns, how="anti", nulls_equal=True).drop("doc").unique()
-    marked = by_people.joined(lacking.with_columns(marked=True), lacking.columns)["marked"]
+    of_these_queries = theirs.join(queries, on=shared, nulls_equal=True)
+    partly = of_these_queries.join(ours, on=ours.columns, how="anti", nulls_equal=True).drop("doc").unique()
+    marked = by_people.joined(partly.with_columns(marked=True), partly.columns)["marked"]
     return marked.fill_null(False).to_numpy()
 
 
@@ -233,22 +239,22 @@ def _judged(log: Log) -> pl.DataFrame:
 def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     """Return True if judged documents that are not retrieved change a metric, as through R or the ideal ranking.
 
-    The metric is computed for two queries, with and without a relevant result, first alone and then with 999 more
-    relevant documents. An undefined value counts as ``fill``: if a metric without relevant documents is undefined and
-    that becomes 0, its value for a query without a relevant result is 0 both times, and so did not change.
+    The metric is computed for two queries, one with a relevant result and one without: first as they are, then with 999
+    more relevant documents. An undefined value counts as ``fill``: if a metric is undefined without relevant documents,
+    and that becomes 0, then its value for the query without a relevant result is 0 both times, and does not change.
     """
-    # documents not retrieved have no score
+    # Measures of the order of scores count documents that are not retrieved too: they have no score.
     of_scores = metric.input is FullScores and "probability" not in metric.reads
     if "ideal" in metric.reads or not ("n_relevant" in metric.reads or of_scores):
         return "ideal" in metric.reads
     lengths, query, grade = np.array([2, 2]), np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 0.0])
     score, size, extra = np.array([0.9, 0.1, 0.9, 0.1]), np.full(2, 1e4), dict.fromkeys(metric.columns, np.ones(4))
-    others = np.repeat([0, 1], 999)  # so many that even low levels of recall are not reached
+    others = np.repeat([0, 1], 999)  # of both queries; so many that even low levels of recall are not reached
     pools = (Pool(np.append(query, more), np.append(grade, np.ones(len(more)))) for more in (others[:0], others))
     runs = (FullRanking(grade, lengths, lengths, pool=pool, score=score, size=size, extra=extra) for pool in pools)
     found = [metric.compute(run) for run in runs]
-    alone, with_others = (one if fill is None else np.nan_to_num(one, nan=fill) for one in found)
-    return not np.array_equal(alone, with_others, equal_nan=True)
+    without, with_others = (one if fill is None else np.nan_to_num(one, nan=fill) for one in found)
+    return not np.array_equal(without, with_others, equal_nan=True)
 
 
 def members_of(values: Values, segments: CellGroups) -> list[Array]:
@@ -273,10 +279,10 @@ def ppi_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     for segments in groups.each:
         members = members_of(values, segments)
         rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
-        laid = np.moveaxis(np.array(rows).reshape(len(wanted), len(members), len(names)), 2, 0)
-        known = dict(zip(names, laid, strict=True))
-        known |= {name: np.tile(n_unanswered(values, segments), (len(wanted), 1)) for name in counted}
-        tables.append({name: known[name] for name in (*names[:3], *counted, *names[3:])})
+        by_name = np.moveaxis(np.array(rows).reshape(len(wanted), len(members), len(names)), 2, 0)
+        table = dict(zip(names, by_name, strict=True))
+        table |= {name: np.tile(n_unanswered(values, segments), (len(wanted), 1)) for name in counted}
+        tables.append({name: table[name] for name in (*names[:3], *counted, *names[3:])})
     averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [])
     return tidied(averaged, options, groups, None)
 
@@ -291,6 +297,6 @@ def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOpti
     of_queries = (None if one is None else one[at] for one in (weight, people.chance, values.cluster))
     found = ppi_mean(people.values[metric, at], both.proxy[metric, at], *of_queries)
     least, most = values.asked[metric][1].range
-    inside = min(least, found.value), max(most, found.value)
-    ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *inside)
+    limits = min(least, found.value), max(most, found.value)
+    ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *limits)
     return (found.value, found.n, people.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)

@@ -49,7 +49,7 @@ def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
 
 
 def unfilled(asked: Asked) -> Asked:
-    """Return metrics without a substitute for undefined values: it was chosen where the numbers were computed."""
+    """Return metrics without a substitute for undefined values: whoever computed the numbers has chosen one."""
     return [(name, replace(metric, undefined=None)) for name, metric in asked]
 
 
@@ -157,10 +157,10 @@ def _metrics_in(source: Source) -> tuple[Asked, dict[str, int] | None]:
 
 
 def _choose_metrics(found: Values, available: Asked, asked: Asked | None) -> Values:
-    """Return the values of the metrics that are asked for, of those of all that there are, ``available``."""
+    """Return the values of the metrics ``asked`` out of all that were read, ``available``; None for all."""
     wanted = available if asked is None else asked
     at = positions_of_metrics(wanted, available, _where(found.columns))
-    saved: Any = {name: None if (own := getattr(found, name)) is None else own[at] for name in OF_SAVED}
+    saved: Any = {name: None if (values := getattr(found, name)) is None else values[at] for name in OF_SAVED}
     found = replace(found, asked=wanted, value=found.value[at], **saved)
     if found.conventions.unanswered == "drop":
         answered = found.index.answered
@@ -183,15 +183,17 @@ def _read(
     columns, code = source.call.columns, None
     if metric_of_text is not None:
         code = _texts(source.table, columns).replace_strict(metric_of_text, return_dtype=pl.Int64).to_numpy()
-    log, values, absent, fills = read_saved_numbers(source.table, columns, source.call.conventions, code, n, whole_log)
-    every = np.ones(values.shape[1], bool)
-    marks: Any = {"without_value": absent, "fills": fills}
-    return log, Values(log.index, [], values, every, ~log.answered, **marks, **role_values(log))
+    log, values, without_value, fills = read_saved_numbers(
+        source.table, columns, source.call.conventions, code, n, whole_log
+    )
+    evaluated = np.ones(values.shape[1], bool)  # all rankings; ``without_value`` says which have no number
+    fields: Any = {"without_value": without_value, "fills": fills}
+    return log, Values(log.index, [], values, evaluated, ~log.answered, **fields, **role_values(log))
 
 
 @record
 class Saved(Measuring):
-    """The numbers of each ranking of a piece. Metrics are sent as texts, as some are a name and no more."""
+    """The numbers of each ranking of a piece. Metrics are sent as texts: a worker may know no more than their names."""
 
     available: Sequence[str]  # all metrics of the frame
     metric_of_text: dict[str, int] | None  # see ``_read``
@@ -209,10 +211,11 @@ class Saved(Measuring):
         return replace(self, sums=False)
 
     def from_table(self, index: Index, table: pl.DataFrame) -> Values:
-        held = _named(self.available)
+        available = _named(self.available)
         if not self.sums:
-            return _choose_metrics(Measuring.from_table(replace(self, asked=held), index, table), held, self._asked)
-        asked = held if self._asked is None else self._asked
+            found = Measuring.from_table(replace(self, asked=available), index, table)
+            return _choose_metrics(found, available, self._asked)
+        asked = available if self._asked is None else self._asked
         return with_sums_of(Measuring.from_table(replace(self, asked=asked), index, table), table, self.averages)
 
     @property
@@ -222,7 +225,7 @@ class Saved(Measuring):
 
 
 def _named(texts: Sequence[str]) -> Asked:
-    """Return metrics by their texts; a worker need not know one of the caller's to give its numbers its name."""
+    """Return metrics by their texts; of a metric that a worker does not know, the name is enough."""
     return unfilled([(text, metric_of(text)) for text in texts])
 
 
@@ -264,7 +267,7 @@ def _of_texts(source: Source, columns: Columns) -> tuple[Asked, dict[str, int]]:
     table = source.table
     if isinstance(source, InPieces):
         named = [str(columns.metric), *([columns.k] if columns.k else [])]
-        table = source.pieces.counted(named).drop(TIMES).drop_nulls(named[0])  # of nulls a piece has the error
+        table = source.pieces.counted(named).drop(TIMES).drop_nulls(named[0])  # each piece raises for nulls itself
         table = table if source.pieces.ordered else table.sort(named)
     text = _texts(table, columns)
     names = text.unique(maintain_order=True).to_list()
@@ -286,7 +289,7 @@ def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
 def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
     """Raise if the column of cutoffs differs from the cutoff in a metric's name, such as "ndcg" and 10.
 
-    Otherwise numbers with two cutoffs would count as one metric.
+    Numbers with two cutoffs would then count as one metric.
     """
     if columns.k is None or not (table[columns.k].dtype.is_numeric() or isinstance(table[columns.k].dtype, TEXTS)):
         return

@@ -30,17 +30,17 @@ def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) 
     values : the value of each column.
     columns : the caller's names of the columns, for errors.
     """
-    mine = pl.Series([True]).new_from_index(0, len(rows))
-    for own, value, column in zip(rows, values, columns, strict=True):
-        mine &= same_as(own, value, column).fill_null(False)
-    return mine
+    equal = pl.Series([True]).new_from_index(0, len(rows))
+    for key, value, column in zip(rows, values, columns, strict=True):
+        equal &= same_as(key, value, column).fill_null(False)
+    return equal
 
 
 def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of some queries in a piece, and some facts about the whole piece as further rows.
 
-    These are rows with nothing but a grade (see ``_extreme_grades``), and rows with nothing but a system: all systems
-    of the piece. The column ``MINE`` tells which rows are which.
+    Some further rows have only a grade (see ``_extreme_grades``). Others have only a system: all systems of the piece.
+    The column ``MINE`` is True for rows of the queries, False for those with a grade, null for those with a system.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataF
     """
     query = columns.query
     keys = piece.select(ORDER if name in columns.shape.made else name for name in query)
-    mine = reduce(or_, (is_query(keys, values, query) for values in queries))
-    parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
+    wanted = reduce(or_, (is_query(keys, values, query) for values in queries))
+    parts = [piece.filter(wanted).with_columns(pl.lit(True).alias(MINE))]
     if (grade := columns.grade) in piece.columns:
         parts.append(_extreme_grades(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
     if (system := columns.system) in piece.columns:
@@ -60,7 +60,7 @@ def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataF
 
 
 def _extreme_grades(values: pl.Series) -> pl.Series:
-    """Return the grades of a piece that checks need: the least positive one and the greatest; of words all.
+    """Return the grades of a piece that checks need: the least positive one and the greatest, or all that are words.
 
     Grades in lists are returned in lists again.
     """
@@ -76,7 +76,7 @@ def _extreme_grades(values: pl.Series) -> pl.Series:
     return each.to_frame().select(pl.concat_list([pl.first()] * times).cast(values.dtype)).to_series()
 
 
-def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+def run_on_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
     """Run work on the rows of some queries, with all judgments.
 
     Parameters
@@ -88,17 +88,17 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
     pieces, columns = source.pieces, work.call.columns
     types = dict(work.empty.schema) | {MINE: pl.Boolean}
     rows = pieces.gathered(Gathering(columns.needed, [], partial(_taken, columns, queries), types))
-    mine = rows.filter(MINE).drop(MINE)
-    mine = mine.sort(ORDER) if pieces.ordered else mine
+    of_queries = rows.filter(MINE).drop(MINE)
+    of_queries = of_queries.sort(ORDER) if pieces.ordered else of_queries
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None
     if work.systems_unknown:
         work = replace(work, systems=rows.filter(pl.col(MINE).is_null())[str(columns.system)].unique())
-    table = replace(work, grades=grades).run(mine, work.judgments)  # type: ignore[call-arg]
+    table = replace(work, grades=grades).run(of_queries, work.judgments)  # type: ignore[call-arg]
     check_flags(table, work)
     if work.judgments is not None:
         if not table[MATCHED].any():
             refuse_unmatched(work, source)
-        if zeros := work.other_zeros(work.queries_in(mine)):  # few have such, so that all queries are read again
+        if zeros := work.other_zeros(work.queries_in(of_queries)):  # rare, so that all queries are then read again
             used = work.judged_rows(work.queries_in(pieces.counted(work.keys)))
             without_rows = np.setdiff1d(np.arange(len(work.judgments)), used.to_numpy())
             facts = {ZEROS: pl.Series([zeros], dtype=TEXT_LISTS), ZERO_DOCS: pl.Series([[]], dtype=TEXT_LISTS)}
@@ -107,9 +107,9 @@ def of_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[Any, .
 
 
 def with_grades(log: Log, grades: pl.Series | None) -> Log:
-    """Return a log of which checks see these grades as its judgments; unchanged if there are separate judgments.
+    """Return a log for checks, with grades of the whole frame as its judgments.
 
-    ``grades``: grades of the whole frame as the caller has them; None: leave the log as it is.
+    It is unchanged if there are separate judgments. ``grades``: as the caller has them; None: leave the log as it is.
     """
     if grades is None or not log.judged_in_rows:
         return log

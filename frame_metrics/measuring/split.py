@@ -18,18 +18,18 @@ from frame_metrics.stats.exact import chi_square
 
 EQUAL: Literal["equal"] = "equal"
 Shares: TypeAlias = Mapping[Any, float] | Literal["equal"]  # the share of each arm; "equal": all have the same
-MISMATCH_P = 0.001  # a p-value below it is no chance: each test is looked at many times
-SPLIT_TOL = 1e-6  # shares may add up to 1 but for their rounding
+MISMATCH_P = 0.001  # a smaller p-value is a mismatch; so small, as each test is looked at many times
+SPLIT_TOL = 1e-6  # shares that add up to 1 within this are rounded
 
 
 class Split(NamedTuple):
     """The numbers of units of the arms of a test, and the shares that they should have."""
 
     arms: list[Any]
-    units: Array  # number of units of each arm, shape (arms,)
-    shares: Array  # shape (arms,)
-    n_in_several_arms: int  # number of units in more than one arm
-    known: int  # number of distinct units
+    units: Array  # how many units each arm has, shape (arms,)
+    shares: Array  # the share of each arm, shape (arms,)
+    n_in_several_arms: int  # how many units are in more than one arm
+    n_distinct: int  # how many distinct units there are
     word: str  # the word for the units
 
     @property
@@ -41,12 +41,12 @@ class Split(NamedTuple):
 
     @property
     def over(self) -> Array:
-        """The number of units of each arm above the expected one, negative below it, shape (arms,)."""
+        """How many units more than expected each arm has, negative if it has fewer, shape (arms,)."""
         return self.units - self.units.sum() * self.shares
 
     @property
     def off(self) -> int:
-        """The number of units above the expected ones, summed over the arms that have too many; at least 1."""
+        """How many units too many the arms have that have too many; at least 1."""
         return max(round(float(self.over.clip(0).sum())), 1)
 
 
@@ -74,12 +74,11 @@ def units_of_rows(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     -------
     The columns of segments as "by:0" ..., then arm, unit and times, the number of rows that a row stands for.
     """
-    known = role_columns(rows, columns, ("cluster", "count"))
+    by_role = role_columns(rows, columns, ("cluster", "count"))
     keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.segments)} | {"arm": rows[str(columns.arm)]}
-    table = pl.DataFrame(keys | {"unit": known.get("cluster", pl.Series(range(len(rows))))})
-    return table.with_columns(
-        times=known["count"] if "count" in known and "cluster" not in known else pl.lit(1, pl.Int64)
-    )
+    table = pl.DataFrame(keys | {"unit": by_role.get("cluster", pl.Series(range(len(rows))))})
+    counts_rows = "count" in by_role and "cluster" not in by_role
+    return table.with_columns(times=by_role["count"] if counts_rows else pl.lit(1, pl.Int64))
 
 
 def units_of_queries(index: Index, cluster: Array | None) -> pl.DataFrame:
@@ -111,9 +110,9 @@ def split_of(table: pl.DataFrame, columns: Columns, split: Shares) -> Split:
     table = table.select("arm", "unit", "times").unique(maintain_order=True)
     arms, units = table.group_by("arm", maintain_order=True).agg(pl.col("times").sum())
     asked, shares = shares_of(split, arms, columns)
-    n_in_several_arms, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
+    n_distinct = table["unit"].n_unique()
     n = units.to_numpy().astype(np.int64)[asked]
-    return Split(arms.gather(asked).to_list(), n, shares, n_in_several_arms, known, word_for(columns))
+    return Split(arms.gather(asked).to_list(), n, shares, len(table) - n_distinct, n_distinct, word_for(columns))
 
 
 def shares_of(split: Shares, arms: pl.Series, columns: Columns) -> tuple[list[int], Array]:

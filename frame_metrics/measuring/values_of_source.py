@@ -21,7 +21,7 @@ from frame_metrics.plan.verb import check_roles
 from frame_metrics.stats.averages import Averages
 from frame_metrics.threads import BLOCK
 
-SMALL_TABLE = 1 << 20  # values of metrics: a table of fewer is held whole
+SMALL_TABLE = 1 << 20  # a table of fewer values of metrics is held whole
 
 
 def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, Asked | None]:

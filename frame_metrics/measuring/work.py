@@ -75,8 +75,8 @@ class PieceWork(ABC):
         """Reduce a piece, which holds whole queries, with the judgments of these queries."""
         if self.judgments is None:
             return self.run(piece, None)
-        there = self.queries_in(piece)
-        used, zeros = self.judged_rows(there), self.other_zeros(there)
+        queries = self.queries_in(piece)
+        used, zeros = self.judged_rows(queries), self.other_zeros(queries)
         table = self.run(piece, self.judgments[used])
         facts = pl.Series(USED, [used], dtype=pl.List(pl.Int64)), pl.Series(ZEROS, [zeros], dtype=TEXT_LISTS)
         return table.with_columns(in_first(len(table), fact) for fact in facts)
@@ -92,8 +92,9 @@ class PieceWork(ABC):
         return NO_JUDGMENTS if judgments is None else SeparateJudgments(PolarsFrame(judgments), self.call.judgment_keys)
 
     def _answer(self, source: Source) -> Answer:
-        every = self.systems if self.systems is not None else self.call.columns.shape.per_system
-        whole_log = WholeLogFacts(len(every) or None, other_systems=self.systems_unknown)
+        """Return the answer of the subclass, with facts about lists of relevant documents."""
+        systems = self.systems if self.systems is not None else self.call.columns.shape.per_system
+        whole_log = WholeLogFacts(len(systems) or None, other_systems=self.systems_unknown)
         answer = self.answer(source, whole_log, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.call.columns.relevant:
             return answer
@@ -114,31 +115,29 @@ class PieceWork(ABC):
         """Return the distinct queries of a table, with numbers as the names of their columns."""
         return table.select(pl.col(name).alias(str(i)) for i, name in enumerate(self.call.columns.query)).unique()
 
-    def judged_rows(self, there: pl.DataFrame) -> pl.Series:
-        """Return the rows of the judgments whose query is there; ``there``: as ``queries_in`` returns it."""
-        judged = self._judged_queries(there.schema)
-        return judged.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
+    def judged_rows(self, queries: pl.DataFrame) -> pl.Series:
+        """Return the numbers of the rows of the judgments of some queries, as ``queries_in`` returns these."""
+        judged = self._judged_queries(queries.schema)
+        return judged.join(queries, on=queries.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
 
-    def other_zeros(self, there: pl.DataFrame) -> list[list[str]]:
-        """Return the fact ``ZEROS``: the queries there that are judged with other leading zeros only.
+    def other_zeros(self, queries: pl.DataFrame) -> list[list[str]]:
+        """Return the fact ``ZEROS``: the queries of a piece that are judged with other leading zeros only.
 
         If rows of another piece have the judged query itself, it is another query.
 
-        Parameters
-        ----------
-        there : as ``queries_in`` returns it.
+        ``queries``: as ``queries_in`` returns them.
         """
         columns, judgments = self.call.judgment_columns, self.judgments
-        if columns is None or judgments is None or not any(are_texts(there[name]) for name in there.columns):
+        if columns is None or judgments is None or not any(are_texts(queries[name]) for name in queries.columns):
             return []
-        queries = self._judged_queries(there.schema)
-        unjudged = there.join(queries, on=there.columns, how="anti", maintain_order="left")
+        all_judged = self._judged_queries(queries.schema)
+        unjudged = queries.join(all_judged, on=queries.columns, how="anti", maintain_order="left")
         if not len(unjudged):
             return []
         values = [name for name in (columns.grade, columns.label) if name in judgments.columns]
         given = judgments.select(pl.any_horizontal(pl.col(values).is_not_null())).to_series() if values else True
-        judged = queries.filter(given)
-        found = queries_with_other_zeros(unjudged, judged.select(there.columns))
+        judged = all_judged.filter(given)
+        found = queries_with_other_zeros(unjudged, judged.select(queries.columns))
         if found is None:
             return []
         return [[str(at), *pair] for at, pair in zip(judged["at"].gather(found[0]), found[1], strict=True)]

@@ -15,7 +15,7 @@ from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import p_words
-from frame_metrics.stats.outstanding import FLIPPED, MIN_COMPARED
+from frame_metrics.stats.outstanding import MIN_COMPARED, MIN_FLIPPED
 from frame_metrics.verbs.compare.farthest import farthest
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -216,7 +216,7 @@ class SegmentSentences(SentenceWriter):
         if cluster is None:
             return f"no segment has {MIN_COMPARED} {unit}, and as many outside it"
         of = plain_text(cluster)
-        return f"clusters ({of}) are too few: a segment needs {MIN_COMPARED}, and {FLIPPED} if some are in several"
+        return f"clusters ({of}) are too few: a segment needs {MIN_COMPARED}, and {MIN_FLIPPED} if some are in several"
 
     def _standing(self, row: Mapping[str, Any], pair: Figures | None) -> Figures:
         """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""

@@ -14,7 +14,7 @@ from frame_metrics.stats.significance import CLOSE
 
 
 def kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
-    """Return Cohen's kappa of each pair of annotators, NaN if both gave one and the same value only, shape (n,).
+    """Return Cohen's kappa of each pair of annotators, NaN if both gave the same value to all documents, shape (n,).
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = N
 def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
     """Return kappa with a disagreement weighted by the squared difference of the grades, which may be any numbers.
 
-    It is 1 less the mean squared difference over that of all judgments of the one with all of the other.
+    It is 1 less the mean squared difference, divided by that of all judgments of the one with all of the other.
 
     Source: J. Cohen, Weighted kappa: nominal scale agreement with provision for scaled disagreement or partial credit,
     Psychological Bulletin 70(4), 1968.
@@ -71,7 +71,10 @@ class Judgments:
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """The distinct values; and document, number of the value, and count, for each value of each."""
+        """The distinct values; and for each cell, a document and a value that it was given: both, and how often.
+
+        The three arrays of cells have shape (cells,).
+        """
         values = np.unique(self.value)
         cells = self.document * np.int64(len(values))
         cells += codes_of_values(self.value, values)
@@ -93,11 +96,11 @@ class Judgments:
         return np.bincount(document, many * (many - 1), minlength=len(self.group))
 
     def _per_group(self, of: Array) -> Array:
-        """Sum of numbers of documents over each group, shape (n,)."""
+        """Return the sums over the documents of each group, shape (n,); ``of``: of each document."""
         return np.bincount(self.group, of, minlength=self.n)
 
     def _per_value(self, of: Array) -> Array:
-        """Sum of numbers of cells over each group and value, shape (n, values)."""
+        """Return the sums over the cells of each group and value, shape (n, values); ``of``: of each cell."""
         values, document, code, _ = self.cells
         at = self.group[document] * len(values) + code
         return np.bincount(at, of, minlength=self.n * len(values)).reshape(self.n, len(values))
@@ -118,55 +121,58 @@ class Judgments:
         agreement among many raters, Psychological Bulletin 76(5), 1971.
         """
         _, document, _, many = self.cells
-        several = times * (self.size > 1)
-        pairs = np.maximum(self.size * (self.size - 1), 1)
-        equal = ratio(self._per_group(several * self.equal_pairs / pairs), self._per_group(several))
+        times_of_pairs = times * (self.size > 1)
+        n_pairs = np.maximum(self.size * (self.size - 1), 1)
+        equal = ratio(self._per_group(times_of_pairs * self.equal_pairs / n_pairs), self._per_group(times_of_pairs))
         given = self._per_value(times[document] * many / self.size[document])
         share = ratio(given, self._per_group(times)[:, None])
-        used = (self._per_value(many) > 0).sum(axis=1)  # values that anybody of the group gave
-        by_chance = {"ac1": ratio((share * (1 - share)).sum(axis=1), used - 1.0), "fleiss_kappa": (share**2).sum(1)}
+        n_values = (self._per_value(many) > 0).sum(axis=1)  # that anybody of the group gave
+        by_chance = {"ac1": ratio((share * (1 - share)).sum(axis=1), n_values - 1.0), "fleiss_kappa": (share**2).sum(1)}
         found = {name: ratio(equal - chance, 1 - chance) for name, chance in by_chance.items()}
-        return {"equal": equal} | found | {"alpha": self._alpha(several)}
+        return {"equal": equal} | found | {"alpha": self._alpha(times_of_pairs)}
 
-    def _alpha(self, several: Array) -> Array:
-        """Krippendorff's alpha: 1 less the observed disagreement over that of all values paired with each other.
+    def _alpha(self, times_of_pairs: Array) -> Array:
+        """Return Krippendorff's alpha: 1 less the observed disagreement, divided by that of all values in pairs, (n,).
 
-        With d(c, k) for the disagreement of two values: 0 or 1 ("nominal"), the square of the difference ("interval"),
-        of that of their mean ranks among all values ("ordinal"), or of the difference over the sum ("ratio").
+        The disagreement of two values is 0 or 1 ("nominal"), the square of their difference ("interval"), the square of
+        the difference of their mean ranks among all values ("ordinal"), or the square of their difference divided by
+        their sum ("ratio").
 
-        ``several``: how often each document counts that has two judgments or more, shape (documents,).
+        ``times_of_pairs``: how often each document counts, 0 with fewer than two judgments, shape (documents,).
 
         Source: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
         """
         _, document, _, many = self.cells
-        counted = self._per_value(several[document] * many)
-        total = counted.sum(axis=1)
-        apart, differ = self._disagreement_by_ratio(counted) if self.level == "ratio" else self._disagreement(counted)
-        observed = ratio(self._per_group(several * apart / np.maximum(self.size - 1, 1)), total)
-        some = (counted > 0).sum(axis=1) > 1  # with a single value any difference is only rounding
-        return 1 - ratio(observed * total * (total - 1), differ * some)
+        counts = self._per_value(times_of_pairs[document] * many)
+        total = counts.sum(axis=1)
+        within, across = self._disagreement_by_ratio(counts) if self.level == "ratio" else self._disagreement(counts)
+        observed = ratio(self._per_group(times_of_pairs * within / np.maximum(self.size - 1, 1)), total)
+        values_differ = (counts > 0).sum(axis=1) > 1  # with a single value any disagreement is only rounding
+        return 1 - ratio(observed * total * (total - 1), across * values_differ)
 
-    def _disagreement(self, counted: Array) -> tuple[Array, Array]:
-        """Disagreement of all ordered pairs of judgments of each document, and of all judgments of each group.
+    def _disagreement(self, counts: Array) -> tuple[Array, Array]:
+        """Return the disagreement of all ordered pairs of judgments, within each document and across each group.
 
-        ``counted``: how often each value was given, shape (n, values).
+        Shapes are (documents,) and (n,). ``counts``: how often each value was given in each group, shape (n, values).
         """
         values, document, code, many = self.cells
-        total = counted.sum(axis=1)
+        total = counts.sum(axis=1)
         if self.level == "nominal":
-            return self.size * (self.size - 1) - self.equal_pairs, total**2 - (counted**2).sum(axis=1)
+            return self.size * (self.size - 1) - self.equal_pairs, total**2 - (counts**2).sum(axis=1)
+        # Disagreement is the squared distance of positions: mean ranks, or values.
         if self.level == "ordinal":
-            place = np.cumsum(counted, axis=1) - counted / 2
+            position = np.cumsum(counts, axis=1) - counts / 2
         else:
-            place = values - values[:1]
-            place = np.broadcast_to(place - offsets(place), counted.shape)
-        at = place[self.group[document], code]
-        sums = [np.bincount(document, many * at**p, minlength=len(self.group)) for p in (1, 2)]
-        whole = [(counted * place**p).sum(axis=1) for p in (1, 2)]
-        return 2 * (self.size * sums[1] - sums[0] ** 2), 2 * (total * whole[1] - whole[0] ** 2)
+            position = values - values[:1]
+            position = np.broadcast_to(position - offsets(position), counts.shape)
+        of_cell = position[self.group[document], code]
+        sums = [np.bincount(document, many * of_cell**p, minlength=len(self.group)) for p in (1, 2)]
+        sums_of_group = [(counts * position**p).sum(axis=1) for p in (1, 2)]
+        across = 2 * (total * sums_of_group[1] - sums_of_group[0] ** 2)
+        return 2 * (self.size * sums[1] - sums[0] ** 2), across
 
-    def _disagreement_by_ratio(self, counted: Array) -> tuple[Array, Array]:
-        """The same, of squares of the difference of two values over their sum."""
+    def _disagreement_by_ratio(self, counts: Array) -> tuple[Array, Array]:
+        """Return what ``_disagreement`` returns, for squares of the difference of two values divided by their sum."""
         values, document, code, many = self.cells
 
         def square(one: Array, other: Array) -> Array:
@@ -175,7 +181,7 @@ class Judgments:
         first, last = (np.searchsorted(document, document, side=side) for side in ("left", "right"))
         one, other = np.repeat(np.arange(len(document)), last - first), spans(first, last - first)
         each = many[one] * many[other] * square(values[code[one]], values[code[other]])
-        apart = np.bincount(document[one], each, minlength=len(self.group))
+        within = np.bincount(document[one], each, minlength=len(self.group))
         # Value by value, as all pairs of many values would not fit into memory.
-        differ = (counted[:, at] * (counted @ square(values, values[at])) for at in range(len(values)))
-        return apart, sum(differ, np.zeros(self.n))
+        across = (counts[:, at] * (counts @ square(values, values[at])) for at in range(len(values)))
+        return within, sum(across, np.zeros(self.n))

@@ -21,8 +21,8 @@ from frame_metrics.stats.subsets import root_of
 from frame_metrics.stats.two_arms import linear
 from frame_metrics.threads import in_threads
 
-UNITS_PER_KIND_AND_ARM = 5  # units that are drawn in the time in which the number of one kind in one arm is
-CACHED = 1 << 15  # units that are drawn together
+UNITS_PER_KIND_AND_ARM = 5  # so many units are drawn one by one in the time of drawing a count of one kind in one arm
+CACHED = 1 << 15  # about so many units are drawn together
 
 
 @record
@@ -37,7 +37,7 @@ class ArmUnits:
 
     @cached_property
     def rank(self) -> Array:
-        """The place of each arm: by the number of units, then by the first one, so that names do not matter."""
+        """The rank of each arm by its number of units, then by its first unit, so that names do not matter."""
         _, first, n = np.unique(self.arm, return_index=True, return_counts=True)
         rank = np.empty(len(n), np.int64)
         rank[np.lexsort((first, n))] = np.arange(len(n))
@@ -45,7 +45,7 @@ class ArmUnits:
 
     @cached_property
     def n(self) -> Array:
-        """The number of units of each arm, in ascending order, shape (arms,)."""
+        """The number of units of each arm, by rank, shape (arms,)."""
         return np.sort(np.bincount(self.arm))
 
 
@@ -54,7 +54,7 @@ class ArmFamilyTests:
     """The p-values and quantiles of families of arms."""
 
     adjusted: list[Array]  # the corrected p-value of each pair and column, for each block, shape (pairs, columns)
-    wide: Array  # how many standard errors the ends of intervals that hold together are away, shape (families,)
+    n_errors: Array  # how many standard errors the ends of joint intervals are from the differences, shape (families,)
 
 
 def exchange_families(
@@ -62,18 +62,17 @@ def exchange_families(
 ) -> ArmFamilyTests:
     """Permute units over all arms at once, and keep the greatest distance of each family of pairs (Westfall, Young).
 
-    The distance of a pair is ``Distance``, studentised or plain by all units of the family. For intervals the distances
-    are those of what units contribute to the mean of their own arm; plain ones are the same for both. Units of
-    different blocks are permuted by themselves, as if the blocks were independent: if they are not, that is
-    conservative (Royen). Where no unit dominates, means are normal: those for intervals are then drawn as normal
-    numbers, in large arms those for p-values too.
+    The statistic of a pair is ``Distance``; whether it is plain is decided by all units of a block. For intervals it is
+    computed from what units add to the error of the mean of their own arm; plain ones are the same for both. Each block
+    is permuted by itself, as if the blocks were independent: if they are not, that is conservative (Royen). If no unit
+    dominates, means are normal: for intervals they are then drawn as normal numbers, in large arms for p-values too.
 
     Parameters
     ----------
     blocks : the units.
     families : the number of families.
-    permutations : how many are drawn; of ``MOST_DRAWN_SINGLY`` or more units ``FIRST_EXCHANGES``, and the rest if a
-        p-value is below ``LIKELY_P``, or the level needs more.
+    permutations : how many exchanges are drawn. If ``MOST_DRAWN_SINGLY`` units or more are drawn one by one,
+        ``FIRST_EXCHANGES`` are drawn, and the rest only if a p-value is below ``LIKELY_P``, or the level needs more.
     level : the level of the intervals.
     tick : called with how many permutations are done.
 
@@ -83,7 +82,7 @@ def exchange_families(
     Theoretical Statistics 48(2), 2014.
     """
     each = [Exchanges(block, seed, i) for i, block in enumerate(blocks)]
-    costly = any(one.labour >= MOST_DRAWN_SINGLY for one in each)
+    costly = any(one.cost >= MOST_DRAWN_SINGLY for one in each)
     first = min(FIRST_EXCHANGES, permutations) if costly else permutations
     found = _maxima(each, families, range(first), tick)
     if first < permutations:
@@ -102,94 +101,91 @@ class Exchanges:
 
     block: ArmUnits
     seed: int
-    number: int  # of the block, which has random numbers of its own
+    number: int  # the number of the block, which has random numbers of its own
 
     @cached_property
-    def each(self) -> list[Distance]:
+    def for_p(self) -> list[Distance]:
         """The distance in each column, for p-values."""
         return distances(self.block.sums, self.block.size, int(self.block.n[0]))
 
     @cached_property
-    def centred(self) -> list[Distance]:
-        """The distance in each column for intervals, of contributions to the mean of the unit's own arm."""
+    def for_ends(self) -> list[Distance]:
+        """The distance in each column, for intervals: of what units add to the error of the mean of their own arm."""
         block = self.block
-        own: Array = np.empty(block.sums.shape)
+        added: Array = np.empty(block.sums.shape)
         for arm in range(len(block.n)):
             some = block.arm == arm
-            own[some] = linear(block.sums[some], block.size[some])
-        pairs = zip(self.each, own.T, strict=True)
+            added[some] = linear(block.sums[some], block.size[some])
+        pairs = zip(self.for_p, added.T, strict=True)
         return [
             one if one.plain else Distance(values[:, None], 0.0, plain=False, scale=one.scale) for one, values in pairs
         ]
 
     @cached_property
-    def all(self) -> list[Distance]:
-        """All distances that are drawn, each once: those for p-values, then others for intervals."""
-        return [*self.each, *(() if self.smooth else (one for one in self.centred if not one.plain))]
+    def all_drawn(self) -> list[Distance]:
+        """The distances that are drawn: those for p-values, then those for intervals that are others and not normal."""
+        return [*self.for_p, *(() if self.smooth else (one for one in self.for_ends if not one.plain))]
 
     @cached_property
     def pairs(self) -> Array:
-        """The places of the arms of each pair, shape (pairs, 2)."""
+        """The ranks of the arms of each pair, shape (pairs, 2)."""
         return self.block.rank[self.block.pairs]
 
     @cached_property
-    def seen(self) -> Array:
-        """The observed distance of each pair and column, shape (pairs, columns)."""
-        place, found = self.block.rank[self.block.arm], []
-        for one in self.each:
+    def observed(self) -> Array:
+        """The distance of each pair and column in the data, shape (pairs, columns)."""
+        rank, found = self.block.rank[self.block.arm], []
+        for one in self.for_p:
             parts = one.parts_of_several(one.unit_values)
-            sums = np.array([parts[place == arm].sum(axis=0) for arm in range(len(self.block.n))])
+            sums = np.array([parts[rank == arm].sum(axis=0) for arm in range(len(self.block.n))])
             found.append(one.among(sums[None], self.block.n, self.pairs)[0])
         return np.column_stack(found)
 
     def adjusted(self, found: Maxima) -> Array:
         """Return the share of exchanges whose greatest distance is at least that of each pair, (pairs, columns)."""
-        far = np.zeros(self.seen.shape)
+        n_as_extreme = np.zeros(self.observed.shape)
         for column, family in enumerate(self.block.family.tolist()):
-            rising = np.sort(found.u[family])
-            far[:, column] = len(rising) - np.searchsorted(rising, self.seen[:, column] * (1 - STATISTIC_TOL))
-        return np.where(self.seen > 0, found.p_values(far), 1.0)
+            rising, least = np.sort(found.u[family]), self.observed[:, column] * (1 - STATISTIC_TOL)
+            n_as_extreme[:, column] = len(rising) - np.searchsorted(rising, least)
+        return np.where(self.observed > 0, found.p_values(n_as_extreme), 1.0)
 
     @cached_property
     def _kinds(self) -> Kinds:
-        """The kinds of units, if fewer numbers are drawn of these than of single units."""
-        held = [one.unit_values for one in self.all]
-        found = Kinds.of(np.column_stack(held), 2 * UNITS_PER_KIND_AND_ARM * len(self.block.n))
-        return Kinds.alone(held) if 2 * self._labour(found) > int(found.times.sum()) else found
+        """The kinds of units, if drawing counts of these is faster; else single units."""
+        values = [one.unit_values for one in self.all_drawn]
+        found = Kinds.of(np.column_stack(values), 2 * UNITS_PER_KIND_AND_ARM * len(self.block.n))
+        return Kinds.single_units(values) if 2 * self._cost(found) > int(found.times.sum()) else found
 
-    def _labour(self, kinds: Kinds) -> int:
-        """Return the number of units that are drawn one by one in the time of one exchange."""
-        return kinds.left + UNITS_PER_KIND_AND_ARM * len(self.block.n) * kinds.common
+    def _cost(self, kinds: Kinds) -> int:
+        """Return the time of one exchange, as a number of units that are drawn one by one."""
+        return kinds.n_single + UNITS_PER_KIND_AND_ARM * len(self.block.n) * kinds.n_common
 
     @cached_property
     def smooth(self) -> bool:
-        """True for arms in whose means no unit has a great part, so that these are normal."""
-        squares = (one.unit_values[:, 0] ** 2 for one in (*self.each, *self.centred))
-        most = DOMINANT * 2 * int(self.block.n[0])  # of a pair of such arms
+        """True if no unit has a great share in the variance of a mean, so that means are normal."""
+        squares = (one.unit_values[:, 0] ** 2 for one in (*self.for_p, *self.for_ends))
+        most = DOMINANT * 2 * int(self.block.n[0])  # for a pair of the smallest arms
         return all(square.max() < most * square.mean() for square in squares)
 
     @cached_property
     def normal(self) -> bool:
-        """True for large arms whose means are normal, and whose units are of many kinds: no exchange is drawn."""
-        return self.smooth and int(self.block.n[0]) >= MIN_UNITS_FOR_WELCH and self._drawn >= MOST_DRAWN_SINGLY
+        """True for large arms with normal means, whose units are of many kinds: only normal numbers are drawn."""
+        is_large = int(self.block.n[0]) >= MIN_UNITS_FOR_WELCH
+        return self.smooth and is_large and self._cost(self._kinds) >= MOST_DRAWN_SINGLY
 
     @property
-    def _drawn(self) -> int:
-        return self._labour(self._kinds)
-
-    @property
-    def labour(self) -> int:
-        """The number of units that are drawn one by one in the time of one exchange."""
-        return 0 if self.normal else self._drawn
+    def cost(self) -> int:
+        """The time of one exchange, as a number of units that are drawn one by one; 0 for normal numbers."""
+        return 0 if self.normal else self._cost(self._kinds)
 
     @cached_property
     def _parts(self) -> tuple[Array, list[slice]]:
-        """The numbers summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
-        ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.all)])
+        """What is summed of a unit of each kind, shape (kinds, parts), and which parts are of each distance."""
+        ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.all_drawn)])
         values = self._kinds.values
         parts = [
             one.parts_of_several(values[:, begin:end])
-            for one, (begin, end) in zip(self.all, pairwise(ends), strict=True)
+            for one, (begin, end) in zip(self.all_drawn, pairwise(ends), strict=True)
         ]
         ends = np.cumsum([0, *(part.shape[1] for part in parts)])
         return np.column_stack(parts), [slice(*some) for some in pairwise(ends.tolist())]
@@ -197,7 +193,7 @@ class Exchanges:
     @property
     def step(self) -> int:
         """The number of exchanges that are drawn together."""
-        pairs = len(self.pairs) * (len(self.all) if self.smooth else 1)
+        pairs = len(self.pairs) * (len(self.all_drawn) if self.smooth else 1)
         return max(CACHED // max(0 if self.normal else len(self._kinds.times), pairs), 1)
 
     def greatest(self, begin: int, draws: int) -> tuple[Array, Array]:
@@ -209,38 +205,39 @@ class Exchanges:
         if self.normal:
             return (self._as_normal(random, draws),) * 2
         sums, (_, slices) = self._sums(random, draws), self._parts
-        far = [
+        greatest = [
             one.among(sums[..., some], self.block.n, self.pairs).max(axis=1)
-            for one, some in zip(self.all, slices, strict=True)
+            for one, some in zip(self.all_drawn, slices, strict=True)
         ]
         if self.smooth:
-            return np.array(far), self._as_normal(random, draws)
-        for_p, rest = far[: len(self.each)], iter(far[len(self.each) :])
-        others = [mine if one.plain else next(rest) for one, mine in zip(self.each, for_p, strict=True)]
-        return np.array(for_p), np.array(others)
+            return np.array(greatest), self._as_normal(random, draws)
+        for_p, rest = greatest[: len(self.for_p)], iter(greatest[len(self.for_p) :])
+        for_ends = [same if one.plain else next(rest) for one, same in zip(self.for_p, for_p, strict=True)]
+        return np.array(for_p), np.array(for_ends)
 
     def _sums(self, random: np.random.Generator, draws: int) -> Array:
         """Return the sums of parts over the units of each arm, shape (draws, arms, parts)."""
         kinds, (parts, _), n = self._kinds, self._parts, self.block.n
-        common, left = kinds.common, kinds.left
-        if not common:
-            order = _shuffled(random, draws, left)
+        n_common, n_single = kinds.n_common, kinds.n_single
+        if not n_common:
+            order = _shuffled(random, draws, n_single)
             return np.add.reduceat(parts.take(order, axis=0), np.cumsum(n) - n, axis=1)
-        counts = _dealt(random, draws, np.append(kinds.times[:common], left), n)
-        sums = sums_drawn(parts[:common].T, counts[..., :-1].reshape(-1, common)).T.reshape(draws, len(n), -1)
-        if not left:
+        counts = _dealt(random, draws, np.append(kinds.times[:n_common], n_single), n)
+        sums = sums_drawn(parts[:n_common].T, counts[..., :-1].reshape(-1, n_common)).T.reshape(draws, len(n), -1)
+        if not n_single:
             return sums
-        upto = np.zeros((draws, left + 1, parts.shape[1]))
-        np.cumsum(parts[common:].take(_shuffled(random, draws, left), axis=0), axis=1, out=upto[:, 1:])
+        # Shuffle the single units, deal them to the arms in this order, and take differences of running sums.
+        running = np.zeros((draws, n_single + 1, parts.shape[1]))
+        np.cumsum(parts[n_common:].take(_shuffled(random, draws, n_single), axis=0), axis=1, out=running[:, 1:])
         ends = np.cumsum(counts[..., -1], axis=1)[..., None]
-        return sums + np.diff(np.take_along_axis(upto, np.pad(ends, ((0, 0), (1, 0), (0, 0))), axis=1), axis=1)
+        return sums + np.diff(np.take_along_axis(running, np.pad(ends, ((0, 0), (1, 0), (0, 0))), axis=1), axis=1)
 
     @cached_property
     def _root(self) -> Array:
-        """The root of the correlations of all columns."""
-        held = np.array([one.unit_values[:, 0] for one in self.each])
-        spread = held.std(axis=1)
-        return root_of(np.einsum("iu,ju->ij", held, held) / len(held[0]) / np.outer(spread, spread))
+        """A root of the matrix of correlations of all columns."""
+        values = np.array([one.unit_values[:, 0] for one in self.for_p])
+        spread = values.std(axis=1)
+        return root_of(np.einsum("iu,ju->ij", values, values) / len(values[0]) / np.outer(spread, spread))
 
     def _as_normal(self, random: np.random.Generator, draws: int) -> Array:
         """Return the greatest distances of means that are drawn as normal numbers, shape (columns, draws)."""
@@ -259,9 +256,9 @@ def _maxima(each: Sequence[Exchanges], families: int, these: range, tick: Tick) 
         def work(begin: int, one: Exchanges = one) -> None:
             some = min(one.step, these.stop - begin)
             at = slice(begin - these.start, begin - these.start + some)
-            for kept, found in zip((u, t), one.greatest(begin, some), strict=True):
-                for family, far in zip(one.block.family.tolist(), found, strict=True):
-                    np.maximum(kept[family, at], far, out=kept[family, at])
+            for greatest, found in zip((u, t), one.greatest(begin, some), strict=True):
+                for family, distance in zip(one.block.family.tolist(), found, strict=True):
+                    np.maximum(greatest[family, at], distance, out=greatest[family, at])
             tick(some)
 
         in_threads(range(these.start, these.stop, one.step), work)
@@ -274,7 +271,7 @@ def _shuffled(random: np.random.Generator, draws: int, n: int) -> Array:
 
 
 def _dealt(random: np.random.Generator, draws: int, times: Array, n: Array) -> Array:
-    """Deal units of some kinds to arms at random, and count them, shape (draws, arms, kinds).
+    """Deal units of some kinds to arms at random; return how many of each kind each arm gets, (draws, arms, kinds).
 
     Parameters
     ----------

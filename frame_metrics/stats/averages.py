@@ -28,21 +28,21 @@ class Tally:
 
     average: str  # its name, as in the column "average" of a result
     columns: tuple[Array, ...]  # the columns to sum, shape (queries,) each
-    finish: Callable[[Array], Array]  # from the sums, shape (columns, groups), to values, shape (groups,)
-    counted: Array  # whether each query counts, shape (queries,)
+    finish: Callable[[Array], Array]  # from the sums, shape (columns, groups), to averages, shape (groups,)
+    counted: Array  # whether each query counts in the average, shape (queries,)
     undefined: Array  # whether the metric is undefined for each query, shape (queries,)
-    quantile: float | None = None  # its level, if it is one: the column is sorted and not summed
+    quantile: float | None = None  # of a quantile, its level: the column is then sorted, and not summed
     # For a mean: the least and the greatest value of each query (equal, unless the query stands for several), NaN where
     # undefined, shape (queries,) each. The mean is clipped to them.
     least_and_most: tuple[Array, Array] | None = None
-    # If the columns are sums of several queries: what each lost when it was rounded, shape (queries,) each.
+    # If the columns are sums over several queries: what each sum lost when it was rounded, shape (queries,) each.
     remainders: tuple[Array, ...] = ()
-    # For intervals: the value of each query, NaN where it does not count, shape (queries,); between which ends values
-    # lie; and the weight of each query, shape (queries,), None if all are 1.
+    # For intervals: the value of each query, NaN if it does not count, shape (queries,); the least and the greatest
+    # possible value; and the weight of each query, shape (queries,), None if all are 1.
     each: Array = field(default_factory=lambda: np.zeros(0))
     value_range: tuple[float, float] = (-np.inf, np.inf)
     weight: Array | None = None
-    raw: Callable[[Array], Array] | None = None  # of a micro average: ``finish`` with NaN where it is undefined
+    raw: Callable[[Array], Array] | None = None  # of a micro average: ``finish`` without substitute, NaN if undefined
 
 
 def total(sums: Array) -> Array:
@@ -51,19 +51,19 @@ def total(sums: Array) -> Array:
 
 
 def quotient(sums: Array) -> Array:
-    """Return a mean: the sum of values over that of weights (the next sum, of their squares, is not for this)."""
+    """Return a mean: the sum of values divided by that of weights. (A third sum, of their squares, is not for this.)"""
     return sums[0] / sums[1]
 
 
 def geometric(sums: Array) -> Array:
-    """Return a geometric mean: that of the sum of logarithms over that of weights."""
+    """Return a geometric mean, from the sum of logarithms and that of weights."""
     return np.exp(quotient(sums))
 
 
 def within_values(mean: Array, values: Array) -> Array:
     """Clip means to the least and the greatest of their values, which rounded sums may exceed.
 
-    So a mean of equal values is exactly that value, and passes a limit that all of them pass.
+    So a mean of equal values is exactly that value, and is within limits that hold for all of them.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def within_values(mean: Array, values: Array) -> Array:
 
 
 def means_of(columns: Array, weight: Array | None) -> Array:
-    """Return the means of columns over all queries, to the last bit those that ``averages_within`` returns, (columns,).
+    """Return the means of columns over all queries, shape (columns,); to the last bit those of ``averages_within``.
 
     Parameters
     ----------
@@ -139,15 +139,14 @@ def tally(
     if average == "gmean":
         each = np.maximum(filled, FLOOR)
         values = np.log(np.maximum(values, FLOOR)) * counted
-    plain = weight is None or average == "macro"
-    used_weight = None if plain else weight
+    used_weight = None if average == "macro" else weight
     columns: tuple[Array, ...] = (values, counted)
-    if (
-        used_weight is not None
-    ):  # the squares are for Kish's number; if all queries count, metrics share the arrays of weights
+    if used_weight is not None:
+        # The squares are for Kish's number. If all queries count, metrics share the arrays of weights.
         all_count = counted is all_and_none[0] and squared is not None
-        share = used_weight if all_count else counted * used_weight
-        columns = values * used_weight, share, squared if all_count and squared is not None else share * used_weight
+        counted_weight = used_weight if all_count else counted * used_weight
+        squares = squared if all_count and squared is not None else counted_weight * used_weight
+        columns = values * used_weight, counted_weight, squares
     finish = geometric if average == "gmean" else quotient
     return Tally(
         average,
@@ -186,10 +185,10 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
         values = raw_of(sums)
         return values if fill is None or metric.micro is not None else np.where(np.isnan(values), fill, values)
 
-    here = np.ones(counts.shape[1], bool)
-    alone = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
-    undefined = np.isnan(alone)
-    return Tally("micro", tuple(counts), finish, here, undefined, each=alone, value_range=metric.range, raw=raw_of)
+    all_count = np.ones(counts.shape[1], bool)
+    each = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
+    undefined = np.isnan(each)
+    return Tally("micro", tuple(counts), finish, all_count, undefined, each=each, value_range=metric.range, raw=raw_of)
 
 
 def _over_parts(over: Array, under: Array) -> Array:
@@ -208,8 +207,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
 
     Returns
     -------
-    The averages (NaN for one over no query), the numbers of queries that they rest on, the numbers of undefined ones,
-    and Kish's effective numbers, shape (tallies, n) each.
+    The averages (NaN for one over no query), how many queries they rest on, for how many queries the metric is
+    undefined, and Kish's effective numbers, shape (tallies, n) each.
     """
     columns, edges = to_sum(tallies)
     n_counted, undefined, sums, (least, most), _ = _summed_within(tallies, columns, group, n, remainders=False)
@@ -222,9 +221,9 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[
     means = [i for i, one_tally in enumerate(tallies) if one_tally.least_and_most is not None]
     at = slice(None) if len(means) == len(tallies) else means  # a slice is faster
     value[at] = np.minimum(np.maximum(value[at], least), most)  # sums are rounded: see ``within_values``
-    nothing = n_counted == 0
-    value[nothing] = np.nan
-    effective = np.where(nothing, np.nan, n_counted)
+    is_empty = n_counted == 0
+    value[is_empty] = np.nan
+    effective = np.where(is_empty, np.nan, n_counted)
     for i, (one_tally, rows) in enumerate(zip(tallies, each, strict=True)):
         if one_tally.weight is not None:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -283,14 +282,14 @@ def _summed_within(
     tallies, shape (columns, n); the least and the greatest values of each mean; and with ``remainders`` what rounding
     lost of each sum, shape (columns, n).
     """
-    counted = [*(one_tally.counted for one_tally in tallies), *(one_tally.undefined for one_tally in tallies)]
-    before = [rest for one_tally in tallies for rest in one_tally.remainders]
-    every, of = [*counted, *columns], group
-    if before:  # remainders are added as further rows, in the columns of their sums
-        nothing = np.zeros(len(before[0]))
-        every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *before], strict=True)]
+    marks = [*(one_tally.counted for one_tally in tallies), *(one_tally.undefined for one_tally in tallies)]
+    given = [remainder for one_tally in tallies for remainder in one_tally.remainders]
+    added, of = [*marks, *columns], group
+    if given:  # remainders are added as further rows, in the columns of their sums
+        nothing = np.zeros(len(given[0]))
+        added = [np.append(*both) for both in zip(added, [*[nothing] * len(marks), *given], strict=True)]
         of = None if group is None else np.tile(group, 2)
-    table, lost = exactly_within(of, n, every) if remainders else (sums_within(of, n, every), np.zeros((0, n)))
+    table, lost = exactly_within(of, n, added) if remainders else (sums_within(of, n, added), np.zeros((0, n)))
     ends = [one_tally.least_and_most for one_tally in tallies if one_tally.least_and_most is not None]
     least = sums_within(group, n, [low for low, _ in ends], np.fmin)
     most = sums_within(group, n, [high for _, high in ends], np.fmax)
@@ -299,7 +298,10 @@ def _summed_within(
 
 
 def to_sum(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
-    """Return the columns to sum of all tallies (quantiles have none), and where each tally's begin, then their end."""
+    """Return the columns to sum of all tallies, and the edges: where those of each tally begin, then the end of all.
+
+    Quantiles have no columns to sum.
+    """
     summed = [() if one_tally.quantile is not None else one_tally.columns for one_tally in tallies]
     return [column for columns in summed for column in columns], [0, *accumulate(map(len, summed))]
 
@@ -312,7 +314,7 @@ def by_tally(sums: Array, edges: list[int]) -> list[Array]:
 def sums_within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
     """Return the sums of columns within groups, shape (columns, n).
 
-    Sums are exact, and then rounded: no order of the rows, and no other group, changes a digit of them.
+    Sums are exact, and rounded once: neither the order of the rows nor another group changes a digit of them.
 
     Parameters
     ----------
@@ -322,17 +324,18 @@ def sums_within(group: Array | None, n: int, columns: Sequence[Array] | Array, u
     ufunc : what to compute instead of the sum. A group without rows has the sum 0, and NaN for another function.
     """
     columns = list(columns)
-    added, n_rows = ufunc is np.add, len(columns[0]) if columns else 0
-    if group is None and added and 0 < n_rows <= ADDED_SINGLY:  # then calls take most of the time
+    adds, n_rows = ufunc is np.add, len(columns[0]) if columns else 0
+    # Of few rows calls of numpy take most of the time, so that there is one for all columns, or none.
+    if group is None and adds and 0 < n_rows <= ADDED_SINGLY:
         return np.array([sum_of(column.tolist()) for column in columns])[:, None]
-    few = not added and 0 < n_rows <= threads.FEW_ROWS
+    few = not adds and 0 < n_rows <= threads.FEW_ROWS
     if few and group is None:
         return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
     if few:
-        out, (order, there, first) = np.full((len(columns), n), np.nan), _order_by_group(group)
-        out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
+        out, (order, with_rows, first) = np.full((len(columns), n), np.nan), _order_by_group(group)
+        out[:, with_rows] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
-    numbers, empty = (sums_of, 0.0) if added else (partial(ufunc.reduceat, dtype=np.float64), np.nan)
+    numbers, empty = (sums_of, 0.0) if adds else (partial(ufunc.reduceat, dtype=np.float64), np.nan)
     return _each_within(group, n, columns, numbers, empty)[0]
 
 
@@ -347,19 +350,23 @@ def _each_within(
     columns: Sequence[Array],
     numbers: Callable[[Array, Array], Array | tuple[Array, Array]],
     empty: float,
-    several: int = 1,
+    n_numbers: int = 1,
 ) -> Array:
-    """Return numbers of columns within groups, shape (several, columns, n); ``empty``: those of a group without rows.
+    """Return one or more numbers of each column and group, shape (n_numbers, columns, n).
 
-    ``numbers``: a function of a column whose groups are adjacent, and of the positions where they begin.
+    Parameters
+    ----------
+    numbers : the function that returns them, of a column whose groups are adjacent, and of where these begin.
+    empty : the number of a group without rows.
+    n_numbers : how many numbers the function returns.
     """
-    out, (order, there, first) = np.full((several, len(columns), n), empty), _order_by_group(group)
-    seen: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once
+    out, (order, with_rows, first) = np.full((n_numbers, len(columns), n), empty), _order_by_group(group)
+    first_of_array: dict[int, int] = {}  # by the id of an array: metrics may share one, which is summed once
     for i, column in enumerate(columns):
-        if (before := seen.setdefault(id(column), i)) < i:
+        if (before := first_of_array.setdefault(id(column), i)) < i:
             out[:, i] = out[:, before]
-        elif len(there) and len(column):
-            out[:, i, there] = numbers(column[order], first)
+        elif len(with_rows) and len(column):
+            out[:, i, with_rows] = numbers(column[order], first)
     return out
 
 

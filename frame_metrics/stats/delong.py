@@ -9,15 +9,15 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.exact import normal_quantile
 
-HALVINGS = 54  # of a part of the range of areas, to the last bit of a float
+HALVINGS = 54  # so many halvings of a part of the range of areas give the last bit of a float
 
 
 def area_variance(scores: FullScores) -> Array:
     """Return the variance of the area under the ROC curve, NaN for fewer than two rows of either kind.
 
-    The component of a relevant row is the share of the others that it beats, of another row the share of the relevant
-    ones that beat it, ties counting one half. The variance of the area is that of the components of the relevant rows
-    over their number, plus that of the others over theirs; both divide by the number less one.
+    The component of a relevant row is the share of the other rows that it beats. That of another row is the share of
+    the relevant rows that beat it. Ties count one half. The variance of the area is the variance of the components of
+    relevant rows divided by their number, plus that of other rows divided by theirs; both are variances of samples.
 
     Parameters
     ----------
@@ -77,34 +77,34 @@ def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Ar
     """
     good = np.asarray(relevant) == 1
     times = np.ones(len(good)) if times is None else np.asarray(times, np.float64)
-    area, every = np.full(len(score), np.nan), np.empty((len(score), len(good)))
-    for i, each in enumerate(score):
-        scores = sorted_levels(np.zeros(len(each), np.int64), each, good * times, times, 1)
-        level = np.searchsorted(-scores.score, -each)
-        won, lost = beats(scores, scores.negatives), beaten(scores, scores.positives)
+    area, deviations = np.full(len(score), np.nan), np.empty((len(score), len(good)))
+    for i, of_system in enumerate(score):
+        scores = sorted_levels(np.zeros(len(of_system), np.int64), of_system, good * times, times, 1)
+        level = np.searchsorted(-scores.score, -of_system)
+        of_relevant, of_others = beats(scores, scores.negatives), beaten(scores, scores.positives)
         area[i] = scores.area[0]
-        every[i] = np.where(good, won[level], lost[level]) - area[i]
+        deviations[i] = np.where(good, of_relevant[level], of_others[level]) - area[i]
     covariance = np.zeros((len(score), len(score)))
-    for side in (good, ~good):
-        n = times[side].sum()
-        covariance += every[:, side] * times[side] @ every[:, side].T / (n * (n - 1)) if n > 1 else np.nan
+    for kind in (good, ~good):
+        n, of_kind = times[kind].sum(), deviations[:, kind]
+        covariance += of_kind * times[kind] @ of_kind.T / (n * (n - 1)) if n > 1 else np.nan
     return area, covariance
 
 
 def around(value: Array, variance: Array, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
     """Return normal intervals, clipped to the range ``ends`` of the values, shape (2, values)."""
-    wide = normal_quantile(level) * np.sqrt(variance)
-    return np.clip([value - wide, value + wide], *ends)
+    half = normal_quantile(level) * np.sqrt(variance)
+    return np.clip([value - half, value + half], *ends)
 
 
 def area_between(area: Array, variance: Array, positives: Array, negatives: Array, level: float) -> Array:
-    """Return intervals of areas under ROC curves: Newcombe's, widened where DeLong's variance is greater.
+    """Return intervals of areas under ROC curves: Newcombe's, widened if DeLong's variance is greater.
 
     The ends are the areas t with (A - t)^2 = z^2 f V(t), where V(t) = t (1 - t) / (m n) (2 N - 1 - (3 N - 3) /
-    ((2 - t) (1 + t))) is the variance for m relevant rows and n others, N being their mean. V depends on how scores are
-    distributed, which the factor f allows for: max(1, DeLong's variance / V(A)), 1 where A is 0 or 1.
+    ((2 - t) (1 + t))) is the variance for m relevant rows and n others, and N the mean of m and n. V assumes a
+    distribution of scores; the factor f allows for others: max(1, DeLong's variance / V(A)), and 1 if A is 0 or 1.
 
-    (A - t) / sqrt(V(t)) falls with t, so that either side of A has one end, which halving finds.
+    (A - t) / sqrt(V(t)) falls with t, so that there is one end on each side of A, which is found by halving.
 
     Parameters
     ----------

@@ -12,24 +12,25 @@ from frame_metrics.inputs.rows import Array, all_equal
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.stats.two_arms import KINDS, linear, of_kinds
 
-# From marks of the rows of one arm, shape (draws, rows), to the distance of the means, shape (draws, columns).
+# A function from marks of the rows of one arm, shape (draws, rows), to the distance of the means, (draws, columns).
 DistanceOfMarks = Callable[[Array], Array]
-EXPECTED = 30  # units of the smaller arm with a rare value, below which the plain difference is exchanged
-LEFT = 1e-14  # a variance below this share of the squares that it is left of is only rounding
+# If fewer units of the smaller arm are expected to differ from the commonest value, the plain difference is exchanged.
+EXPECTED = 30
+LEFT = 1e-14  # a variance that is a smaller share of the squares, from which it is a remainder, is only rounding
 
 
 @record
 class Distance:
     """The distance of the means of two arms in one metric, in standard errors, for units in any arms.
 
-    The standard error is that of the two arms, computed anew from their units (studentised). Where it is ``plain``, it
-    is that of all units, which no exchange changes: the test is then that of the plain difference.
+    The standard error is that of the two arms, computed anew from their units (studentised). If the distance is
+    ``plain``, it is that of all units, which no exchange changes: the test is then that of the plain difference.
 
     Parameters
     ----------
-    unit_values : the numbers of each unit, shape (units, 1 to 3): what it adds to the ratio of sums over all units,
-        less what its covariate explains; or, if units have several sizes, what it adds, its size by the mean size, and
-        the covariate if there is one.
+    unit_values : the numbers of each unit, shape (units, 1 to 3). If units have one size, what the unit adds to the
+        mean of all (``linear``), less what its covariate explains. Else what it adds, its size divided by the mean
+        size, and the covariate if there is one.
     slope : of the covariate.
     plain : whether the standard error is that of all units.
     scale : the size of values; a difference that is tiny in comparison is only rounding.
@@ -45,7 +46,10 @@ class Distance:
     scale: float
 
     def parts(self, values: Array) -> Array:
-        """Return what is summed over the units of an arm, shape (units, parts); ``values``: of some units."""
+        """Return what is summed over the units of an arm, shape (units, parts); ``values``: ``unit_values`` of some.
+
+        These are the values and, unless the distance is ``plain``, the products of each two of them.
+        """
         if self.plain:
             return values
         k = values.shape[1]
@@ -53,10 +57,10 @@ class Distance:
 
     @cached_property
     def _spread(self) -> float:
-        """The standard deviation of all units' contributions."""
-        held = self.unit_values
-        each = held[:, 0] - (self.slope * held[:, 2] if held.shape[1] > 2 else 0)
-        return float(each.std(ddof=1))
+        """The standard deviation over all units of what each adds to the mean."""
+        values = self.unit_values
+        added = values[:, 0] - (self.slope * values[:, 2] if values.shape[1] > 2 else 0)
+        return float(added.std(ddof=1))
 
     def between(self, first: Array, second: Array, n: tuple[int, int]) -> Array:
         """Return the distances of the means of two arms, shape (draws,).
@@ -75,9 +79,10 @@ class Distance:
         return in_errors(distance, variance, whole, self.scale)
 
     def signed(self, first: Array, second: Array, n: tuple[int, int]) -> tuple[Array, Array, Array]:
-        """Return the differences of the means of two arms, their variances, and the squares that these are left of.
+        """Return the differences of the means of two arms, their variances, and the squares behind these.
 
-        Shape (draws,) each; those that are ``plain`` have no variance. The parameters are those of ``between``.
+        A variance is a remainder of squares, which are returned to tell rounding from variance. Shape (draws,) each;
+        ``plain`` distances have no variance. The parameters are those of ``between``.
         """
         each = [self._mean_and_variance(sums, many) for sums, many in zip((first, second), n, strict=True)]
         return each[0][0] - each[1][0], each[0][1] + each[1][1], each[0][2] + each[1][2]
@@ -85,8 +90,8 @@ class Distance:
     def among(self, sums: Array, n: Array, pairs: Array) -> Array:
         """Return the distances of pairs of several arms, shape (draws, pairs).
 
-        Where they are ``plain``, the standard error is that of the units of both arms of a pair together, as if no
-        other arm was there: arms that differ from others do not hide or raise what differs between these two.
+        The standard error of a ``plain`` distance is that of the units of both arms of a pair together, as if there
+        was no other arm: an arm that differs from all others does not change the distance of two others.
 
         Parameters
         ----------
@@ -100,22 +105,22 @@ class Distance:
         if not self.plain:
             variances = variance[:, first] + variance[:, second]
             return in_errors(distance, variances, whole[:, first] + whole[:, second], self.scale)
-        many, both = n[first] + n[second], sums[:, first] + sums[:, second]
-        times = (1 / n[first] + 1 / n[second]) / (many - 1)
+        n_both, both = n[first] + n[second], sums[:, first] + sums[:, second]
+        factor = (1 / n[first] + 1 / n[second]) / (n_both - 1)
         square = both[..., -1]
-        return in_errors(distance, (square - both[..., 0] ** 2 / many) * times, square * times, self.scale)
+        return in_errors(distance, (square - both[..., 0] ** 2 / n_both) * factor, square * factor, self.scale)
 
     def parts_of_several(self, values: Array) -> Array:
-        """Return what ``among`` needs the sums of, shape (units, parts); ``values``: of some units."""
+        """Return what is summed for ``among``, shape (units, parts); ``values``: ``unit_values`` of some units."""
         return np.column_stack([values, values[:, 0] ** 2]) if self.plain else self.parts(values)
 
     def _mean_and_variance(self, sums: Array, n: int | Array) -> Sequence[Array]:
-        """Return the mean of an arm, its variance, and the squares that this is left of, shape (draws,) each.
+        """Return the mean of an arm, its variance, and the squares behind it (see ``signed``), shape (draws,) each.
 
         With the sums of several arms, shape (draws, arms, parts), shapes are (draws, arms); ``n`` is then of each.
 
-        With psi = (y - w rho) / mean w - theta (x - mean x), the contribution of a unit, the variance is that of the
-        mean of psi, sum psi^2 / n / (n - 1), from the sums of y, w, x and their products.
+        A unit adds psi = (y - w rho) / mean w - theta (x - mean x) to the error of the mean. The variance is that of
+        the mean of psi, sum psi^2 / n / (n - 1), computed from the sums of y, w, x and their products.
         """
         k = self.unit_values.shape[1]
         y = sums[..., 0]
@@ -140,15 +145,19 @@ class Distance:
 
 
 def absolute(difference: Array, scale: float | Array) -> Array:
-    """Return absolute differences, 0 where they are only rounding; ``scale``: the size of values."""
-    apart = np.abs(difference)
-    return np.where(apart <= CLOSE * scale, 0, apart)
+    """Return absolute differences, 0 for those that are only rounding; ``scale``: the size of values."""
+    distance = np.abs(difference)
+    return np.where(distance <= CLOSE * scale, 0, distance)
 
 
-def in_errors(difference: Array, variance: Array, whole: Array, scale: float | Array) -> Array:
-    """Return differences in standard errors; ``whole``: the squares that the variance is left of."""
-    sure = variance <= (CLOSE * scale) ** 2 + LEFT * whole
-    return np.where(sure, np.where(difference > 0, np.inf, 0), difference / np.sqrt(np.where(sure, 1, variance)))
+def in_errors(distance: Array, variance: Array, whole: Array, scale: float | Array) -> Array:
+    """Return distances in standard errors; infinite, or 0 for a distance of 0, if the variance is only rounding.
+
+    ``whole``: the squares from which the variance is a remainder.
+    """
+    no_variance = variance <= (CLOSE * scale) ** 2 + LEFT * whole
+    in_errors_of_others = distance / np.sqrt(np.where(no_variance, 1, variance))
+    return np.where(no_variance, np.where(distance > 0, np.inf, 0), in_errors_of_others)
 
 
 def distances(
@@ -161,15 +170,15 @@ def distances(
 ) -> list[Distance]:
     """Return the distance of the means of arms in each column, for an exchange of units among two or more arms.
 
-    It is studentised, but for values of two kinds, such as 0 and 1, of units of one size: equal shares have equal
-    variances. Nor for rare values: where most units have the same value, and fewer than ``EXPECTED`` of the others can
-    be expected in the smallest arm, that arm often holds none of them, and a standard error of its own would hide what
-    differs. What is decided here depends on all units together, which no exchange changes.
+    It is studentised, with two exceptions. If there are at most two different values, such as 0 and 1, and units have
+    one size, equal shares have equal variances. If other values than the commonest are rare, so that fewer than
+    ``EXPECTED`` of them can be expected in the smallest arm, this arm often has none of them, and a standard error of
+    its own would hide a difference. Both are decided by all units together, which no exchange changes.
 
     Parameters
     ----------
     sums : sums of the values of each unit, shape (units, columns).
-    size : how much is summed in each, shape (units,).
+    size : the weight of each, shape (units,).
     least : the number of units of the smallest arm.
     covariate : of each unit less its mean, shape (units,); None without one.
     slope : of values by the covariate, shape (columns,).
@@ -184,61 +193,62 @@ def distances(
         if not one_size:
             columns += [size / size.mean(), *([x] if known else [])]
         if plain is None:
-            different = of_kinds(mean)
-            simple = is_rare(len(mean), different.max(initial=0), least) or (one_size and len(different) < KINDS)
+            counts = of_kinds(mean)
+            is_plain = is_rare(len(mean), counts.max(initial=0), least) or (one_size and len(counts) < KINDS)
         else:
-            simple = bool(plain[column])
+            is_plain = bool(plain[column])
         scale = np.abs(mean).max(initial=0) + abs(theta) * np.abs(x).max(initial=0)
-        found.append(Distance(np.column_stack(columns), theta, simple, float(scale)))
+        found.append(Distance(np.column_stack(columns), theta, is_plain, float(scale)))
     return found
 
 
-def is_rare(n: int, most: int, least: int) -> bool:
-    """Return whether values other than the commonest one are rare in the smallest arm.
+def is_rare(n: int, n_commonest: int, least: int) -> bool:
+    """Return True if values other than the commonest one are rare in the smallest arm.
 
     Parameters
     ----------
     n : the number of units of all arms.
-    most : how many of them have the commonest value.
+    n_commonest : how many of them have the commonest value.
     least : the number of units of the smallest arm.
     """
-    return 2 * most > n and (n - most) * least < EXPECTED * n
+    return 2 * n_commonest > n and (n - n_commonest) * least < EXPECTED * n
 
 
-def plain_over(values: Sequence[Array], sizes: Sequence[Array], mine: Sequence[Array]) -> bool:
-    """Return whether a metric is not studentised in any stratum, as ``distances`` decides it of one.
+def plain_over(values: Sequence[Array], sizes: Sequence[Array], in_first: Sequence[Array]) -> bool:
+    """Return True if a metric is ``plain`` in all strata: the same decision for all, as ``distances`` makes for one.
 
-    Values are rare if they are in all strata together; the commonest one may be another in each.
+    Values are rare if they are rare in all strata together; another value may be the commonest in each.
 
     Parameters
     ----------
-    values, sizes, mine : of the units of each stratum, their means, how much they hold, and whether they are of the
+    values, sizes, in_first : for each stratum: the mean value and the weight of each unit, and whether it is of the
         first arm, shape (units,) each.
     """
-    n, most, expected, simple = 0, 0, np.zeros(2), True
-    for means, size, first in zip(values, sizes, mine, strict=True):
-        different = of_kinds(means)
-        times = int(different.max())
-        simple &= all_equal(size) and len(different) < KINDS
-        n, most = n + len(means), most + times
-        expected += (len(means) - times) * np.array([first.mean(), 1 - first.mean()])
-    return simple or (2 * most > n and bool(expected.min() < EXPECTED))
+    n, n_commonest, expected, all_simple = 0, 0, np.zeros(2), True
+    for means, size, of_first in zip(values, sizes, in_first, strict=True):
+        counts = of_kinds(means)
+        all_simple &= all_equal(size) and len(counts) < KINDS
+        most = int(counts.max())
+        n, n_commonest = n + len(means), n_commonest + most
+        expected += (len(means) - most) * np.array([of_first.mean(), 1 - of_first.mean()])
+    return all_simple or (2 * n_commonest > n and bool(expected.min() < EXPECTED))
 
 
 def over_strata(
     each: Sequence[Distance], mix: Array, sign: Array, signed: Sequence[tuple[Array, Array, Array]]
 ) -> Array:
-    """Return the distances of means that are sums over strata, in standard errors but for ``plain`` ones, (draws,).
+    """Return the distances of means over strata, in standard errors unless they are ``plain``, shape (draws,).
 
     Parameters
     ----------
-    each, mix : the distance in each stratum, all ``plain`` or none, and the share of each.
-    sign, signed : what ``Distance.signed`` returns in each, and by what its difference is multiplied.
+    each, mix : the distance in each stratum, all ``plain`` or none, and the share of the stratum.
+    sign : 1 or -1 for each stratum, by which its difference is multiplied.
+    signed : what ``Distance.signed`` returns for each stratum.
     """
     difference, variance, whole = (np.zeros(1),) * 3
-    for share, turn, (own, own_variance, own_whole) in zip(mix.tolist(), sign.tolist(), signed, strict=True):
-        difference = difference + turn * share * own
-        variance, whole = variance + share**2 * own_variance, whole + share**2 * own_whole
+    for share, one_sign, (of_stratum, its_variance, its_whole) in zip(mix.tolist(), sign.tolist(), signed, strict=True):
+        difference = difference + one_sign * share * of_stratum
+        variance, whole = variance + share**2 * its_variance, whole + share**2 * its_whole
     scale = max(one.scale for one in each)
-    far = absolute(difference, scale)
-    return far if each[0].plain else in_errors(far, variance, whole, scale)
+    distance = absolute(difference, scale)
+    return distance if each[0].plain else in_errors(distance, variance, whole, scale)

@@ -13,20 +13,20 @@ import numpy as np
 from frame_metrics.inputs import Array
 
 EQUAL = 1e-7  # probabilities that differ relatively by less are equal, because they are rounded sums of logarithms
-MIN_DEGREES_OF_SERIES = 1000  # degrees of freedom from which a series gives quantiles of t to the last digits
+MIN_DEGREES_OF_SERIES = 1000  # with so many degrees of freedom a series gives quantiles of t to the last digits
 STEPS, TERMS, CLOSEST = 100, 10_000, 1e-15  # the most steps of Newton's method and terms of a fraction; where they end
-FARTHEST = 300.0  # the logarithm of the greatest quantile of t; it exceeds that for a small part of a degree of freedom
-WHERE_ZERO = (40, 1000)  # further from the mean than 40 standard deviations plus 1000, a probability is 0 in floats
+FARTHEST = 300.0  # a quantile of t with a greater logarithm counts as infinite; it takes far less than one degree
+WHERE_ZERO = (40, 1000)  # farther from the mean than 40 standard deviations plus 1000, a chance is 0 in floats
 
 
 def mcnemar(wins: float, losses: float) -> float:
-    """Return the two-sided p-value of McNemar's exact test: either side is equally likely to win a row that differs.
+    """Return the two-sided p-value of McNemar's exact test: each side is equally likely to win a row that differs.
 
     It is the exact binomial test of one half, and the randomization test of the rows' differences.
 
     Parameters
     ----------
-    wins, losses : the number of rows that count in the compared share for one side only, and for the other only.
+    wins, losses : how many rows have 1 for one side only, and for the other side only.
 
     Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
     Psychometrika 12(2), 1947.
@@ -66,13 +66,13 @@ def binomial(count: int, n: int, share: float) -> float:
 
 
 def binomial_cdf(n: int, share: float) -> tuple[int, Array]:
-    """Return the first number that is likely at all, and the chances of at most that, at most the next ..., of a count.
+    """Return the least binomial count that is likely at all, and the chances of at most this, at most the next, ...
 
-    Numbers further from the mean than ``WHERE_ZERO`` are left out: the chance of fewer is 0 in floats.
+    Counts farther from the mean than ``WHERE_ZERO`` are left out: their chance is 0 in floats.
 
     Parameters
     ----------
-    n, share : how often it is tried, and the chance of each, between 0 and 1.
+    n, share : how many trials there are, and the chance of each to count, between 0 and 1.
     """
     if share in (0, 1):
         return round(n * share), np.ones(1)
@@ -89,12 +89,12 @@ def _binomial(n: int, share: float) -> tuple[Callable[[Array], Array], tuple[int
 def _chances(step: Callable[[Array], Array], ends: tuple[int, int], mean: float, spread: float) -> tuple[int, Array]:
     """Return the least outcome that is likely at all, and numbers proportional to the chances of it and the next ones.
 
-    Outcomes, whole numbers, that are further from the mean than ``WHERE_ZERO`` have a probability of 0 in floats, and
-    are left out.
+    Outcomes are whole numbers. Those farther from the mean than ``WHERE_ZERO`` have a chance of 0 in floats, and are
+    left out.
 
     Parameters
     ----------
-    step : a function of x: the logarithm of the probability of x + 1 over that of x.
+    step : a function from x to the logarithm of the chance of x + 1, divided by that of x.
     ends : the least and the greatest outcome.
     mean, spread : the mean and the standard deviation of outcomes.
     """
@@ -104,12 +104,12 @@ def _chances(step: Callable[[Array], Array], ends: tuple[int, int], mean: float,
     return low, np.exp(each - each.max())
 
 
-def _no_likelier(at: int, *of: Any) -> float:
-    """Return the probability of all outcomes that are no likelier than ``at``; ``of``: what ``_chances`` takes."""
-    low, share = _chances(*of)
-    if not low <= at < low + len(share):
+def _no_likelier(at: int, *given: Any) -> float:
+    """Return the chance of all outcomes that are no likelier than ``at``; ``given``: the parameters of ``_chances``."""
+    low, chance = _chances(*given)
+    if not low <= at < low + len(chance):
         return 0.0
-    return float(share[share <= share[at - low] * (1 + EQUAL)].sum() / share.sum())
+    return float(chance[chance <= chance[at - low] * (1 + EQUAL)].sum() / chance.sum())
 
 
 def normal(difference: float, variance: float) -> float:
@@ -120,7 +120,7 @@ def normal(difference: float, variance: float) -> float:
 
 
 def normal_quantile(level: float) -> float:
-    """Return how many standard errors the ends of a normal interval with this level are away from the middle."""
+    """Return how many standard errors the ends of a normal interval with this level are from the middle."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -199,14 +199,14 @@ def _fraction(x: float, a: float, b: float) -> float:
 def expanded_level(level: float, n: float, df: float | None = None) -> float:
     """Return the level of a percentile interval that holds the mean of few units as often as Student's t would.
 
-    The spread of resampled means is that of the values, and so too small by sqrt((n - 1) / n), and their tails are
-    those of the normal distribution; the level makes up for both. It is 2 Phi(sqrt(n / (n - 1)) t) - 1, t being the
-    quantile of Student's t with n - 1 degrees of freedom at (1 + level) / 2.
+    Resampled means spread too little, by sqrt((n - 1) / n), and their tails are those of the normal distribution; the
+    level makes up for both. It is 2 Phi(sqrt(n / (n - 1)) t) - 1, where t is the quantile of Student's t with n - 1
+    degrees of freedom at (1 + level) / 2.
 
     Parameters
     ----------
     level : of the interval, as 0.95.
-    n : the number of units, or Kish's; of 1 and less the level is 1.
+    n : the number of units, or Kish's; for 1 and less the level is 1.
     df : the degrees of freedom, if they are not n - 1.
 
     Source: T. C. Hesterberg, What teachers should know about the bootstrap, The American Statistician 69(4), 2015.
@@ -276,5 +276,5 @@ def split_exactly(counts: Array, shares: Array) -> float:
     those of ``chi_square``.
     """
     n = int(counts.sum())
-    groups = range(len(counts) if len(counts) > 2 else 1)  # of two groups one is enough
+    groups = range(len(counts) if len(counts) > 2 else 1)  # if there are two groups, testing one is enough
     return min(1.0, len(groups) * min(binomial(int(counts[i]), n, float(shares[i])) for i in groups))

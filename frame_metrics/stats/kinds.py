@@ -1,4 +1,4 @@
-"""Sums over units of two arms that are chosen at random: units with the same numbers are drawn together."""
+"""Sums over units that are drawn at random for one of two arms; of units with equal numbers only a count is drawn."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.resampling import MIN_REPEATS, merge_equal_rows, sums_drawn
 from frame_metrics.stats.subsets import NormalSums, large_units, subset_sums
 
-UNITS_PER_KIND = 10  # units that are drawn in the time in which the number of one kind is
-MOST_DRAWN_SINGLY = 10_000  # units from which they are not drawn one by one, where that can be helped
+UNITS_PER_KIND = 10  # so many units are drawn one by one in the time of drawing a count of one kind
+MOST_DRAWN_SINGLY = 10_000  # so many units, or more, are not drawn one by one if that can be avoided
 
 
 @record
 class Kinds:
-    """The units of some arms by the numbers that they hold.
+    """The units of some arms by the numbers that are summed of them; units with equal numbers are of one kind.
 
-    Common kinds are first, then units that are drawn one by one, then those whose sum is drawn.
+    Rows are, in this order: the common kinds; units that are drawn one by one; and units whose sum is drawn.
     """
 
-    values: Array  # the numbers of each kind, and of each unit that is left, shape (kinds, columns)
-    times: Array  # units of each kind, 1 of each unit that is left, shape (kinds,)
-    common: int  # number of kinds that are common
-    small: int = 0  # number of units whose sum is drawn as normal
+    values: Array  # the numbers of each row, shape (rows, columns)
+    times: Array  # how many units each row stands for, 1 but for common kinds, shape (rows,)
+    n_common: int  # how many kinds are common
+    n_small: int = 0  # how many units are small, so that their sum is drawn as a normal number
 
     @classmethod
     def of(cls, values: Array, least: int = MIN_REPEATS) -> Kinds:
-        """Find the kinds of units that hold these numbers, shape (units, columns).
+        """Find the kinds of units with the numbers ``values``, shape (units, columns).
 
-        ``least``: the number of units from which a kind is common.
+        ``least``: how many units a kind has at least to be common.
         """
         columns, times = merge_equal_rows(list(values.T), np.ones(len(values), np.int64))
-        kinds, many = np.column_stack(columns), times >= least
-        left = np.repeat(kinds[~many], times[~many], axis=0)
-        some = np.append(times[many], np.ones(len(left), np.int64))
-        return cls(np.concatenate([kinds[many], left]), some, int(many.sum()))
+        kinds, is_common = np.column_stack(columns), times >= least
+        single = np.repeat(kinds[~is_common], times[~is_common], axis=0)
+        times_of_rows = np.append(times[is_common], np.ones(len(single), np.int64))
+        return cls(np.concatenate([kinds[is_common], single]), times_of_rows, int(is_common.sum()))
 
     @classmethod
-    def alone(cls, values: Sequence[Array]) -> Kinds:
-        """Take each unit as a kind by itself."""
+    def single_units(cls, values: Sequence[Array]) -> Kinds:
+        """Return units that are all drawn one by one; ``values``: columns of their numbers."""
         return cls(np.column_stack(values), np.ones(len(values[0]), np.int64), 0)
 
-    def parted(self, share: float) -> Kinds:
-        """Return the same with the few large units of ``MOST_DRAWN_SINGLY`` or more first, and the others as a sum.
+    def with_sum_of_small(self, share: float) -> Kinds:
+        """Return the same; but of ``MOST_DRAWN_SINGLY`` single units or more only the large ones are drawn one by one.
 
-        ``share``: of the units that are drawn for the arm with fewer.
+        Of the others the sum is drawn. ``share``: the share of the units that is drawn.
         """
-        if self.left < MOST_DRAWN_SINGLY:
+        if self.n_single < MOST_DRAWN_SINGLY:
             return self
-        single = self.values[self.common :]
+        single = self.values[self.n_common :]
         large = large_units(single, share)
         if large is None:
             return self
-        values = np.concatenate([self.values[: self.common], single[large], single[~large]])
-        return replace(self, values=values, small=int((~large).sum()))
+        values = np.concatenate([self.values[: self.n_common], single[large], single[~large]])
+        return replace(self, values=values, n_small=int((~large).sum()))
 
     @property
-    def left(self) -> int:
-        """The number of units that are drawn one by one."""
-        return len(self.times) - self.common - self.small
+    def n_single(self) -> int:
+        """How many units are drawn one by one."""
+        return len(self.times) - self.n_common - self.n_small
 
 
 @record
@@ -70,29 +70,30 @@ class DrawnSums:
     """Sums over units that are drawn at random."""
 
     kinds: Kinds
-    common: Array  # what is summed of each common kind, shape (kinds, parts)
-    single: Array  # of each unit that is drawn one by one, shape (units, parts)
-    small: NormalSums | None  # over the other units
+    common: Array  # what is summed of a unit of each common kind, shape (kinds, parts)
+    single: Array  # what is summed of each unit that is drawn one by one, shape (units, parts)
+    small: NormalSums | None  # the sums over the small units
 
     @classmethod
     def of(cls, kinds: Kinds, parts: Array) -> DrawnSums:
-        """Take the parts of each kind and unit, in the order of ``kinds``, shape (kinds, parts)."""
-        common, single, small = np.split(parts, np.cumsum([kinds.common, kinds.left]))
+        """Return the sums of ``parts``: what is summed of a unit of each row of ``kinds``, shape (rows, parts)."""
+        common, single, small = np.split(parts, np.cumsum([kinds.n_common, kinds.n_single]))
         return cls(kinds, common, single, NormalSums.of(small) if len(small) else None)
 
-    def draw(self, random: np.random.Generator, draws: int, less: int) -> Array:
-        """Draw ``less`` units, and sum their parts, shape (draws, parts)."""
+    def draw(self, random: np.random.Generator, draws: int, n_chosen: int) -> Array:
+        """Draw ``n_chosen`` units, and sum their parts, shape (draws, parts)."""
         kinds = self.kinds
-        counts = np.full((draws, 1), less)
-        if kinds.common or kinds.small:
-            others = [kinds.left, kinds.small] if kinds.small else [kinds.left]
-            colors = np.append(kinds.times[: kinds.common], others)
-            counts = random.multivariate_hypergeometric(colors, less, draws, method="marginals")
-        chosen = counts[:, kinds.common]
-        sums = sums_drawn(self.common.T, counts[:, : kinds.common]).T
-        if kinds.left >= MOST_DRAWN_SINGLY:
+        # How many units of each common kind, of the single units, and of the small units are in each draw.
+        counts = np.full((draws, 1), n_chosen)
+        if kinds.n_common or kinds.n_small:
+            others = [kinds.n_single, kinds.n_small] if kinds.n_small else [kinds.n_single]
+            colors = np.append(kinds.times[: kinds.n_common], others)
+            counts = random.multivariate_hypergeometric(colors, n_chosen, draws, method="marginals")
+        chosen = counts[:, kinds.n_common]
+        sums = sums_drawn(self.common.T, counts[:, : kinds.n_common]).T
+        if kinds.n_single >= MOST_DRAWN_SINGLY:
             return sums + subset_sums(random, self.single, chosen)
-        sums = sums + sums_drawn(self.single.T, random_marks(random, chosen, kinds.left)).T
+        sums = sums + sums_drawn(self.single.T, random_marks(random, chosen, kinds.n_single)).T
         return sums if self.small is None else sums + self.small.draw(random, counts[:, -1])
 
 

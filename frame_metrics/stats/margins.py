@@ -14,10 +14,10 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.arms import (
     PLAIN,
     DrawSizes,
-    by_looks,
     drawn_means,
     freedom,
     newcombe_intervals,
+    p_above_at_all_looks,
     taken_by_welch,
 )
 from frame_metrics.stats.exact import student
@@ -28,26 +28,23 @@ from frame_metrics.stats.significance import CLOSE, MIN_UNITS, adjusted
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.two_arms import MIN_DIFFERING, Arms
 
-SIGNS_OF_MARGIN = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
-FARTHEST = 6.0  # standard errors beyond which a bound is not searched: p-values below 1e-9 are all alike
-STEPS, NEAR = 100, 1e-14  # of a search for a bound, and where it ends
+SIGNS_OF_MARGIN = (1.0, -1.0)  # by which gains are multiplied: to exclude a loss of the margin, or a gain of it
+FARTHEST = 6.0  # a bound is searched within so many standard errors: p-values below 1e-9 are all the same
+STEPS, NEAR = 100, 1e-14  # the most steps of a search for a bound, and the distance at which it ends
 COLUMNS_AT_ONCE = 32  # of differences that are flipped at a time
 SWAPPED = (0, 2, 1, 3)  # the counts of two systems in the other order
 
 
 @record
 class Shifted:
-    """Differences of two systems, above 0 for the better, and the margins that they are compared with.
+    """Gains of one system over another, above 0 if it is better, and the margins that they are compared with."""
 
-    ``error`` and ``units`` are None for units of one weight, whose own they are.
-    """
-
-    improvements: Array  # the sum of a unit's weighted differences, shape (units, columns)
+    improvements: Array  # the sum of the weighted gains of each unit, shape (units, columns)
     size: Array  # the weight of each unit, above 0, shape (units,)
-    margin: Array  # shape (columns,)
-    error: Array | None = None  # the standard error of the mean, shape (columns,)
-    units: float | None = None  # how many there are; Kish's where they have weights
-    widest: Array | None = None  # the greatest difference that a unit can have, shape (columns,)
+    margin: Array  # NaN for none, shape (columns,)
+    error: Array | None = None  # the standard error of the mean, shape (columns,); None to compute it (equal weights)
+    units: float | None = None  # the number of units, Kish's if they have weights; None to count them
+    widest: Array | None = None  # the greatest difference that a unit can have, shape (columns,); None: not known
 
     @property
     def mean(self) -> Array:
@@ -68,7 +65,7 @@ class Shifted:
 
     @property
     def p_of_unmoved(self) -> Array:
-        """The p-value where no unit moved, of units of one weight; NaN of other columns, shape (columns,)."""
+        """The p-value of columns in which no unit moved, if units have one weight; NaN of others, shape (columns,)."""
         if self.widest is None or np.ptp(self.size) > CLOSE * self.size.max(initial=0):
             return np.full(len(self.margin), np.nan)
         p = none_moved(np.minimum(self.margin / self.widest, 1), len(self.size))
@@ -76,12 +73,12 @@ class Shifted:
 
     @property
     def count(self) -> float:
-        """The number of units, Kish's where they have weights."""
+        """The number of units, Kish's if they have weights."""
         return float(len(self.size)) if self.units is None else self.units
 
     @property
     def errors(self) -> Array:
-        """The standard error of the mean; where it is 0 the differences show no variance, shape (columns,)."""
+        """The standard error of the mean, 0 if the differences show no variance, shape (columns,)."""
         if self.error is not None:
             return self.error
         n = len(self.improvements)
@@ -90,24 +87,24 @@ class Shifted:
 
     @property
     def skew(self) -> Array:
-        """The skewness of the mean gain, which is that of units over the root of their number, shape (columns,)."""
+        """The skewness of the mean gain: that of units, divided by the root of their number; shape (columns,)."""
         return skewness(self.improvements - self.size[:, None] * self.mean)
 
 
 def none_moved(share: Any, n: float) -> Any:
-    """Return the chance, at most, that none of n units moves, if the mean loss is this share of what one can lose.
+    """Return the greatest chance that none of n drawn units moves, if the mean loss is a share of the greatest loss.
 
-    At least so large a share of all units loses then.
+    At least this share of all units loses then, so that a unit does not move with a chance of at most 1 - share.
     """
     return (1 - share) ** n
 
 
 def skewness(parts: Array) -> Array:
-    """Return the skewness of a sum of independent parts, 0 where none varies, shape (columns,).
+    """Return the skewness of a sum of independent parts, 0 if no part varies, shape (columns,).
 
     Parameters
     ----------
-    parts : the distance of each from its mean, shape (units, columns).
+    parts : the distance of each part from its mean, shape (units, columns).
     """
     most = np.abs(parts).max(axis=0, initial=0)
     each = parts / np.where(most > 0, most, 1)
@@ -116,7 +113,7 @@ def skewness(parts: Array) -> Array:
 
 
 def straightened(t: float, skew: float) -> float:
-    """Return Student's t with the part taken out that comes from skewed values, which t takes for a gain or a loss.
+    """Return Student's t without what comes from skewed values, which t would take for a gain or a loss.
 
     Formula: t + a (2 t^2 + 1) / 6 + a^2 t^3 / 27, where a is the skewness of the mean. It grows with t.
 
@@ -138,18 +135,19 @@ def normally_above(z: float) -> float:
 
 
 def level_away(z: float) -> float:
-    """Return the level of an interval whose ends are z standard errors away, by the normal distribution."""
+    """Return the level of a normal interval whose ends are z standard errors from the estimate."""
     return 1 - erfc(z / sqrt(2))
 
 
 def margin_p_of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "randomization") -> Array:
     """Return the p-values that a loss, and that a gain, is less than a margin, one-sided, shape (2, columns).
 
-    By "t" they are Student's, of differences to which the margin was added. By "randomization" they are the greatest of
-    three: of flipping the signs of these sums, of Student's t, and of Student's t less the skewness of the differences
-    (``straightened``). Flips alone pass a loss where few units lose much, and t where losses are skewed. NaN where
-    fewer than ``MIN_DIFFERING`` units moved: a sample without those that lose much would pass. So where all differ
-    alike. Where none moved it is ``p_of_unmoved``.
+    By "t" they are Student's, of gains to which the margin was added. By "randomization" they are the greatest of
+    three: of flipping the signs of these sums, of Student's t, and of Student's t without the skewness
+    (``straightened``). Flips alone would overlook a loss if few units lose much, and t would if losses are skewed.
+
+    They are NaN if fewer than ``MIN_DIFFERING`` units moved, as the sample may lack those that lose much; and if all
+    gains are equal. If no unit moved, they are ``p_of_unmoved``.
 
     Parameters
     ----------
@@ -184,45 +182,47 @@ def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Ar
         gains, margin = shifted.improvements[:, at], shifted.margin[at]
         scale = np.maximum(np.abs(gains).max(axis=0), margin * size.max())
         found = flipped(np.column_stack([gains / scale, size]), flips, seed, lambda done: None, every=every)
-        sums, moved = found[:, :-1], found[:, -1:] * (margin / scale)
-        whole, extra = (gains / scale).sum(axis=0), size.sum() * margin / scale
-        rounding = CLOSE * (np.abs(gains / scale).sum(axis=0) + extra)
+        of_gains, of_margins = found[:, :-1], found[:, -1:] * (margin / scale)
+        gain_in_data, margin_in_data = (gains / scale).sum(axis=0), size.sum() * margin / scale
+        rounding = CLOSE * (np.abs(gains / scale).sum(axis=0) + margin_in_data)
         for side, sign in enumerate(SIGNS_OF_MARGIN):
-            reached = (sign * sums + moved >= sign * whole + extra - rounding).sum(axis=0)
-            p[side, begin : begin + COLUMNS_AT_ONCE] = p_value_of_count(reached, flips, every=every)
+            least = sign * gain_in_data + margin_in_data - rounding
+            n_as_extreme = (sign * of_gains + of_margins >= least).sum(axis=0)
+            p[side, begin : begin + COLUMNS_AT_ONCE] = p_value_of_count(n_as_extreme, flips, every=every)
     return p
 
 
 def margin_p_of_shares(table: Array, margin: float) -> tuple[float, float]:
     """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, one-sided.
 
-    They are those at which the bound of Newcombe's interval reaches the margin. NaN where fewer than ``MIN_DIFFERING``
-    rows have different values; where none has, (1 - margin)^n.
+    They are the levels at which the bound of Newcombe's interval reaches the margin. NaN if fewer than
+    ``MIN_DIFFERING`` rows have different values; if no row has, (1 - margin)^n.
 
     Parameters
     ----------
-    table : the numbers of rows that count for both, only the first, only the second, and neither, as ``newcombe`` has
-        it.
+    table : how many rows are 1 for both systems, for the first only, for the second only, and for neither.
     """
     if table[1] + table[2] == 0:
         return (none_moved(margin, float(np.sum(table))),) * 2
     if not table[1] + table[2] >= MIN_DIFFERING or np.isnan(margin):
         return np.nan, np.nan
-    turned = np.asarray(table)[list(SWAPPED)]
-    of_both, of_turned = (lambda z: newcombe(table, z)), (lambda z: newcombe(turned, z))
-    return by_bound(of_both, -margin), by_bound(of_turned, -margin)
+    swapped = np.asarray(table)[list(SWAPPED)]
+    of_loss, of_gain = (lambda z: newcombe(table, z)), (lambda z: newcombe(swapped, z))
+    return by_bound(of_loss, -margin), by_bound(of_gain, -margin)
 
 
 def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> float:
-    """Return the one-sided p-value at which the bound of an interval reaches a value, which is to be exceeded.
+    """Return the one-sided p-value for an estimate above ``least``: where the bound of its interval reaches this value.
 
     Parameters
     ----------
-    ends : the ends of the interval that many standard errors away; at 0 both are the estimate.
+    ends : a function from z to the ends of the interval of z standard errors; at 0 both are the estimate.
+    least : the value that is to be exceeded.
     """
-    sign = 1.0 if ends(0.0)[0] > least else -1.0  # whether the lower end comes down to it, or the upper one up
+    sign = 1.0 if ends(0.0)[0] > least else -1.0  # 1 if the lower end comes down to it, -1 if the upper end comes up
 
     def away(z: float) -> float:
+        """Return how far the bound still is from the value; negative beyond it."""
         return sign * (ends(z)[0 if sign > 0 else 1] - least)
 
     low, high = (0.0, away(0.0)), (FARTHEST, away(FARTHEST))
@@ -234,7 +234,7 @@ def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> floa
         found = away(z)
         if abs(found) < NEAR or high[0] - low[0] < NEAR:
             break
-        # An end that stays twice counts half, so that it does not stay for ever (the Illinois method).
+        # If one end of the search stays twice, its distance is halved, so that it does not stay for ever (Illinois).
         if found > 0:
             low, high = (z, found), (high[0], high[1] / (2 if before > 0 else 1))
         else:
@@ -244,14 +244,14 @@ def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> floa
 
 
 def margin_p_of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
-    """Return the p-values by the share of resampled gains that lose, or gain, the margin, shape (2, columns).
+    """Return the p-values by the share of resamples that lose, or gain, the margin or more, shape (2, columns).
 
-    They belong to percentile intervals: of few units, at the level that ``expanded_level`` gives.
+    They agree with percentile intervals, which are at the level of ``expanded_level``.
 
     Parameters
     ----------
     drawn : resampled mean gains, shape (draws, columns).
-    units : how many units were resampled; None for as they are.
+    units : how many units were resampled, by which p-values are expanded; None to leave them as they are.
     """
     p = np.full((2, drawn.shape[1]), np.nan)
     for side, sign in enumerate(SIGNS_OF_MARGIN):
@@ -274,69 +274,69 @@ def margin_p_of_arms(
     test: str,
     drawn: DrawSizes,
     sign: Array | None = None,
-    grown: float | None = None,
+    information: float | None = None,
 ) -> Array:
     """Return the p-values that a loss, and that a gain, of an arm is less than a margin, one-sided, shape (2, columns).
 
     By "randomization" they are the greatest of three: of exchanging units, after the margin was added to those of the
-    arm (half the two-sided one), of Welch's t, and of Welch's t less the skewness; for shares they are those of the
-    bound of Newcombe's interval. NaN where fewer than ``MIN_DIFFERING`` units of an arm do not have its
-    commonest value, but for shares.
+    arm (half the two-sided p-value), of Welch's t, and of Welch's t without the skewness. For shares they are those of
+    the bound of Newcombe's interval. For others they are NaN if fewer than ``MIN_DIFFERING`` units of an arm differ
+    from its commonest value.
 
     Parameters
     ----------
     margin : of each column, NaN for none.
-    test, drawn, grown : as ``compared`` takes them; with several looks a p-value of 1 where nothing is known yet.
+    test, drawn, information : as ``compared`` takes them; with several looks a p-value of 1 where nothing is known yet.
     sign : -1 for columns of which less is better, shape (columns,); None: of none.
     """
-    if test in PLAIN and grown is None:
+    if test in PLAIN and information is None:
         arms = arms.without_weights()
     sign = np.ones(len(margin)) if sign is None else sign
     p = np.full((2, len(margin)), np.nan)
     asked = ~np.isnan(margin) & ~np.isnan(arms.raw_difference)
-    if grown is not None and (min(arms.n) < 2 or grown == 0):
+    if information is not None and (min(arms.n) < 2 or information == 0):
         return np.where(asked, 1.0, p)
     if min(arms.n) < 2:
         return p
     variances, free = arms.variances(), None
     error = np.sqrt(variances.sum(axis=0))
-    if grown is not None:
-        for side, way in enumerate(SIGNS_OF_MARGIN):
-            gain = way * sign * arms.raw_difference + margin
-            p[side] = np.where(asked, by_looks(arms, gain, variances, grown), np.nan)
+    if information is not None:
+        for side, side_sign in enumerate(SIGNS_OF_MARGIN):
+            gain = side_sign * sign * arms.raw_difference + margin
+            p[side] = np.where(asked, p_above_at_all_looks(arms, gain, variances, information), np.nan)
         return p
     free = freedom(variances, arms.n_for_freedom)
     # Shares have the bound of Newcombe's interval; all others need a known standard error.
     share = arms.of_shares & (test == "randomization")
-    known = asked & ~share & (error > 0) & ~arms.few.any(axis=0)
+    known = asked & ~share & (error > 0) & ~arms.too_few_differ.any(axis=0)
     for column in np.flatnonzero(asked & share).tolist():
         p[:, column] = _of_arm_shares(arms, column, float(margin[column]), float(sign[column]), variances)
     if test == "bootstrap":
         each = drawn_means(arms, drawn[1], drawn[2])
         return np.where(known, margin_p_of_draws(sign * (each[0] - each[1]), margin), p)
     skew = sign * _skewness_of_arms(arms)
-    for side, way in enumerate(SIGNS_OF_MARGIN):
-        t = np.divide(way * sign * arms.raw_difference + margin, error, out=np.zeros(len(margin)), where=known)
+    for side, side_sign in enumerate(SIGNS_OF_MARGIN):
+        t = np.divide(side_sign * sign * arms.raw_difference + margin, error, out=np.zeros(len(margin)), where=known)
         for column in np.flatnonzero(known).tolist():
-            p[side, column] = _above(float(t[column]), float(free[column]), way * float(skew[column]), test)
+            p[side, column] = _above(float(t[column]), float(free[column]), side_sign * float(skew[column]), test)
     if test == "randomization" and known.any():
-        p = np.where(known, np.fmax(p, _exchanged(arms, np.where(known, margin, 0), sign, drawn)), p)
+        p = np.where(known, np.fmax(p, _by_exchanges(arms, np.where(known, margin, 0), sign, drawn)), p)
     return p
 
 
 def _above(t: float, df: float, skew: float, test: str) -> float:
-    """Return the one-sided p-value of a statistic by a test of arms."""
+    """Return the one-sided p-value of a statistic for a mean above 0, by a test of arms."""
     if test == "z":
         return normally_above(t)
     return above(t, df) if test == "t" else max(above(t, df), above(straightened(t, skew), df))
 
 
 def _skewness_of_arms(arms: Arms | Strata) -> Array:
-    """Return the skewness of the difference of two means; a unit of both arms is one part of it."""
-    parts = arms.contributions * np.where(arms.mine, 1, -1)[:, None]
+    """Return the skewness of the difference of two means, shape (columns,); a unit of both arms is one part of it."""
+    parts = arms.contributions * np.where(arms.in_first, 1, -1)[:, None]
     if arms.shared.size:
         both = parts[arms.shared[0]] + parts[arms.shared[1]]
-        parts = np.concatenate([parts[arms.alone], both])
+        parts = np.concatenate([parts[arms.in_one_arm], both])
     return skewness(parts)
 
 
@@ -353,22 +353,19 @@ def _of_arm_shares(
     return first, other
 
 
-def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: DrawSizes) -> Array:
+def _by_exchanges(arms: Arms | Strata, margin: Array, sign: Array, drawn: DrawSizes) -> Array:
     """Return half the two-sided p-values of exchanging units, after the margin was added to the first arm.
 
     Shape (2, columns); NaN where Welch's t stands for them.
     """
     permutations, _, seed = drawn
-    normal, found = taken_by_welch(arms), []
-    least = least_p_of_arms(arms, permutations) / (1 + arms.even)
-    for way in SIGNS_OF_MARGIN:
-        p = permuted(arms.raised(way * sign * margin), permutations, seed, _silent, normal) / 2
-        found.append(np.maximum(np.where(way * sign * arms.raw_difference + margin > 0, p, 1 - p), least))
+    by_t, found = taken_by_welch(arms), []
+    least = least_p_of_arms(arms, permutations) / (1 + arms.equal_in_size)
+    for side_sign in SIGNS_OF_MARGIN:
+        # Progress is not shown: that of the two-sided p-value is.
+        p = permuted(arms.raised(side_sign * sign * margin), permutations, seed, lambda done: None, by_t) / 2
+        found.append(np.maximum(np.where(side_sign * sign * arms.raw_difference + margin > 0, p, 1 - p), least))
     return np.array(found)
-
-
-def _silent(done: int) -> None:
-    """Show no progress: the other p-value's is shown."""
 
 
 def margin_p_of_candidates(p: Array, family: Array, correction: str) -> Array:
@@ -383,6 +380,6 @@ def margin_p_of_candidates(p: Array, family: Array, correction: str) -> Array:
     """
     out = np.full(len(p), np.nan)
     for number in np.unique(family[~np.isnan(p)]):
-        here = family == number
-        out[here] = adjusted(np.where(np.isnan(p[here]), 1.0, p[here]), correction)
+        in_family = family == number
+        out[in_family] = adjusted(np.where(np.isnan(p[in_family]), 1.0, p[in_family]), correction)
     return np.where(np.isnan(p), np.nan, out)

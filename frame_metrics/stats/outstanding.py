@@ -15,22 +15,22 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.resampling import NUMBERS_AT_ONCE, units_of
 from frame_metrics.threads import in_threads
 
-MIN_COMPARED = 5  # units of a segment, and of the rest, that are compared
-FLIPPED = 30  # clusters in several segments, whose contributions are flipped
-ALPHA = 0.05  # p-values below which a segment stands out
-# Permutations that are drawn first; in all where these may be significant; and where they are near the level.
+MIN_COMPARED = 5  # the fewest units of a segment, and of the rest, with which it is compared
+MIN_FLIPPED = 30  # the fewest clusters with which what they add to differences is flipped
+ALPHA = 0.05  # a segment stands out if its p-value is smaller
+# How many permutations are drawn: first; in all, if p may be significant; and in all, if it is near the level.
 FIRST_PERMUTATIONS, PERMUTATIONS, MOST_PERMUTATIONS = 199, 1999, 4999
-NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # p-values near the level
-MIN_UNITS_IN_BLOCKS, SINGLE_UNITS = 20_000, 5000  # units: from so many on, blocks are permuted; so many stay single
-MIN_NUMBERS_TO_DRAW_FEW = 200_000  # numbers of a permutation, from which on few are drawn
-SIGNS = 2000  # at least so many signs are drawn; of more clusters, several share one
+NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # between these a p-value is near the level
+MIN_UNITS_IN_BLOCKS, SINGLE_UNITS = 20_000, 5000  # more units than the first are permuted in blocks, but for the second
+MIN_NUMBERS_TO_DRAW_FEW = 200_000  # if a permutation takes more numbers, fewer permutations are drawn
+SIGNS = 2000  # at least so many signs are drawn; if there are more clusters, several share one
 
 DrawGreatest = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations
 
 
 @dataclass(frozen=True)
 class Outstanding:
-    """The segment that is farthest from the rest; -1 where none is."""
+    """The segment that is farthest from the rest, -1 if there is none."""
 
     segment: int
     p: float  # the share of permutations in which some segment is as far from the rest
@@ -43,15 +43,15 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     The distances of all segments are a family: the p-value is the share of permutations of the labels over queries in
     which the greatest one is at least as great (Westfall, Young). That holds for values of any shape.
 
-    - Values of two kinds, such as 0 and 1: |m_s - m| sqrt(n_s / (1 - n_s / n)), with m_s the mean of the n_s queries of
-      a segment, and m that of all n. How many have the greater value in each segment is drawn (hypergeometric).
-    - Other values: |m_s - m_r| / sqrt(v_s / n_s + v_r / n_r), with r the rest. v are variances, of the segment or of
-      all, whichever is greater: of few skewed values the least ones have the least variance too. All is computed anew
-      in each permutation.
+    - Two different values, such as 0 and 1: |m_s - m| sqrt(n_s / (1 - n_s / n)), with m_s the mean of the n_s queries
+      of a segment, and m that of all n. How many have the greater value in each segment is drawn (hypergeometric).
+    - Other values: |m_s - m_r| / sqrt(v_s / n_s + v_r / n_r), with r the rest. v is the variance of the segment (of the
+      rest), or that of all if it is greater: a few small values of a skewed distribution have a small variance too. All
+      is computed anew in each permutation.
     - Clusters, each in one segment: whole clusters are permuted. m_s is then a quotient of sums.
     - Clusters in several segments: what each adds to m_s - m_r has a random sign, the same for all segments.
 
-    Many units are permuted in blocks of equal size, each from one segment, beside some that are alone.
+    If there are many units, blocks of equal size are permuted, each from one segment, and some single units.
 
     Parameters
     ----------
@@ -64,15 +64,18 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016.
     """
     compared = LabelledUnits.of(values, segment, cluster)
-    some = compared.some
-    if not len(some) or np.abs(compared.residual).max() <= STATISTIC_TOL:
-        return Outstanding(-1, 1.0, len(some))
-    way = compared.counted if compared.two else compared.flipped if compared.across else compared.permuted
-    seen, draw, width = way(seed)
-    enough = float(seen.max()) * (1 - STATISTIC_TOL)
-    first = int(np.flatnonzero(seen >= enough)[0])  # of two segments, which are equally far, the smaller one
-    p = _share(draw, enough, width, seed)
-    return Outstanding(int(compared.names[some[first]]), p, len(some))
+    places = compared.compared_places
+    if not len(places) or np.abs(compared.residual).max() <= STATISTIC_TOL:
+        return Outstanding(-1, 1.0, len(places))
+    if compared.has_two_values:
+        distance, draw, width = compared.counted()
+    elif compared.in_several_segments:
+        distance, draw, width = compared.flipped(seed)
+    else:
+        distance, draw, width = compared.permuted(seed)
+    least = float(distance.max()) * (1 - STATISTIC_TOL)
+    first = int(np.flatnonzero(distance >= least)[0])  # if two segments are equally far, the smaller one
+    return Outstanding(int(compared.names[places[first]]), _share(draw, least, width, seed), len(places))
 
 
 @record
@@ -82,9 +85,9 @@ class LabelledUnits:
     Units are queries, or clusters; a cluster has a row for each of its segments.
     """
 
-    sums: Array  # of the values, which are at most 1, shape (rows,)
-    size: Array  # the number of queries, shape (rows,)
-    place: Array  # of the segment, ascending, shape (rows,)
+    sums: Array  # the sum of the values of each row, which are scaled to at most 1, shape (rows,)
+    size: Array  # the number of queries of each row, shape (rows,)
+    place: Array  # the place of each row's segment, ascending, shape (rows,)
     names: Array  # the number of the segment at each place, shape (segments,)
     unit: Array | None = None  # the number of each row's cluster, from 0; None if each row is a query
 
@@ -133,95 +136,104 @@ class LabelledUnits:
         return len(self.place if self.unit is None else np.unique(self.unit))
 
     @property
-    def across(self) -> bool:
+    def in_several_segments(self) -> bool:
         """True if some cluster is in several segments."""
         return self.units < len(self.place)
 
     @cached_property
-    def two(self) -> bool:
-        """True for queries whose values are of two kinds."""
+    def has_two_values(self) -> bool:
+        """True for queries (not clusters) with at most two different values."""
         return self.unit is None and bool(((self.sums == self.sums.min()) | (self.sums == self.sums.max())).all())
 
     @cached_property
-    def some(self) -> Array:
+    def compared_places(self) -> Array:
         """The places of the segments that are compared, shape (compared,)."""
         others = len(self.place) - self.n
-        if self.across and self.units < FLIPPED:
+        if self.in_several_segments and self.units < MIN_FLIPPED:
             return np.zeros(0, np.int64)
         return np.flatnonzero((self.n >= MIN_COMPARED) & (others >= MIN_COMPARED))
 
-    def counted(self, seed: int) -> tuple[Array, DrawGreatest, int]:
-        """Return the distance of each segment's share, a function that draws the greatest, and numbers of a draw."""
-        del seed
-        own, high = self.n[self.some], self.sums == self.sums.max()
-        whole, n = int(high.sum()), len(high)
-        root = np.sqrt(own / (1 - own / n))
+    def counted(self) -> tuple[Array, DrawGreatest, int]:
+        """Return the distance of each segment that is compared, for two different values; and how it is drawn.
 
-        def far(counts: Array) -> Array:
-            return np.asarray(np.abs(counts[..., self.some] / own - whole / n) * root)
+        Returns
+        -------
+        The distances, shape (compared,); a function that draws the greatest distances; and how many numbers a draw
+        takes.
+        """
+        n_compared, is_high = self.n[self.compared_places], self.sums == self.sums.max()
+        n_high, n = int(is_high.sum()), len(is_high)
+        root = np.sqrt(n_compared / (1 - n_compared / n))
+
+        def distance_of(counts: Array) -> Array:
+            return np.asarray(np.abs(counts[..., self.compared_places] / n_compared - n_high / n) * root)
 
         def draw(random: np.random.Generator, draws: int) -> Array:
-            return far(random.multivariate_hypergeometric(self.n, whole, draws, method="marginals")).max(axis=1)
+            counts = random.multivariate_hypergeometric(self.n, n_high, draws, method="marginals")
+            return distance_of(counts).max(axis=1)
 
-        return far(np.add.reduceat(high, self.starts, dtype=np.int64)), draw, len(self.n)
+        return distance_of(np.add.reduceat(is_high, self.starts, dtype=np.int64)), draw, len(self.n)
 
     def permuted(self, seed: int) -> tuple[Array, DrawGreatest, int]:
         """Return what ``counted`` returns, for means: distances are in standard errors, and whole rows are permuted."""
         parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n, seed)
-        total, own = parts.sum(axis=1)[:, None], self.n[self.some]
+        total, n_compared = parts.sum(axis=1)[:, None], self.n[self.compared_places]
         n = len(self.place)
-        # The spread of all rows is the least that a segment may have: few rows may be equal by chance.
-        usual = _mean_of(total, np.array([n]))[2]
+        # The variance of all rows is the least that a segment may have: few rows may be equal by chance.
+        least_variance = _mean_of(total, np.array([n]))[2]
 
-        def far(rows: Array | Sequence[Array]) -> Array:
-            sums = np.stack([np.add.reduceat(part, starts, axis=-1) for part in rows], axis=-2)[..., self.some]
-            sides = [_mean_of(sums, own), _mean_of(total - sums, n - own)]
-            error = sum(
-                many * np.maximum(spread, usual) / size**2
-                for (_, size, spread), many in zip(sides, (own, n - own), strict=True)
+        def distance_of(rows: Array | Sequence[Array]) -> Array:
+            sums = np.stack([np.add.reduceat(part, starts, axis=-1) for part in rows], axis=-2)
+            sums = sums[..., self.compared_places]
+            sides = [_mean_of(sums, n_compared), _mean_of(total - sums, n - n_compared)]
+            squared_error = sum(
+                n_side * np.maximum(variance, least_variance) / size**2
+                for (_, size, variance), n_side in zip(sides, (n_compared, n - n_compared), strict=True)
             )
-            return _divided(np.abs(sides[0][0] - sides[1][0]), np.sqrt(error))
+            return _divided(np.abs(sides[0][0] - sides[1][0]), np.sqrt(squared_error))
 
         def draw(random: np.random.Generator, draws: int) -> Array:
             if self.unit is None and len(strata) == 1:
                 mixed = _mixed(random, draws, self.sums)
-                return far([mixed, mixed**2]).max(axis=1)
+                return distance_of([mixed, mixed**2]).max(axis=1)
             order = np.empty((draws, parts.shape[1]), np.int64)
             for stratum in strata:
                 order[:, stratum] = _mixed(random, draws, stratum)
-            return far([part.take(order) for part in parts]).max(axis=1)
+            return distance_of([part.take(order) for part in parts]).max(axis=1)
 
-        return far(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
+        return distance_of(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
 
     def flipped(self, seed: int) -> tuple[Array, DrawGreatest, int]:
         """Return what ``counted`` returns, for clusters in several segments: what they add to differences is flipped.
 
-        A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
-        queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.
+        A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to the difference of segment s, with r its residual and N
+        the numbers of queries. In the data the standard error is at least that of a segment with the mean square of r.
         """
         residual, place, unit = _merged_clusters(self.residual, self.place, self.unit, seed)
         starts, sizes = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
-        others, whole = sizes.sum() - sizes, np.bincount(unit, residual)
-        up, down = 1 / sizes + 1 / others, 1 / others
-        away = whole[unit] * down[place]
-        square = np.add.reduceat((residual * up[place] - away) ** 2 - away**2, starts) + (whole @ whole) * down**2
-        each = np.add.reduceat(residual**2, starts)
-        lacks = np.maximum((residual @ residual) * sizes / sizes.sum() - each, 0) / sizes**2
+        others, of_cluster = sizes.sum() - sizes, np.bincount(unit, residual)
+        in_segment, in_rest = 1 / sizes + 1 / others, 1 / others  # the factors of r_cs and of r_c
+        of_rest = of_cluster[unit] * in_rest[place]
+        square = np.add.reduceat((residual * in_segment[place] - of_rest) ** 2 - of_rest**2, starts)
+        square += (of_cluster @ of_cluster) * in_rest**2
+        of_segment = np.add.reduceat(residual**2, starts)
+        missing_square = np.maximum((residual @ residual) * sizes / sizes.sum() - of_segment, 0) / sizes**2
         error = np.sqrt(np.maximum(square, 0))
 
-        def far(signs: Array, error: Array = error) -> Array:
+        def distance_of(signs: Array, error: Array = error) -> Array:
             sums = np.add.reduceat(residual * signs[:, unit], starts, axis=1)
-            excess = sums * up - np.einsum("dc,c->d", signs, whole)[:, None] * down
-            return _divided(np.abs(excess), error)[:, self.some]
+            difference = sums * in_segment - np.einsum("dc,c->d", signs, of_cluster)[:, None] * in_rest
+            return _divided(np.abs(difference), error)[:, self.compared_places]
 
         def draw(random: np.random.Generator, draws: int) -> Array:
-            return far(1.0 - 2.0 * random.integers(0, 2, (draws, len(whole)))).max(axis=1)
+            return distance_of(1.0 - 2.0 * random.integers(0, 2, (draws, len(of_cluster)))).max(axis=1)
 
-        return far(np.ones((1, len(whole))), np.sqrt(error**2 + lacks))[0], draw, 2 * len(residual)
+        in_data = distance_of(np.ones((1, len(of_cluster))), np.sqrt(error**2 + missing_square))[0]
+        return in_data, draw, 2 * len(residual)
 
 
 def _products(sums: Array, size: Array | None) -> Array:
-    """Return what is summed over rows, shape (parts, rows): values and squares; of clusters sizes and products too."""
+    """Return what is summed over rows, shape (parts, rows): values and squares; for clusters sizes and products too."""
     return np.stack([sums, sums**2] if size is None else [sums, sums**2, size, sums * size, size**2])
 
 
@@ -240,7 +252,7 @@ def _mean_of(sums: Array, n: Array) -> tuple[Array, Array, Array]:
 
 
 def _divided(difference: Array, error: Array) -> Array:
-    """Return how many standard errors means are apart; 0 for what is only rounding."""
+    """Return differences divided by their standard errors; 0 for what is only rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(difference <= STATISTIC_TOL, 0.0, difference / error)
 
@@ -261,21 +273,20 @@ def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array
     rows, starts = parts.shape[1], np.cumsum(n) - n
     if rows <= MIN_UNITS_IN_BLOCKS:
         return parts, starts, [np.arange(rows)]
-    some = -(-rows // MIN_UNITS_IN_BLOCKS)
-    full = (n - n * SINGLE_UNITS // rows) // some  # blocks of each segment
-    single = n - some * full
+    block_size = -(-rows // MIN_UNITS_IN_BLOCKS)
+    n_blocks = (n - n * SINGLE_UNITS // rows) // block_size  # of each segment
+    n_single = n - block_size * n_blocks
     order = np.lexsort((np.random.default_rng(seed).random(rows), np.repeat(np.arange(len(n)), n)))
-    many = np.concatenate([np.repeat([some, 1], pair) for pair in zip(full, single, strict=True)])
-    blocks = np.add.reduceat(parts[:, order], np.cumsum(many) - many, axis=1)
-    return blocks, np.cumsum(full + single) - full - single, [np.flatnonzero(many == size) for size in (some, 1)]
+    sizes = np.concatenate([np.repeat([block_size, 1], pair) for pair in zip(n_blocks, n_single, strict=True)])
+    blocks = np.add.reduceat(parts[:, order], np.cumsum(sizes) - sizes, axis=1)
+    starts = np.cumsum(n_blocks + n_single) - n_blocks - n_single
+    return blocks, starts, [np.flatnonzero(sizes == size) for size in (block_size, 1)]
 
 
 def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
-    """Return rests, segments and clusters, sorted by segment; of many clusters some at random are one.
+    """Return the residual, segment and cluster of rows, sorted by segment; many clusters are merged at random.
 
-    Parameters
-    ----------
-    residual, place, unit : of each row, shape (rows,).
+    ``residual``, ``place``, ``unit``: of each row, shape (rows,).
     """
     unit = np.arange(len(residual)) if unit is None else unit
     n, clusters = len(residual), int(unit.max()) + 1
@@ -287,34 +298,34 @@ def _merged_clusters(residual: Array, place: Array, unit: Array | None, seed: in
     return np.bincount(at, residual), rows // signs, rows % signs
 
 
-def _share(draw: DrawGreatest, enough: float, width: int, seed: int) -> float:
-    """Return the share of permutations that reach a distance, what was seen being one of them.
+def _share(draw: DrawGreatest, least: float, width: int, seed: int) -> float:
+    """Return the p-value: the share of permutations with a distance of ``least`` or more; the data count as one more.
 
-    ``FIRST_PERMUTATIONS`` are drawn, ``PERMUTATIONS`` where the share of these is below ``LIKELY_P``, and
-    ``MOST_PERMUTATIONS`` where that of these is near the level. What takes long is left out: the last ones of more than
-    ``MIN_UNITS_IN_BLOCKS`` numbers, and the second ones of more than ``MIN_NUMBERS_TO_DRAW_FEW`` if none of the first
-    reached it. ``width``: the numbers of a permutation.
+    ``FIRST_PERMUTATIONS`` are drawn. If p is then below ``LIKELY_P``, there are ``PERMUTATIONS``, and if it is still
+    near the level ``MOST_PERMUTATIONS``. What would take long is left out: the last ones if a permutation takes more
+    than ``MIN_UNITS_IN_BLOCKS`` numbers, and the second ones if it takes more than ``MIN_NUMBERS_TO_DRAW_FEW``, and
+    none of the first counts. ``width``: how many numbers a permutation takes.
     """
     step = max(NUMBERS_AT_ONCE // width, 1)
-    reached = _reached(range(FIRST_PERMUTATIONS), draw, enough, step, seed)
-    p = (reached + 1) / (FIRST_PERMUTATIONS + 1)
-    if p >= LIKELY_P or (width > MIN_NUMBERS_TO_DRAW_FEW and not reached):
+    count = _n_as_far(range(FIRST_PERMUTATIONS), draw, least, step, seed)
+    p = (count + 1) / (FIRST_PERMUTATIONS + 1)
+    if p >= LIKELY_P or (width > MIN_NUMBERS_TO_DRAW_FEW and not count):
         return p
-    reached += _reached(range(FIRST_PERMUTATIONS, PERMUTATIONS), draw, enough, step, seed)
-    p = (reached + 1) / (PERMUTATIONS + 1)
+    count += _n_as_far(range(FIRST_PERMUTATIONS, PERMUTATIONS), draw, least, step, seed)
+    p = (count + 1) / (PERMUTATIONS + 1)
     if width > MIN_UNITS_IN_BLOCKS or not NEARLY[0] <= p < NEARLY[1]:
         return p
-    reached += _reached(range(PERMUTATIONS, MOST_PERMUTATIONS), draw, enough, step, seed)
-    return (reached + 1) / (MOST_PERMUTATIONS + 1)
+    count += _n_as_far(range(PERMUTATIONS, MOST_PERMUTATIONS), draw, least, step, seed)
+    return (count + 1) / (MOST_PERMUTATIONS + 1)
 
 
-def _reached(these: range, draw: DrawGreatest, enough: float, step: int, seed: int) -> int:
-    """Count the permutations that reach a distance; blocks of them have random numbers of their own."""
+def _n_as_far(these: range, draw: DrawGreatest, least: float, step: int, seed: int) -> int:
+    """Count the permutations with at least this distance; blocks of them have random numbers of their own."""
     counts: list[int] = []
 
     def work(begin: int) -> None:
         found = draw(np.random.default_rng([seed, begin]), min(step, these.stop - begin))
-        counts.append(int(np.count_nonzero(found >= enough)))
+        counts.append(int(np.count_nonzero(found >= least)))
 
     in_threads(range(these.start, these.stop, step), work)
     return sum(counts)

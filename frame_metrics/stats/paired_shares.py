@@ -12,14 +12,13 @@ from frame_metrics.stats.shares import hybrid
 
 
 def mid_p(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of McNemar's mid-p test: the exact one less half of what is as likely as the data.
+    """Return the two-sided p-value of McNemar's mid-p test: the exact one, less half the chance of the data.
 
-    In small samples the exact test has far fewer false alarms than it may have, and this one about as many.
+    In small samples the exact test has far fewer false alarms than its level allows; this one has about as many.
 
     Parameters
     ----------
-    wins, losses : the number of queries, or rows, that count in the compared share for one side only, and for the other
-        only.
+    wins, losses : how many queries, or rows, have 1 for one side only, and for the other side only.
 
     Source: M. W. Fagerland, S. Lydersen, P. Laake, The McNemar test for binary matched-pairs data: mid-p and asymptotic
     are better than exact conditional, BMC Medical Research Methodology 13:91, 2013.
@@ -28,14 +27,14 @@ def mid_p(wins: int, losses: int) -> float:
     if not n:
         return 1.0
     few, many = sorted((wins, losses))
-    same = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(many + 1) - n * log(2))
-    return 1 - same / 2 if wins == losses else max(mcnemar(few, many) - same, 0.0)
+    chance = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(many + 1) - n * log(2))  # of the data, on one side
+    return 1 - chance / 2 if wins == losses else max(mcnemar(few, many) - chance, 0.0)
 
 
 def table_of_pairs(value: Array, base: Array, times: Array | None = None) -> Array:
-    """Return how many of some values of 0 and 1 are 1 in both, in the first only, in the second only, in none, (4,).
+    """Return how many pairs of values have 1 in both, in the first only, in the second only, in neither, shape (4,).
 
-    ``times``: how many each one stands for; None: one.
+    ``times``: how many pairs each one stands for; None: one.
     """
     return np.bincount((3 - 2 * value - base).astype(np.int64), times, minlength=4)
 
@@ -45,14 +44,15 @@ def newcombe(table: Array, z: float) -> tuple[float, float]:
 
     Formula: with D = (b - c) / n, and Wilson's intervals (l1, u1) and (l2, u2) of both shares p1 and p2, the ends are D
     - sqrt((p1 - l1)^2 - 2 phi (p1 - l1)(u2 - p2) + (u2 - p2)^2) and D + sqrt((p2 - l2)^2 - 2 phi (p2 - l2)(u1 - p1) +
-    (u1 - p1)^2). phi is the correlation of the two, 0 if one of them never varies; where it is above 0, ad - bc in it
-    is less by n / 2, but not below 0.
+    (u1 - p1)^2). phi is the correlation of the two, 0 if one of them never varies. If it is above 0, its numerator
+    ad - bc is made less by n / 2, but not below 0.
 
     Parameters
     ----------
-    table : the numbers a, b, c and d of queries that count for both, only the first, only the second, and neither,
-        shape (4,); n in all.
-    z : how many standard errors the ends of Wilson's intervals are away; infinite for an interval of all values.
+    table : the numbers a, b, c and d of queries that have 1 for both, for the first only, for the second only, and for
+        neither, shape (4,); n in all.
+    z : how many standard errors the ends of Wilson's intervals are from the shares; infinite for an interval of all
+        values.
 
     Source: R. G. Newcombe, Improved confidence intervals for the difference between binomial proportions based on
     paired data, Statistics in Medicine 17, 1998.
@@ -73,7 +73,7 @@ def newcombe(table: Array, z: float) -> tuple[float, float]:
 def standard_errors(table: Array) -> tuple[float, float]:
     """Return the standard errors of the difference of two paired shares, and of the logarithm of their ratio.
 
-    NaN of fewer than two, and the second if a share is 0.
+    Both are NaN for fewer than two queries, and the second is if a share is 0.
 
     Parameters
     ----------
@@ -83,7 +83,9 @@ def standard_errors(table: Array) -> tuple[float, float]:
     n = a + b + c + d
     if n < 2:
         return nan, nan
-    one, other = a + b, a + c
+    first, second = a + b, a + c
     variance = max((b + c) / n - ((b - c) / n) ** 2, 0) / (n - 1)
-    ratio = max(n / one + n / other - 2 * a * n / (one * other), 0) / (n - 1) if one and other else nan
-    return sqrt(variance), sqrt(ratio)
+    of_log = nan
+    if first and second:
+        of_log = max(n / first + n / second - 2 * a * n / (first * second), 0) / (n - 1)
+    return sqrt(variance), sqrt(of_log)

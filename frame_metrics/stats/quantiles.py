@@ -23,14 +23,14 @@ def quantile_level(average: str) -> float | None:
 
 
 def quantile_within(values: Array, defined: Array, group: Array | None, n: int, level: float) -> Array:
-    """Return the quantile of the defined values of each group, NaN of none, shape (n,).
+    """Return the quantile of the defined values of each group, NaN if there are none, shape (n,).
 
     Parameters
     ----------
-    values, defined : of each query, shape (queries,).
+    values, defined : the value of each query, and whether it is defined, shape (queries,).
     group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
     n : number of groups.
-    level : between 0 and 1; a place between two values gives a value between them, in proportion.
+    level : between 0 and 1; between two values the quantile is interpolated.
     """
     group = np.zeros(len(values), np.int64) if group is None else group
     some = np.flatnonzero(defined & (group >= 0))
@@ -43,19 +43,19 @@ def quantile_within(values: Array, defined: Array, group: Array | None, n: int, 
 
 
 def quantile_drawn(values: Array, times: Array, level: float) -> Array:
-    """Return the quantile of values that are drawn so many times each, NaN of none, shape (resamples,).
+    """Return the quantile of the values in each resample, NaN if a resample has none, shape (resamples,).
 
     Parameters
     ----------
     values : ascending, shape (values,).
-    times : shape (resamples, values).
+    times : how often each value is in each resample, shape (resamples, values).
     """
     if not len(values):
         return np.full(len(times), np.nan)
-    reached = np.cumsum(times, axis=1)
-    size = reached[:, -1]
+    running = np.cumsum(times, axis=1)
+    size = running[:, -1]
     place = np.maximum(size - 1, 0) * level
-    low, high = (values[(reached > whole(place)[:, None]).argmax(axis=1)] for whole in (np.floor, np.ceil))
+    low, high = (values[(running > whole(place)[:, None]).argmax(axis=1)] for whole in (np.floor, np.ceil))
     return np.where(size > 0, _between(low, high, place), np.nan)
 
 
@@ -63,8 +63,8 @@ def quantile_drawn(values: Array, times: Array, level: float) -> Array:
 def order_statistics(n: int, at: float, level: float) -> tuple[int | None, int | None]:
     """Return which of ``n`` ascending values, counted from 0, are the ends of the interval of a quantile.
 
-    How many values lie below the quantile is binomial, whatever their distribution. Each end is missed with a chance of
-    at most (1 - level) / 2; None where no value is such an end, as n values say too little.
+    The number of values below the quantile is binomial, whatever their distribution. The quantile is outside each end
+    with a chance of at most (1 - level) / 2. An end is None if n values are too few for it.
 
     Parameters
     ----------

@@ -13,36 +13,40 @@ from frame_metrics.stats.two_arms import Arms, linear
 
 
 def studentised(arms: Arms) -> tuple[DistanceOfMarks, int]:
-    """Return the distance of the means in standard errors, if some units are in both arms, and the numbers of a draw.
+    """Return a function from marks of the rows of one arm to the distance of the means, and the numbers of a draw.
 
-    With y the sum of a unit's values in an arm, w its size and x its covariate, the mean of the arm is r = Σ y / Σ w.
-    A unit adds psi = (y - r w) / Σ w to its error, and xi = (x - Σ x / n) / n to that of the mean covariate. With n'
-    = n / (n - 1) of each arm the variance of the difference of the means is
+    The distance is in standard errors; some units are in both arms. With y the sum of a unit's values in an arm, w its
+    size and x its covariate, the mean of the arm is r = Σ y / Σ w. A unit adds psi = (y - r w) / Σ w to the error of
+    the mean, and xi = (x - Σ x / n) / n to that of the mean covariate. With n' = n / (n - 1) of each arm the variance
+    of the difference of the means is
 
         n'₁ Σ₁ psi² + n'₂ Σ₂ psi² - 2 √(n'₁ n'₂) Σ psi₁ psi₂,
 
-    where the last sum is over the units of both arms, and that of the covariate is the same of xi. Both, and their
-    covariance, follow from sums of products of y, w, 1 and x, which are all that an exchange changes. The difference is
-    less what the covariate explains of it, whose slope is that covariance by the variance of the covariate.
+    where the last sum is over the units of both arms. With xi it is the variance of the difference of mean covariates.
+    Both variances, and the covariance, follow from sums of products of y, w, 1 and x, which are all that an exchange
+    changes. What the covariate explains is subtracted from the difference; the slope is the covariance divided by the
+    variance of the covariate.
     """
-    n = len(arms.mine)
+    n = len(arms.in_first)
     further = [arms.size / arms.size.mean(), np.ones(n), *([arms.centred] if arms.centred.any() else [])]
-    holds = np.stack([np.column_stack([own, *further]) for own in linear(arms.sums, arms.size).T], axis=1)
-    opposite = np.zeros_like(holds)  # what a row's unit holds in the other arm
-    opposite[arms.shared] = holds[arms.shared[::-1]]
-    products = np.stack([np.einsum("rci,rcj->rcij", holds, with_these) for with_these in (holds, opposite)], axis=1)
+    # y, w, 1 (and x) of each row, for each column.
+    numbers = np.stack([np.column_stack([y, *further]) for y in linear(arms.sums, arms.size).T], axis=1)
+    in_other_arm = np.zeros_like(numbers)  # the same of the row's unit in the other arm
+    in_other_arm[arms.shared] = numbers[arms.shared[::-1]]
+    both = (numbers, in_other_arm)
+    products = np.stack([np.einsum("rci,rcj->rcij", numbers, factors) for factors in both], axis=1)
     total, shape, flat = products[:, 0].sum(axis=0), (-1, *products.shape[1:]), products.reshape(n, -1)
 
     def distance(marks: Array) -> Array:
-        here = sums_drawn(flat.T, marks).T.reshape(shape)
-        return _Exchange(ArmSums(here[:, 0]), ArmSums(total - here[:, 0]), here[:, 1]).distance(arms.scale)
+        sums = sums_drawn(flat.T, marks).T.reshape(shape)
+        return _Exchange(ArmSums(sums[:, 0]), ArmSums(total - sums[:, 0]), sums[:, 1]).distance(arms.scale)
 
     return distance, max(flat.shape)
 
 
 @record
 class ArmSums:
-    """The sums of an arm in each draw: of products of the numbers that a row holds, y, w, 1 and x if there is one."""
+    """The sums over the rows of an arm in each draw: of products of each two of y, w, 1 (and x)."""
 
     products: Array  # shape (draws, columns, numbers, numbers)
 
@@ -63,14 +67,14 @@ class ArmSums:
 
     @property
     def psi(self) -> Array:
-        """The factors of y, w, 1 (and x) in what a row adds to the error of the mean, (draws, columns, numbers)."""
+        """The factors of y, w, 1 (and x) in psi, shape (draws, columns, numbers)."""
         size, nothing = self.products[..., 1, 2], np.zeros_like(self.n)
         factors = [1 / size, -self.products[..., 0, 2] / size**2, nothing, nothing]
         return np.stack(factors[: self.products.shape[-1]], axis=-1)
 
     @property
     def xi(self) -> Array:
-        """The factors of y, w, 1 and x in what a row adds to the error of the mean covariate, shaped as ``psi``."""
+        """The factors of y, w, 1 and x in xi, shape (draws, columns, numbers)."""
         nothing = np.zeros_like(self.n)
         return np.stack([nothing, nothing, -self.products[..., 3, 2] / self.n**2, 1 / self.n], axis=-1)
 
@@ -81,7 +85,7 @@ class _Exchange:
 
     first: ArmSums
     second: ArmSums
-    crossed: Array  # sums of products of what the rows of the first arm hold with what their units hold in the second
+    crossed: Array  # sums of products of the numbers of rows of the first arm with those of their units in the second
 
     def distance(self, scale: Array) -> Array:
         """Return the distance of the means, shape (draws, columns); ``scale``: the size of values, shape (columns,)."""
@@ -92,9 +96,9 @@ class _Exchange:
         if first.products.shape[-1] > 3:
             xi = first.xi, second.xi
             of_both, of_covariate = self._sums(psi, xi), self._sums(xi, xi)
-            rises, varies = (each.sum(axis=0) - twice for each, twice in (of_both, of_covariate))
-            some = varies > CLOSE * of_covariate[0].sum(axis=0)
-            slope = np.where(some, rises / np.where(some, varies, 1), 0)
+            covariance, variance_of_x = (each.sum(axis=0) - twice for each, twice in (of_both, of_covariate))
+            varies = variance_of_x > CLOSE * of_covariate[0].sum(axis=0)
+            slope = np.where(varies, covariance / np.where(varies, variance_of_x, 1), 0)
             difference = difference - slope * (first.covariate - second.covariate)
             variance = variance - 2 * slope * self._corrected(*of_both) + slope**2 * self._corrected(*of_covariate)
         return in_errors(absolute(difference, scale), variance, whole, scale)
@@ -102,7 +106,7 @@ class _Exchange:
     def _sums(self, these: tuple[Array, Array], those: tuple[Array, Array]) -> tuple[Array, Array]:
         """Return the sums of products of what units add to two errors, in each arm and across both.
 
-        The shapes are (2, draws, columns) and (draws, columns). ``these``, ``those``: factors in the two arms.
+        The shapes are (2, draws, columns) and (draws, columns). ``these``, ``those``: ``psi`` or ``xi`` of both arms.
         """
         arms = self.first.products, self.second.products
         within = [_product(a, arm, b) for a, arm, b in zip(these, arms, those, strict=True)]
@@ -110,7 +114,7 @@ class _Exchange:
         return np.stack(within), across
 
     def _corrected(self, within: Array, across: Array) -> Array:
-        """Return what is left of both arms, with n / (n - 1) of each."""
+        """Return the variance, or covariance, of a difference, with the factor n / (n - 1) of each arm."""
         first, second = (arm.n / (arm.n - 1) for arm in (self.first, self.second))
         return np.asarray(first * within[0] + second * within[1] - np.sqrt(first * second) * across)
 

@@ -9,15 +9,15 @@ import numpy as np
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.exact import normal_quantile, t_quantile, wilson_interval
 
-MIN_ROWS = 0.01  # rows, of which Wilson's interval is nearly that of all shares: one unit may have all the weight
+MIN_ROWS = 0.01  # the least effective number of rows; of so few Wilson's interval holds nearly all shares
 
 
 def kish(weight: Array) -> float:
-    """Return Kish's effective number of units: how many with equal weights would be as informative; 0 of none.
+    """Return Kish's effective number of units: how many with equal weights would be as informative; 0 for none.
 
     Parameters
     ----------
-    weight : of each unit, shape (units,).
+    weight : the weight of each unit, shape (units,).
 
     Source: L. Kish, Survey sampling, 1965.
     """
@@ -29,21 +29,22 @@ def kish(weight: Array) -> float:
 
 
 def kish_within(group: Array, mass: Array, square: Array, n: int) -> Array:
-    """Return Kish's effective number of the units of each group, shape (n,); NaN of a group without weight.
+    """Return Kish's effective number of the units of each group, shape (n,); NaN for a group without weight.
 
     Parameters
     ----------
-    group : of each unit, shape (units,).
-    mass, square : its weight, and its square; of rows that stand for several, as many times as much, shape (units,).
+    group : the group of each unit, shape (units,).
+    mass, square : the weight of each unit, and its square; for a row that stands for several units, times their number;
+        shape (units,).
     """
     return ratio(np.bincount(group, mass, n) ** 2, np.bincount(group, square, n))
 
 
 def wilson_on_range(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
-    """Return Wilson's interval at the mean of n values between two ends; NaN if there are none, or an end is infinite.
+    """Return Wilson's interval at the mean of n values between two ends; NaN if n is 0, or an end is infinite.
 
-    Values between two ends vary most if they lie at the ends, as those of a share do. So the interval of a share is
-    not too narrow for any such values.
+    Values between two ends vary most if they lie at the ends, as the values 0 and 1 of a share do. So the interval of a
+    share is not too narrow for other values.
 
     Parameters
     ----------
@@ -67,15 +68,15 @@ def wilson_on_range(mean: Any, n: Any, level: float, ends: tuple[float, float] =
 def effective(share: Any, variance: Any, units: Any, n: Any, level: float, *, clustered: bool) -> Array:
     """Return how many independent rows would be as informative about a share as rows in clusters, or with weights.
 
-    It is n* = p (1 - p) / v, as v is p (1 - p) / n for independent rows; of clusters less, by the squared ratio of the
-    quantiles of the normal and of Student's t distribution. It is at most the number of rows, or Kish's if they have
-    weights: the variance of few large weights is often far too small. For a share of 0 or 1, of which the rows show no
-    variance, it is the number of units.
+    It is n* = p (1 - p) / v, because independent rows have v = p (1 - p) / n. For clusters it is multiplied by the
+    squared ratio of the quantiles of the normal and of Student's t distribution. It is at most the number of rows, or
+    Kish's number if they have weights: the variance that few large weights show is often far too small. For a share of
+    0 or 1, which shows no variance, it is the number of units.
 
     Parameters
     ----------
-    share : the estimate p; numbers, or arrays of one shape, as those that follow.
-    variance : its variance v by the units, without a correction for their number.
+    share : the estimate p. This and the next three are numbers, or arrays of one shape.
+    variance : its variance v, computed from the units without a correction for their number.
     units : the number of clusters, or Kish's.
     n : the number of rows, or Kish's.
     clustered : whether some clusters hold several rows.
@@ -98,8 +99,8 @@ def hybrid(
 ) -> Array:
     """Return Newcombe's interval of a weighted sum of two shares, from the interval of each.
 
-    Each end is as far from the sum as the ends of both shares on that side are from these, by the sum of squares, and
-    of twice their product times the correlation of what is added.
+    The squared distance of each end from the sum is the sum of the squared distances of the ends of both shares on that
+    side from the shares, and of twice the product of these distances, times the correlation of the two summands.
 
     Parameters
     ----------
@@ -117,8 +118,8 @@ def hybrid(
     difference between binomial proportions based on paired data.
     """
     each = np.array(slopes).reshape(-1, *[1] * (parts.ndim - 1))
-    turned = np.where(each[:, None] < 0, ends[:, ::-1], ends)
-    deviations = each[:, None] * (turned - parts[:, None])
+    on_its_side = np.where(each[:, None] < 0, ends[:, ::-1], ends)  # a negative slope exchanges the ends
+    deviations = each[:, None] * (on_its_side - parts[:, None])
     square = (
         np.square(deviations).sum(axis=0) + 2 * np.sign(np.prod(slopes)) * correlation * deviations[0] * deviations[1]
     )
@@ -130,10 +131,10 @@ def hybrid(
 def with_costs(parts: Array, ends: Array, costs: tuple[float, float], correlation: Array | float = 0.0) -> Array:
     """Return the interval of J / (J + c (1 - J)), with c = a r + b (1 - r), from the intervals of the shares J and r.
 
-    The logarithm of its odds is that of the odds of J less that of c, of which each end is as far away as those of both
-    together, see ``hybrid``. How many rows are mistakes says nothing of their kind, so both are independent if rows
-    are. Where there is no mistake, or one, their kind is not known, and where no row is right the odds have no
-    logarithm: c is then the greatest, for the upper end the least, that may be.
+    The logarithm of its odds is the logarithm of the odds of J, less that of c; the ends of both are combined by
+    ``hybrid``. The number of mistakes says nothing about their kind, so J and r are independent if rows are. If there
+    is no mistake, or one, the kind of mistakes is not known, and if no row is right the odds have no logarithm. Then c
+    is the greatest that it may be, for the upper end the least.
 
     Parameters
     ----------

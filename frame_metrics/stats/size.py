@@ -17,17 +17,19 @@ from frame_metrics.stats.significance import CLOSE
 
 FITS = np.array([[NormalDist().inv_cdf((i + 0.5) / 20)] for i in range(20)])  # 20 equally likely normal numbers
 WIDTH_TO_STOP = 1e-11  # relative width at which a bisection for a number of units stops; finer than a unit
-# Units that people must judge, and units among them that must differ: with fewer, a t-test with a machine loses power.
-SURE, DIFFERING = 25, 4
+# The fewest units that people must judge, and the fewest of these that must differ: with fewer, a t-test that also uses
+# a machine's judgments loses power.
+MIN_JUDGED, MIN_JUDGED_DIFFERING = 25, 4
 
 
 def spreads(sums: Array, sizes: Array, resamples: int, seed: int, share: float = 0.5) -> Array:
-    """Return n times the variance of a difference of means of n units per arm: as observed, then in each resample.
+    """Return n times the variance of a difference of means of n units per arm: in the data, then in each resample.
 
-    The mean of an arm is r = sum S / sum m over its G units, and a unit has the part psi = (S - m r) / sum m of it. The
-    number is the sum of (g psi - g' psi')^2 over the units of both arms, with g = G / sqrt(G - 1); NaN where an arm has
-    fewer than two. Of one arm, whose units have a difference each, it is the variance of these, where all weigh alike.
-    Of arms of unequal size n is their mean, and psi is divided by the root of twice the arm's share of the units.
+    The mean of an arm is r = sum S / sum m over its G units, and a unit adds psi = (S - m r) / sum m to its error. The
+    result is the sum of (g psi - g' psi')^2 over the units of both arms, with g = G / sqrt(G - 1); NaN if an arm has
+    fewer than two units. For one arm, whose units have a difference each, it is the variance of the differences, if all
+    have one weight. If arms differ in size, n is the mean of both, and psi is divided by the root of twice the arm's
+    share of the units.
 
     Parameters
     ----------
@@ -42,9 +44,8 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int, share: float =
     arms = len(sums)
     if not sizes.sum(axis=1).all():
         return np.full(1 + resamples, np.nan)
-    deviations = (
-        sums - sizes * (sums.sum(axis=1) / sizes.sum(axis=1))[:, None]
-    )  # squares of small numbers lose fewer digits
+    # Deviations instead of sums: squares of small numbers lose fewer digits.
+    deviations = sums - sizes * (sums.sum(axis=1) / sizes.sum(axis=1))[:, None]
     each = np.concatenate([deviations, sizes])
     one, other = np.triu_indices(2 * arms)
     columns = np.concatenate([each, sizes > 0, each[one] * each[other]])
@@ -52,10 +53,11 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int, share: float =
     total, size, units, products = np.split(drawn, [arms, 2 * arms, 3 * arms])
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.array([[(2 * share) ** -0.5], [-((2 - 2 * share) ** -0.5)]])[:arms]
-        pull = units / np.sqrt(units - 1) / size * scale
-        parts = np.concatenate([pull, -pull * total / size])
+        # What S and m of a unit are multiplied by in the sum that is squared; and the products, each pair twice.
+        factor_of_sum = units / np.sqrt(units - 1) / size * scale
+        factors = np.concatenate([factor_of_sum, -factor_of_sum * total / size])
         twice = np.where(one == other, 1, 2)[:, None]
-        found = np.maximum((parts[one] * parts[other] * products * twice).sum(axis=0), 0)
+        found = np.maximum((factors[one] * factors[other] * products * twice).sum(axis=0), 0)
     return np.where(np.isfinite(found[0]), found, np.nan)  # a unit that is drawn twice counts as two units
 
 
@@ -65,8 +67,8 @@ class Proxied:
 
     units: int  # number of units that there will be
     proxy: float  # the variance of the machine's values
-    joint: Array  # their covariance with people's values: as observed, then in each resample
-    least: float  # the least number of units that people judge, unless people alone need fewer
+    covariance: Array  # of the machine's and people's values: in the data, then in each resample
+    least: float  # the fewest units that people judge, unless fewer are enough without the machine
 
     @classmethod
     def of(cls, judged: Array, sizes: Array, every: Array, units: int | None, drawn: tuple[int, int]) -> Proxied:
@@ -88,34 +90,35 @@ class Proxied:
         sums, size = every
         machine = float(spreads(sums[None], size[None], 0, 0)[0])
         least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # a smaller variance is only rounding
-        some = (machine_spread > least) & (machine > least)
-        joint = np.where(
-            some, (people + machine_spread - residual) / 2 * np.sqrt(machine / np.where(some, machine_spread, 1)), 0
-        )
-        rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until 4 differ
-        return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint, max(SURE, rare))
+        varies = (machine_spread > least) & (machine > least)
+        to_all_units = np.sqrt(machine / np.where(varies, machine_spread, 1))
+        covariance = np.where(varies, (people + machine_spread - residual) / 2 * to_all_units, 0)
+        n_units, proxy = len(size) if units is None else units, machine if machine > least else 0.0
+        # As many units as hold so many that differ, if they are as frequent as in the pilot.
+        until_enough_differ = MIN_JUDGED_DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)
+        return cls(n_units, proxy, covariance, max(MIN_JUDGED, until_enough_differ))
 
     def judged(self, spread: Array, factor: float, beyond: float) -> Array:
         """Return the least number n of units for people to judge, at which the variance times ``factor`` is 1.
 
         Infinity if there is none.
 
-        The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``) with the lambda of ``ppi_mean``,
-        of the variances s by people and v by the machine and their covariance c. It is the mean over the lambda that n
-        units may fit, as c is fitted with a variance of (s v + c^2) / n. Of few units that says too
-        little: n is no less than ``least``, or than people alone need.
+        The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``), with the variances s by people
+        and v by the machine, their covariance c, and the lambda of ``ppi_mean``. It is the mean over the lambdas that n
+        units may give, as c is estimated with a variance of (s v + c^2) / n. For few units this is too optimistic: n is
+        no less than ``least``, or than what is enough without the machine.
         """
-        few, many = np.full(len(spread), beyond), np.full(len(spread), float(self.units))
-        while (many - few > WIDTH_TO_STOP * many).any():
-            n = (few + many) / 2
+        too_few, enough = np.full(len(spread), beyond), np.full(len(spread), float(self.units))
+        while (enough - too_few > WIDTH_TO_STOP * enough).any():
+            n = (too_few + enough) / 2
             rest = np.maximum(1 - n / self.units, CLOSE)
-            fitted = self.joint + FITS * np.sqrt((spread * self.proxy + self.joint**2) / n)
+            fitted = self.covariance + FITS * np.sqrt((spread * self.proxy + self.covariance**2) / n)
             tuned = np.clip(fitted / (self.proxy or 1) * rest, 0, 1)
-            variance = (spread - 2 * tuned * self.joint + tuned**2 * self.proxy / rest).mean(axis=0)
-            enough = factor * variance <= n - beyond
-            few, many = np.where(enough, few, n), np.where(enough, n, many)
+            variance = (spread - 2 * tuned * self.covariance + tuned**2 * self.proxy / rest).mean(axis=0)
+            is_enough = factor * variance <= n - beyond
+            too_few, enough = np.where(is_enough, too_few, n), np.where(is_enough, n, enough)
         least = np.maximum(np.minimum(spread * factor + beyond, self.least), FEWEST)
-        return np.where(many < self.units, np.maximum(many, least), np.inf)
+        return np.where(enough < self.units, np.maximum(enough, least), np.inf)
 
 
 def units_needed(
@@ -127,7 +130,7 @@ def units_needed(
     proxied: Proxied | None = None,
     share: float = 0.5,
 ) -> Array:
-    """Return how many units of the first arm detect a difference, at least two; infinity if no number will do.
+    """Return how many units of the first arm detect a difference, at least two; infinity if no number does.
 
     Parameters
     ----------
@@ -147,17 +150,17 @@ def units_needed(
 
 
 def fewest(level: float) -> int:
-    """Return the least number of units of which a test that flips signs can reach a level: 1 + log2(1 / (1 - level)).
+    """Return the fewest units with which a test that flips signs can be significant at a level.
 
-    Of n units the least p-value is 2 / 2^n, those of all pairs of a family that are tested together too.
+    It is 1 + log2(1 / (1 - level)): with n units the least p-value is 2 / 2^n, also if a family is tested together.
     """
     return int(np.ceil(1 - np.log2(1 - level) - WIDTH_TO_STOP))
 
 
 def fewest_of_arm(level: float, share: float) -> int:
-    """Return the least number of units of an arm of which a test that exchanges units can reach a level.
+    """Return the fewest units of an arm with which a test that exchanges units can be significant at a level.
 
-    The least p-value is 1 / (ways to choose n of N units), and twice that of arms of equal size.
+    The least p-value is 1 / (ways to choose n of N units), and twice that if arms have equal sizes.
 
     Parameters
     ----------
@@ -181,6 +184,6 @@ def more(level: float) -> float:
 
 
 def seen_by(units: int, spread: float, power: float, level: float) -> float:
-    """Return the least difference that ``units`` units can detect; infinity for too few units, see ``more``."""
-    many = units - more(level)
-    return detectable(level, power) * (spread / many) ** 0.5 if many > 0 else np.inf
+    """Return the least difference that ``units`` units can detect; infinity if this is too few, see ``more``."""
+    n = units - more(level)
+    return detectable(level, power) * (spread / n) ** 0.5 if n > 0 else np.inf

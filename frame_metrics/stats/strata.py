@@ -34,8 +34,8 @@ class Strata:
         size = np.array([part.size.sum() for part in self.strata])
         return np.asarray(size / size.sum())
 
-    def _summed(self, each: Sequence[Array]) -> Array:
-        """Return the sum of what each stratum has, by their shares, of the shape that each has."""
+    def _mixed(self, each: Sequence[Array]) -> Array:
+        """Return the sum over strata of an array of each, times the share of the stratum."""
         return np.einsum("s,s...->...", self.mix, np.array(each))
 
     @cached_property
@@ -47,15 +47,15 @@ class Strata:
     def n_for_freedom(self) -> tuple[float, ...]:
         """The numbers of units behind each of ``variances``; NaN if one arm has too few in all strata together."""
         found = tuple(n for part in self.strata for n in part.n_effective)
-        size, mine = np.concatenate([part.size for part in self.strata]), self.mine
+        size, in_first = np.concatenate([part.size for part in self.strata]), self.in_first
         weighted = any(part.weighted for part in self.strata)
-        few = weighted and min(kish(size[mine]), kish(size[~mine])) < MIN_UNITS
-        return (np.nan,) * len(found) if few else found
+        too_few = weighted and min(kish(size[in_first]), kish(size[~in_first])) < MIN_UNITS
+        return (np.nan,) * len(found) if too_few else found
 
     @property
-    def even(self) -> bool:
+    def equal_in_size(self) -> bool:
         """True if both arms have as many units, in each stratum."""
-        return all(part.even for part in self.strata)
+        return all(part.equal_in_size for part in self.strata)
 
     def without_weights(self) -> Strata:
         """Return these arms with each weight read as the size of its unit."""
@@ -66,27 +66,27 @@ class Strata:
         return Strata([part.raised(by) for part in self.strata])
 
     @property
-    def mine(self) -> Array:
+    def in_first(self) -> Array:
         """True for rows of the first arm, stratum after stratum, shape (rows,)."""
-        return np.concatenate([part.mine for part in self.strata])
+        return np.concatenate([part.in_first for part in self.strata])
 
     @cached_property
     def shared(self) -> Array:
         """The rows of the units that are in both arms, those of the first arm first, shape (2, shared)."""
-        begins = np.cumsum([0, *(len(part.mine) for part in self.strata[:-1])])
+        begins = np.cumsum([0, *(len(part.in_first) for part in self.strata[:-1])])
         return np.concatenate(
             [part.shared + begin for part, begin in zip(self.strata, begins.tolist(), strict=True)], axis=1
         )
 
     @property
-    def alone(self) -> Array:
+    def in_one_arm(self) -> Array:
         """True where the unit of a row is in one arm only, shape (rows,)."""
-        return np.concatenate([part.alone for part in self.strata])
+        return np.concatenate([part.in_one_arm for part in self.strata])
 
     @property
     def offset(self) -> Array:
-        """The number that was taken from the values of all strata, shape (columns,)."""
-        return self._summed([part.offset for part in self.strata])
+        """What was subtracted from the values, mixed over strata as means are, shape (columns,)."""
+        return self._mixed([part.offset for part in self.strata])
 
     @property
     def limits(self) -> Array | None:
@@ -107,12 +107,12 @@ class Strata:
     @cached_property
     def means(self) -> Array:
         """The means of both arms, each with the mix of both together, shape (2, columns)."""
-        return self._summed([part.means for part in self.strata])
+        return self._mixed([part.means for part in self.strata])
 
     @property
     def raw_difference(self) -> Array:
         """The difference of the means, shape (columns,)."""
-        return self._summed([part.raw_difference for part in self.strata])
+        return self._mixed([part.raw_difference for part in self.strata])
 
     @property
     def difference(self) -> Array:
@@ -138,24 +138,24 @@ class Strata:
         return np.all([part.of_shares for part in self.strata], axis=0)
 
     @cached_property
-    def few(self) -> Array:
-        """True for arms and columns whose variance is not known: few units differ from the commonest of their stratum.
+    def too_few_differ(self) -> Array:
+        """True for arms and columns whose variance is not known, as in ``Arms``, shape (2, columns).
 
-        Shape (2, columns).
+        Too few units differ from the commonest value of their stratum.
         """
-        return few_differ(np.array(self.n)[:, None], self._most)
+        return few_differ(np.array(self.n)[:, None], self._n_commonest)
 
     @property
-    def few_at_looks(self) -> Array:
-        """True for columns of which an arm has so few at many looks, as in ``Arms``, shape (columns,)."""
-        two = np.all([part.of_two for part in self.strata], axis=0)
-        few = few_differ(np.array(self.n)[:, None], self._most, np.where(two, MIN_DIFFERING, SKEWED))
-        return np.asarray(few.any(axis=0))
+    def too_few_differ_at_looks(self) -> Array:
+        """True for columns whose variance may be wrong at a look, as in ``Arms``, shape (columns,)."""
+        two = np.all([part.has_two_values for part in self.strata], axis=0)
+        of_arms = few_differ(np.array(self.n)[:, None], self._n_commonest, np.where(two, MIN_DIFFERING, SKEWED))
+        return np.asarray(of_arms.any(axis=0))
 
     @property
-    def _most(self) -> Array:
-        """The number of units of each arm that have the commonest value of their stratum, shape (2, columns)."""
-        return np.asarray(np.sum([part.most for part in self.strata], axis=0))
+    def _n_commonest(self) -> Array:
+        """How many units of each arm have the commonest value of their stratum, shape (2, columns)."""
+        return np.asarray(np.sum([part.n_commonest for part in self.strata], axis=0))
 
     @property
     def pooled_error(self) -> Array:

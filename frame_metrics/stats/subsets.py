@@ -12,9 +12,9 @@ from frame_metrics.stats.byte_sums import BITS, chosen_sums
 
 RANDOM_BYTES = 1 << 26  # random bytes that are kept at a time
 SUBSETS_AT_ONCE = 1125  # subsets that are drawn together: 8 times makes the 9,000 that follow the first 1,000 of 10,000
-LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
-SKEWNESS, KURTOSIS = 0.05, 0.005  # of a sum that is normal: its chances are then wrong by .002 at most
-FEW_LARGE = 16  # of so many units at most one is large, where the sum of the others is drawn as normal
+LEVELS = 256  # the chance of a unit to be drawn is a multiple of 1 / LEVELS
+SKEWNESS, KURTOSIS = 0.05, 0.005  # the most of a sum that counts as normal: its chances are wrong by .002 at most
+FEW_LARGE = 16  # the sum of small units is drawn as normal only if at most one in so many units is large
 
 
 def subsets_at_once(units: int) -> int:
@@ -25,13 +25,13 @@ def subsets_at_once(units: int) -> int:
 def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Array:
     """Return the sums of rows over random subsets, each of the given size, shape (subsets, columns).
 
-    Units are first in a subset with a chance near the one that they should have, eight at a time: a random byte
-    chooses from a table of the sums of each eight. Then a few random units are taken out, or added, until the size is
-    right. No unit is more likely than another at any step, so all subsets of a size are equally likely.
+    First each unit is put into a subset with about the right chance, eight units at a time: a random byte chooses from
+    a table of the sums of these eight. Then a few random units are taken out, or added, until the size is right. All
+    units are equally likely at each step, so that all subsets of a size are equally likely.
 
     Parameters
     ----------
-    rows : shape (units, columns).
+    rows : what is summed of each unit, shape (units, columns).
     chosen : the size of each subset, shape (subsets,).
     """
     n, columns = rows.shape
@@ -43,25 +43,25 @@ def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Arra
     total = chosen_sums(padded.reshape(groups, 8, columns), bytes_, BITS)
     for i, more in enumerate((chosen - np.bitwise_count(bytes_).sum(axis=0, dtype=np.int64)).tolist()):
         if more:
-            units = _some(random, n, bytes_[:, i], abs(more), inside=more < 0)
+            units = _draw_units(random, n, bytes_[:, i], abs(more), inside=more < 0)
             total[i] += np.sign(more) * padded[units].sum(axis=0)
     return total
 
 
 def large_units(values: Array, share: float) -> Array | None:
-    """Mark the units without which the sum over a random subset of the others is normal, as few as can be, (units,).
+    """Mark the large units, without which the sum over a random subset of the others is normal, shape (units,).
 
-    They are those furthest from the median. None if they are more than one in ``FEW_LARGE``.
+    They are as few as possible, and farthest from the median. None if they are more than one in ``FEW_LARGE``.
 
     Parameters
     ----------
     values : the numbers that are summed, shape (units, columns).
-    share : the size of a subset by that of all.
+    share : the size of a subset, divided by the number of all units.
     """
     n = len(values)
     deviations = values - np.median(values, axis=0)
-    wide = np.abs(deviations).mean(axis=0)
-    deviations /= np.where(wide > 0, wide, 1)
+    spread = np.abs(deviations).mean(axis=0)
+    deviations /= np.where(spread > 0, spread, 1)
     order = np.argsort(np.abs(deviations).max(axis=1), kind="stable")
     normal = _normal_without(deviations[order], share)[n - 1 - n // FEW_LARGE :]
     if not normal.any():
@@ -72,13 +72,14 @@ def large_units(values: Array, share: float) -> Array | None:
 
 
 def _normal_without(deviations: Array, share: float) -> Array:
-    """Return whether the sum over a random subset of the units up to each one is normal, shape (units,).
+    """Return for each unit whether the sum over a random subset of the units up to it is normal, shape (units,).
 
-    It is judged by the skewness and the excess kurtosis of the sum.
+    This is decided by the skewness and the excess kurtosis of the sum.
 
     Parameters
     ----------
-    deviations, share : as ``values`` and ``share`` of ``large_units``, less the median of each column.
+    deviations : the values of units less the median of each column, ascending by distance, shape (units, columns).
+    share : as for ``large_units``.
     """
     n, ways = np.arange(1.0, len(deviations) + 1)[:, None], share * (1 - share)
     first, *raw = (np.cumsum(deviations**power, axis=0) / n for power in range(1, 5))
@@ -99,13 +100,13 @@ class NormalSums:
     Their means, variances and correlations are those of all subsets of a size.
     """
 
-    n: int  # units
-    mean: Array  # shape (columns,)
-    root: Array  # of the covariances, shape (columns, columns)
+    n: int  # the number of units
+    mean: Array  # the mean of units, shape (columns,)
+    root: Array  # a root of the matrix of covariances, shape (columns, columns)
 
     @classmethod
     def of(cls, rows: Array) -> NormalSums:
-        """Find what the sums of these rows have, shape (units, columns); two rows at least."""
+        """Return the sums over subsets of these rows, shape (units, columns), two rows at least."""
         mean = rows.mean(axis=0)
         deviations = rows - mean
         spread = np.sqrt((deviations**2).sum(axis=0) / (len(rows) - 1))
@@ -114,18 +115,18 @@ class NormalSums:
 
     def draw(self, random: np.random.Generator, chosen: Array) -> Array:
         """Draw sums, shape (subsets, columns); ``chosen``: the size of each subset, shape (subsets,)."""
-        wide = np.sqrt(chosen * (1 - chosen / self.n))[:, None]
-        return chosen[:, None] * self.mean + wide * (random.normal(size=(len(chosen), len(self.mean))) @ self.root.T)
+        factor = np.sqrt(chosen * (1 - chosen / self.n))[:, None]
+        return chosen[:, None] * self.mean + factor * (random.normal(size=(len(chosen), len(self.mean))) @ self.root.T)
 
 
 def root_of(correlations: Array) -> Array:
-    """Return the symmetric root of correlations, which is the same on every machine."""
+    """Return the symmetric root of a matrix of correlations: other roots are not the same on every machine."""
     value, vector = np.linalg.eigh(correlations)
     return np.asarray(np.einsum("ik,k,jk->ij", vector, np.sqrt(np.maximum(value, 0)), vector))
 
 
 def _bytes(random: np.random.Generator, shape: tuple[int, int], chance: int) -> Array:
-    """Draw bytes of whose bits each is 1 with the chance ``chance`` / 256, independent of the others."""
+    """Draw bytes whose bits are independent, and 1 with the chance ``chance`` / 256."""
     drawn = np.zeros(shape, np.uint8)
     for bit in range((chance & -chance).bit_length() - 1, 8):
         more = np.frombuffer(random.bytes(shape[0] * shape[1]), np.uint8).reshape(shape)
@@ -133,14 +134,17 @@ def _bytes(random: np.random.Generator, shape: tuple[int, int], chance: int) -> 
     return drawn
 
 
-def _some(random: np.random.Generator, n: int, bytes_: Array, some: int, *, inside: bool) -> Array:
-    """Draw so many different units of ``n`` at random, of those ``inside`` a subset or of those outside, (some,)."""
+def _draw_units(random: np.random.Generator, n: int, bytes_: Array, n_wanted: int, *, inside: bool) -> Array:
+    """Draw ``n_wanted`` different units out of ``n`` at random, all ``inside`` a subset or all outside, (n_wanted,).
+
+    ``bytes_``: a bit for each unit, 1 if it is in the subset.
+    """
     found = np.zeros(0, np.int64)
-    share = 2.0
-    while len(found) < some:
-        tried = random.integers(0, n, ceil(share * (some - len(found))) + 8)
-        right = (bytes_[tried >> 3] >> (tried & 7).astype(np.uint8) & 1).astype(bool) == inside
-        found = np.concatenate([found, tried[right]])
+    tries_per_unit = 2.0
+    while len(found) < n_wanted:
+        tried = random.integers(0, n, ceil(tries_per_unit * (n_wanted - len(found))) + 8)
+        fits = (bytes_[tried >> 3] >> (tried & 7).astype(np.uint8) & 1).astype(bool) == inside
+        found = np.concatenate([found, tried[fits]])
         found = found[np.sort(np.unique(found, return_index=True)[1])]
-        share = min(share * 2, 64.0)
-    return found[:some]
+        tries_per_unit = min(tries_per_unit * 2, 64.0)
+    return found[:n_wanted]

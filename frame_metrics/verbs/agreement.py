@@ -295,4 +295,4 @@ def _paired(
     level = level or ("interval" if graded else "nominal")
     together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, level)
     rel = log.conventions.rel if graded else 1.0
-    return AnnotatorPairs(pairs, together, query_of, graded, rel, alone=bool(references))
+    return AnnotatorPairs(pairs, together, query_of, graded, rel, with_reference=bool(references))

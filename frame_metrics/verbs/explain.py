@@ -20,7 +20,7 @@ from frame_metrics.inputs.rows import spans
 from frame_metrics.keys.ids import check_castable
 from frame_metrics.measuring.pieces import fact_columns, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_n_relevant, check_ties
-from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
+from frame_metrics.measuring.some_queries import is_query, run_on_queries, with_grades
 from frame_metrics.measuring.work import PieceWork
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
@@ -69,7 +69,7 @@ def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            table = of_queries(work_of(Explaining, source, asked, queries), source, queries)
+            table = run_on_queries(work_of(Explaining, source, asked, queries), source, queries)
             rows = np.arange(len(table))
             return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in SCHEMA}, table=table)
         log = source.log()

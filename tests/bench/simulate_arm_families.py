@@ -114,7 +114,7 @@ def told(shape: Shape, values: Any, arm: Any, seed: int) -> Told:
     means = np.bincount(arm, values) / n
     variance = np.array([values[arm == one].var(ddof=1) for one in range(arms)]) / n
     first, second = pairs.T
-    apart, wide = means[first] - means[second], float(found.wide[0])
+    apart, wide = means[first] - means[second], float(found.n_errors[0])
     if shape.shares:
         counts = np.bincount(arm, values).astype(int)
         alone = np.array(

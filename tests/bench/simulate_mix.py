@@ -138,7 +138,7 @@ def found(mixes: TwoMixes, *, again: bool) -> Any:
 
 def by_change(mixes: TwoMixes) -> pl.DataFrame:
     """Return the same by the verb."""
-    columns = {"week": mixes.mine, "of": mixes.segment, "user": mixes.unit, "v": mixes.values}
+    columns = {"week": mixes.in_first, "of": mixes.segment, "user": mixes.unit, "v": mixes.values}
     log = pl.DataFrame(columns).with_row_index("query").sample(fraction=1, shuffle=True, seed=1)
     irm = log.irm(query="query", value="v", arm="week", by="of", cluster="user")
     return irm.change(baseline=False, ci=LEVEL, resamples=RESAMPLES)

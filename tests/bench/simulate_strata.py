@@ -91,7 +91,7 @@ class World(NamedTuple):
     def arms(self, some: Any) -> Arms:
         """Return some of the units, as if there were no strata."""
         size = self.size[some]
-        return Arms(self.values[some] * size[:, None], size, self.mine[some], clustered=bool((size > 1).any()))
+        return Arms(self.values[some] * size[:, None], size, self.in_first[some], clustered=bool((size > 1).any()))
 
 
 def levels(strata: int) -> Any:
@@ -148,7 +148,7 @@ def as_arms(world: World) -> Any:
     """Return a world as saved values of arms, each trial as a metric."""
     many = world.size.astype(int)
     unit = np.repeat(np.arange(len(many)), many)
-    arm = np.where(world.mine, "a", "b")
+    arm = np.where(world.in_first, "a", "b")
     log = pl.DataFrame({"user": unit, "arm": arm[unit], "device": world.stratum[unit]})
     each = {f"v{trial}": own[unit] for trial, own in enumerate(world.values.T)}
     log = log.with_columns(**{name: pl.Series(own) for name, own in each.items()}).with_row_index("query")
@@ -174,7 +174,7 @@ def of_shape(shape: Shape, number: int, strata: int, sizes: tuple[int, int], tri
     for batch, n in batches(trials):
         rng = np.random.default_rng([71, number, strata, sizes[0], batch])
         null = drawn(rng, shape, unlike, nothing, n)
-        one, every = told(null.parts(), batch), np.ones(len(null.mine), bool)
+        one, every = told(null.parts(), batch), np.ones(len(null.in_first), bool)
         if batch == 0:
             same(one, null, batch)
         low, high = interval(drawn(rng, shape, unlike, nothing + more, n).parts())
@@ -240,7 +240,7 @@ def of_reversals(trials: int) -> Iterator[Line]:
         for batch, some in batches(trials):
             rng = np.random.default_rng([73, number, strata, n, batch])
             world = drawn(rng, SHAPES[0], many, np.full(strata, more), some, far)
-            plain = world.arms(np.ones(len(world.mine), bool)).raw_difference
+            plain = world.arms(np.ones(len(world.in_first), bool)).raw_difference
             one = told(world.parts(), batch)
             seen += sum(map(opposed, plain.tolist(), one["difference"].tolist(), one["p_value"].tolist()))
         what, asked = ("reversal seen", None) if "worse" in name else ("false alarm: reversal", AT_MOST)

@@ -94,7 +94,7 @@ def test_the_p_value_is_that_of_all_permutations(
 
 def test_signs_of_clusters_across_segments_are_all_flipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of eight clusters in two segments all 256 signs are counted in plain Python."""
-    monkeypatch.setattr(kernel, "FLIPPED", 8)
+    monkeypatch.setattr(kernel, "MIN_FLIPPED", 8)
     rng = RNG(4)
     values, cluster = rng.normal(size=32), np.arange(32) % 8
     segment = (np.arange(32) // 8 % 2) * (cluster > 1)

@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups, segments_of
-from frame_metrics.measuring.proxies import Both, members_of, side_by_side
+from frame_metrics.measuring.proxies import Both, both_unchecked, members_of
 from frame_metrics.metrics.names import read
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import Source
@@ -53,7 +53,7 @@ def queries_that_only_people_judged(sides: Sides) -> Seen:
     """the machine judged none of their documents, so evaluate() and compare() raise an error: let the machine judge
     them, or leave these queries out
     """
-    return Seen(sides.both.lost[0], None, sides.both.lost[1])
+    return Seen(sides.both.only_by_people[0], None, sides.both.only_by_people[1])
 
 
 @check("warning", "rankings")
@@ -146,6 +146,6 @@ def about_proxies(source: Source) -> list[About]:
     columns = source.call.columns
     if source.proxy is None or not (columns.score or columns.rank):
         return []
-    both = side_by_side(source, read([f"dcg@{TOP_RANKS}"]))
+    both = both_unchecked(source, read([f"dcg@{TOP_RANKS}"]))
     segments = segments_of(both.all_values.index.cells)
     return [About(Sides(both, segments, members_of(both.all_values, segments)), {"top": TOP_RANKS, "fewest": FEWEST})]

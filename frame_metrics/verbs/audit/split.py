@@ -86,7 +86,7 @@ def units_of_several_arms(split: Split) -> Seen:
     """{word} that are in more than one arm: ab_test() counts each as one unit; in an online test, the
     effect of one arm is then also in the other
     """
-    return Seen(split.n_in_several_arms, split.known, None, {"word": split.word})
+    return Seen(split.n_in_several_arms, split.n_distinct, None, {"word": split.word})
 
 
 @check("warning", "{word}")

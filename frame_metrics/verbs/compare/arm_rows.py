@@ -34,8 +34,8 @@ from frame_metrics.verbs.compare.splits import splits_of_rows
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.call.columns
-    alike = partial(are_row_shares, asked)
-    cases = read_cases(source.table, columns, source.call.conventions, only_correctness=alike)
+    only_correctness = partial(are_row_shares, asked)
+    cases = read_cases(source.table, columns, source.call.conventions, only_correctness=only_correctness)
     check_cases(asked, cases)
     lacks = [name for name, metric in asked if metric.slope_by_area is None or not cases.binary]
     if options.test == "delong" and lacks:
@@ -55,10 +55,10 @@ class ArmRows:
     cases: Cases
     arms: CellGroups  # the arms, sorted by name
     segments: CellGroups  # the segments in which arms are compared
-    each: CellGroups  # each arm in each segment in which it has rows
+    arm_segments: CellGroups  # each arm in each segment in which it has rows
     asked: Asked
     options: CompareOptions
-    _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
+    _drawn: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)  # see ``drawn``
 
     @classmethod
     def of(cls, cases: Cases, asked: Asked, options: CompareOptions) -> ArmRows:
@@ -68,13 +68,13 @@ class ArmRows:
 
     @cached_property
     def at(self) -> dict[tuple[int, int], int]:
-        """The position in ``each`` of a segment and an arm."""
-        first = self.each.first
+        """The position in ``arm_segments`` of a segment and an arm."""
+        first = self.arm_segments.first
         pairs = zip(self.segments.group_of_cell[first].tolist(), self.arms.group_of_cell[first].tolist(), strict=True)
         return {pair: i for i, pair in enumerate(pairs)}
 
     @cached_property
-    def normal(self) -> set[int]:
+    def by_delong(self) -> set[int]:
         """The positions of metrics that are tested by DeLong."""
         independent = "delong" in tests_for("rows of arms", self.cases.columns)
         if not (self.cases.binary and independent) or self.options.test == "bootstrap":
@@ -91,13 +91,13 @@ class ArmRows:
     def values(self) -> tuple[list[SegmentValues], Array]:
         """The values of each metric, and the variance of the area under the ROC curve, if it is needed."""
         inputs = self._whole.inputs
-        variance = inputs.areas.variance if self.normal else np.zeros(0)
+        variance = inputs.areas.variance if self.by_delong else np.zeros(0)
         return [one_metric(inputs, *metric, None) for metric in self.asked], variance
 
     @cached_property
     def _whole(self) -> RowDraws:
         """The resamples of all arms, with the number of their rows or clusters, or Kish's number."""
-        inputs = inputs_of(self.cases, self.each, self._metrics, with_intervals=bool(self.normal))
+        inputs = inputs_of(self.cases, self.arm_segments, self._metrics, with_intervals=bool(self.by_delong))
         return RowDraws(inputs, self.options.resamples, self.options.seed)
 
     @property
@@ -121,53 +121,60 @@ class ArmRows:
     def clusters(self) -> list[Array]:
         """The clusters of each arm in each segment; empty without ``cluster=``."""
         if not self.cases.columns.cluster:
-            return [np.zeros(0)] * len(self.each)
-        pairs = pl.DataFrame({"at": self.each.of(self.cases.rows), "cluster": self.cases.rows["cluster"]}).unique()
+            return [np.zeros(0)] * len(self.arm_segments)
+        pairs = pl.DataFrame(
+            {"at": self.arm_segments.of(self.cases.rows), "cluster": self.cases.rows["cluster"]}
+        ).unique()
         at, cluster = (column.to_numpy() for column in pairs.sort("at"))
-        return np.split(cluster, np.searchsorted(at, np.arange(1, len(self.each))))
+        return np.split(cluster, np.searchsorted(at, np.arange(1, len(self.arm_segments))))
 
     @cached_property
     def units(self) -> Array:
         """Number of rows, or of clusters, of each arm in each segment, shape (arms in segments,)."""
-        return np.array([len(clusters) for clusters in self.clusters]) if self.cases.columns.cluster else self.each.n
+        return (
+            np.array([len(clusters) for clusters in self.clusters])
+            if self.cases.columns.cluster
+            else self.arm_segments.n
+        )
 
     def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
-        """Return resampled values of each metric not in ``normal``, by metric and position of an arm in a segment.
+        """Return resampled values of each metric not in ``by_delong``, by metric and position of an arm in a segment.
 
         ``systems``: one arm that is resampled by itself, with its own seed; or several that share clusters and are
         resampled together, so that a drawn cluster brings its rows of all these arms.
         """
-        if systems not in self._known:
-            place = self.arms.group_of_cell
-            rows = self.cases.rows.filter(pl.Series(np.isin(place[self.cases.rows["cell"].to_numpy()], systems)))
-            each = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
+        if systems not in self._drawn:
+            arm_of_cell, every = self.arms.group_of_cell, self.arm_segments
+            rows = self.cases.rows.filter(pl.Series(np.isin(arm_of_cell[self.cases.rows["cell"].to_numpy()], systems)))
+            some = replace(every, n=np.where(np.isin(arm_of_cell[every.first], systems), every.n, 0))
             seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
-            group = self.segments.group_of_cell[self.each.first] if len(systems) > 1 else None
-            inputs = inputs_of(replace(self.cases, rows=rows), each, self._metrics)
-            drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.normal}
+            group = self.segments.group_of_cell[every.first] if len(systems) > 1 else None
+            inputs = inputs_of(replace(self.cases, rows=rows), some, self._metrics)
+            drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.by_delong}
             draws = RowDraws(inputs, self.options.resamples, seed, group, for_ends=True)
-            self._known[systems] = draws.values(drawn)
-        return self._known[systems]
+            self._drawn[systems] = draws.values(drawn)
+        return self._drawn[systems]
 
     def rows(self, segment: int, pair: Pair) -> list[Row]:
         """Compare two arms in one segment on every metric."""
         return [self._row(metric, segment, pair) for metric in range(len(self.asked))]
 
     def _row(self, metric: int, segment: int, pair: Pair) -> Row:
-        places = [self.at.get((segment, arm)) for arm in pair]
-        there, values = [at for at in places if at is not None], self.values[0][metric]
+        """Compare two arms in one segment on one metric."""
+        places = [self.at.get((segment, arm)) for arm in pair]  # None for an arm without rows in the segment
+        with_rows, values = [at for at in places if at is not None], self.values[0][metric]
         value, base = (np.nan if at is None else float(values.value[at]) for at in places)
         row: Row = {"value": value, "baseline_value": base, "difference": value - base}
-        for arm, at in zip(("", "baseline_"), places, strict=True):
-            row |= {f"{arm}n": 0 if at is None else self.each.n[at]}
-            row |= {f"{arm}n_units": 0 if at is None else self.units[at]}
-        both = [self.clusters[at] for at in there]
-        row["n_shared"] = np.isin(both[0], both[1]).sum() if len(both) == len(pair) else 0
-        row["n_undefined"] = values.n_undefined[there].sum()
-        row["test"] = "delong" if metric in self.normal else self.options.test or "bootstrap"
+        for prefix, at in zip(("", "baseline_"), places, strict=True):
+            row |= {f"{prefix}n": 0 if at is None else self.arm_segments.n[at]}
+            row |= {f"{prefix}n_units": 0 if at is None else self.units[at]}
+        clusters = [self.clusters[at] for at in with_rows]
+        row["n_shared"] = np.isin(clusters[0], clusters[1]).sum() if len(clusters) == len(pair) else 0
+        row["n_undefined"] = values.n_undefined[with_rows].sum()
+        row["test"] = "delong" if metric in self.by_delong else self.options.test or "bootstrap"
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row
-        return row | (self._by_area if metric in self.normal else self._by_draws)(metric, there, [value, base])
+        return row | (self._by_area if metric in self.by_delong else self._by_draws)(metric, with_rows, [value, base])
 
     def _by_area(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Return intervals and p-value by DeLong, for areas of independent arms."""
@@ -175,9 +182,9 @@ class ArmRows:
         (least, most), means = asked.range, np.array(values)[:, None]
         ends, margin = (least - most, most - least), self.margins[metric]
         row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, ends, margin)
-        relative = float(asked.slope_by_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
-        wide = np.array([normal_quantile(self.options.ci)])
-        low, high = relative_ends(means, relative.sum(axis=0), wide)
+        of_logs = float(asked.slope_by_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
+        n_errors = np.array([normal_quantile(self.options.ci)])
+        low, high = relative_ends(means, of_logs.sum(axis=0), n_errors)
         return row | {"relative_low": low[0], "relative_high": high[0]}
 
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
@@ -185,14 +192,14 @@ class ArmRows:
 
         If they do not, the difference of what is made of shares has Newcombe's interval.
         """
-        systems = self.arms.group_of_cell[self.each.first[at]].tolist()
+        systems = self.arms.group_of_cell[self.arm_segments.first[at]].tolist()
         share_clusters = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if share_clusters else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
-        most = max(map(len, each))  # few rows get more draws; draws of independent arms pair in any order
+        most = max(map(len, each))  # an arm with few rows has more draws; those of the other arm are repeated
         units = self._whole.n_units(self.asked[metric][1])[at].tolist()
         margin = (self.asked[metric][1], self.margins[metric])
-        known = margin if margin[1] == margin[1] else None
+        known = None if np.isnan(margin[1]) else margin
         row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
         by_shares = self._by_shares[metric]
         if by_shares is not None and not share_clusters and np.isfinite(by_shares[:, at]).all():
@@ -205,10 +212,10 @@ class ArmRows:
         asked, found = self.asked[metric][1], self.values[0][metric].value
 
         def ends(z: float, way: float) -> tuple[float, float]:
-            own = ends_by_shares(self._whole.inputs, asked, None, found, level_away(z))
-            if own is None:
+            by_shares = ends_by_shares(self._whole.inputs, asked, None, found, level_away(z))
+            if by_shares is None:
                 return np.nan, np.nan
-            low, high = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
+            low, high = hybrid(np.array(values), by_shares[:, at].T, 0.0, (1.0, -1.0)).tolist()
             return (low, high) if way > 0 else (-high, -low)
 
         each = [partial(ends, way=side * asked.sign) for side in SIGNS_OF_MARGIN]

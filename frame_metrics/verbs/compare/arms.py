@@ -66,9 +66,9 @@ def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Col
 class SummedUnits(NamedTuple):
     """Sums over the queries of units in each arm."""
 
-    sums: Array  # of the values of each metric less the offset, times the weights, shape (metrics, rows)
-    size: Array  # of the weights, shape (rows,)
-    first: Array  # the place of the first query of each row, shape (rows,)
+    sums: Array  # sums of the values of each metric less the offset, times the weights, shape (metrics, rows)
+    size: Array  # sums of the weights, shape (rows,)
+    first: Array  # the position of the first query of each row, shape (rows,)
     offset: Array  # the offset that was subtracted from the values of each metric, shape (metrics,)
     clustered: bool  # whether some row has several queries
 
@@ -82,15 +82,16 @@ class ArmValues:
     arms: CellGroups  # sorted by their names
     segments: CellGroups  # sorted by their values
     edges: Array  # the start of each segment's queries, and the end of the last, shape (segments + 1,)
-    arm: Array  # the number of each query's system, shape (queries,)
+    arm: Array  # the number of each query's arm, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries)
     weight: Array  # the weight of each query, shape (queries,)
     unit: Array  # the number of each query's cluster, else of the query, the same in both arms, shape (queries,)
     covariate: Array | None  # the covariate of each query; None if none is named
     strata: StrataOfQueries | None = None  # of each query; None without strata
-    saved: str | None = None  # the name of the last arm, whose queries are saved numbers; None if none are
-    named: pl.DataFrame | None = None  # the values of segments, also of those that only saved numbers have; None: none
+    saved: str | None = None  # the name of the last arm, if its values are saved numbers; else None
+    # The values of ``by`` of each segment, if some segments are only in saved numbers; else None.
+    segment_values: pl.DataFrame | None = None
 
     @classmethod
     def of(cls, all_values: Values) -> ArmValues:
@@ -130,11 +131,14 @@ class ArmValues:
         unit = same_query(index, theirs)[query]
         unit = np.where(unit < 0, len(index.queries) + query, unit)
         segment = np.repeat(np.arange(len(self.segments)), np.diff(self.edges))
-        place, named = (
-            every_segment(self.segments, theirs) if allow_new_segments else (same_segment(self.segments, theirs), None)
-        )
-        segment = np.append(segment, place[theirs.segment[at]])
-        order, n = np.argsort(segment, kind="stable"), len(self.segments if named is None else named)
+        # The number of each saved segment among all.
+        if allow_new_segments:
+            number, segment_values = every_segment(self.segments, theirs)
+        else:
+            number, segment_values = same_segment(self.segments, theirs), None
+        segment = np.append(segment, number[theirs.segment[at]])
+        n = len(self.segments if segment_values is None else segment_values)
+        order = np.argsort(segment, kind="stable")
         with prefix_errors("baseline"):
             values = np.array([of_metric[at] for of_metric in all_filled(there)])
         return replace(
@@ -146,7 +150,7 @@ class ArmValues:
             weight=np.append(self.weight, np.ones(len(at)))[order],
             unit=np.append(self.unit, unit)[order],
             saved=name_of_saved(theirs),
-            named=named,
+            segment_values=segment_values,
         )
 
     def pairs(self, options: CompareOptions) -> list[Pair]:
@@ -173,17 +177,17 @@ class ArmValues:
         The metrics, the positions of their queries, whether each query is of the first arm, and the units.
         """
         for metrics, at in self._by_defined(both):
-            mine = self.arm[at] == pair[0]
-            yield metrics, at, mine, self._arms(at, mine, metrics)
+            in_first = self.arm[at] == pair[0]
+            yield metrics, at, in_first, self._arms(at, in_first, metrics)
 
     def _units_within(self, both: Array, pair: Pair) -> Iterator[tuple[list[int], Array, Array, Arms | Strata]]:
         """Yield the units of two arms as ``units`` does, with ``strata=`` stratum by stratum."""
-        for metrics, at, mine, arms in self.units(both, pair):
-            inside = None
+        for metrics, at, in_first, arms in self.units(both, pair):
+            by_stratum = None
             if self.strata is not None:
-                named = partial(self._words_for, at, metrics, pair)
-                inside = self.strata.split(at, mine, partial(self._arms, metrics=metrics), named)
-            yield metrics, at, mine, arms if inside is None else inside
+                words_for = partial(self._words_for, at, metrics, pair)
+                by_stratum = self.strata.split(at, in_first, partial(self._arms, metrics=metrics), words_for)
+            yield metrics, at, in_first, arms if by_stratum is None else by_stratum
 
     def _words_for(self, at: Array, metrics: Sequence[int], pair: Pair, first: bool) -> str:
         """Return words for one arm of a pair, with its segment, and the metric if some queries have no value of it."""
@@ -197,7 +201,10 @@ class ArmValues:
         )
 
     def _by_defined(self, at: Array) -> Iterator[tuple[list[int], Array]]:
-        """Yield the metrics that are defined for the same queries of some, and the positions of these."""
+        """Yield groups of metrics that are defined for the same ones of some queries, and the positions of these.
+
+        ``at``: the positions of the queries.
+        """
         groups: dict[bytes, list[int]] = {}
         for metric in range(len(self.asked)):
             groups.setdefault((~np.isnan(self.values[metric, at])).tobytes(), []).append(metric)
@@ -209,8 +216,8 @@ class ArmValues:
         arms = np.unique(np.array(pairs))
         for segment in range(len(self.segments)):
             here = slice(*self.edges[segment : segment + 2])
-            every = np.flatnonzero(np.isin(self.arm[here], arms)) + here.start
-            for metrics, at in self._by_defined(every):
+            of_arms = np.flatnonzero(np.isin(self.arm[here], arms)) + here.start
+            for metrics, at in self._by_defined(of_arms):
                 summed = self._summed(at, self.arm[at], metrics)
                 some, first = summed.size > 0, at[summed.first]
                 rows = summed.sums[:, some].T, summed.size[some], self.arm[first][some], self.unit[first][some]
@@ -220,41 +227,43 @@ class ArmValues:
         """Compare two arms in one segment on every metric; metrics on the same queries share random draws."""
         rows: dict[int, Row] = {}
         drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
-        for metrics, at, mine, arms in self._units_within(both, pair):
+        for metrics, at, in_first, arms in self._units_within(both, pair):
             check_exchanged(arms, self.index.columns, options)
-            counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
-            grown = None if options.looks is None else self._grown(counts, arms, options.first_look or MIN_FIRST_LOOK)
-            wide = joint.wide_of(segment, metrics)
-            found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown, wide=wide)
+            counts: Row = counts_of(in_first, arms) | {"test": SEQUENCE}
+            information = None
+            if options.looks is not None:
+                information = self._information(counts, arms, options.first_look or MIN_FIRST_LOOK)
+            n_errors = joint.n_errors_of(segment, metrics)
+            found = compared(arms, str(options.test), options.ci, drawn, tick, information, n_errors)
             if "mde" in found:
                 found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
-            p = None if options.margin is None else self._p_of_margin(arms, metrics, options, grown)
-            found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
+            p = None if options.margin is None else self._p_of_margin(arms, metrics, options, information)
+            found |= zip(("value", "baseline_value"), self._means(metrics, at, in_first, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
                 values = self.values[metric, at] - arms.offset[i]
                 row |= {} if p is None else margin_columns(p[:, i], self.asked[metric][1])
-                row["effect_size"] = effect_size(row["difference"], values, self.weight[at], mine)
+                row["effect_size"] = effect_size(row["difference"], values, self.weight[at], in_first)
                 if (known := joint.adjusted.get((segment, metric, pair))) is not None:
                     row["p_adjusted"] = max(known, row["p_value"])
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
 
     def _p_of_margin(
-        self, arms: Arms | Strata, metrics: Sequence[int], options: CompareOptions, grown: float | None
+        self, arms: Arms | Strata, metrics: Sequence[int], options: CompareOptions, information: float | None
     ) -> Array:
         """Return the p-values that losses, and that gains, are less than the margins, shape (2, metrics)."""
         asked = [self.asked[metric] for metric in metrics]
-        margin, far = margins_of(options.margin, self.asked)[metrics], np.broadcast_to(arms.widest, len(asked))
-        for (name, metric), one, most in zip(asked, margin.tolist(), far.tolist(), strict=True):
-            if one == one and np.isfinite(most):
+        margin, widest = margins_of(options.margin, self.asked)[metrics], np.broadcast_to(arms.widest, len(asked))
+        for (name, metric), one, most in zip(asked, margin.tolist(), widest.tolist(), strict=True):
+            if not np.isnan(one) and np.isfinite(most):
                 check_possible(name, metric.range, one)
         sign = np.array([metric.sign for _, metric in asked])
         drawn = (options.permutations, options.resamples, options.seed)
-        return margin_p_of_arms(arms, margin, str(options.test), drawn, sign, grown)
+        return margin_p_of_arms(arms, margin, str(options.test), drawn, sign, information)
 
-    def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms | Strata) -> Iterator[Array]:
-        """Yield the means of both arms, shape (metrics,) each; without a covariate they are those of ``evaluate``.
+    def _means(self, metrics: Sequence[int], at: Array, in_first: Array, arms: Arms | Strata) -> Iterator[Array]:
+        """Yield the means of both arms, shape (metrics,) each; without a covariate they equal those of ``evaluate``.
 
         The parameters are those that ``units`` yields.
         """
@@ -262,7 +271,7 @@ class ArmValues:
             yield from arms.means
             return
         plain = (self.weight == 1).all()
-        for arm, mean in zip((mine, ~mine), arms.means, strict=True):
+        for arm, mean in zip((in_first, ~in_first), arms.means, strict=True):
             some = at[arm & (self.weight[at] > 0)]
             if len(some):
                 exact = means_of(self.values[np.ix_(np.array(metrics), some)], None if plain else self.weight[some])
@@ -270,37 +279,37 @@ class ArmValues:
             else:
                 yield mean
 
-    def _grown(self, counts: Row, arms: Arms | Strata, first_look: int) -> float:
+    def _information(self, counts: Row, arms: Arms | Strata, first_look: int) -> float:
         """Return how many times as much is known as at the first look; 0 before it.
 
         It is the harmonic mean of the numbers of queries in both arms, divided by ``first_look``. The information about
         a difference grows no faster, even if units come back, or if a few units are large.
         """
-        columns, again = self.index.columns, arms.shared.shape[1]
-        if again and not columns.cluster:
+        columns, n_shared = self.index.columns, arms.shared.shape[1]
+        if n_shared and not columns.cluster:
             raise ColumnError(
-                f"looks='any': {again} queries ({listed(columns.query)}) are in both arms, so that whoever asks comes "
-                "back; name who asks with cluster="
+                f"looks='any': {n_shared} queries ({listed(columns.query)}) are in both arms, so that whoever asks "
+                "comes back; name who asks with cluster="
             )
         if min(arms.n) < first_look:
             return 0.0
         return float(2 / (1 / counts["n"] + 1 / counts["baseline_n"]) / first_look)
 
-    def _arms(self, at: Array, mine: Array, metrics: Sequence[int]) -> Arms:
+    def _arms(self, at: Array, in_first: Array, metrics: Sequence[int]) -> Arms:
         """Return the units of two arms, with sums of some metrics over their queries.
 
-        ``at``: the positions of the queries; ``mine``: whether each is of the first arm.
+        ``at``: the positions of the queries; ``in_first``: whether each is of the first arm.
         """
-        summed, weight = self._summed(at, mine, metrics), self.weight[at]
+        summed, weight = self._summed(at, in_first, metrics), self.weight[at]
         limits = [range_of_metric(self.asked[metric][1], self.values[metric, at]) for metric in metrics]
         some, first = summed.size > 0, summed.first  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         unit = self.unit[at][first][some]
         return Arms(
-            *(summed.sums[:, some].T, summed.size[some], mine[first][some], covariate, unit, summed.offset),
+            *(summed.sums[:, some].T, summed.size[some], in_first[first][some], covariate, unit, summed.offset),
             limits=np.array(limits, float).T,
             zero_one=self.zero_one[metrics],
-            rows=(kish(weight[mine]), kish(weight[~mine])),
+            rows=(kish(weight[in_first]), kish(weight[~in_first])),
             clustered=summed.clustered,
             weighted=weigh_unlike(weight),
         )
@@ -312,8 +321,8 @@ class ArmValues:
         """
         weight, unit = self.weight[at], self.unit[at]
         values = [self.values[metric, at] for metric in metrics]
-        offset = [offsets(own) for own in values]
-        weighted = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
+        offset = [offsets(of_metric) for of_metric in values]
+        weighted = [(of_metric - low) * weight for of_metric, low in zip(values, offset, strict=True)]
         row = cluster_numbers((len(self.arms) + 2) * unit + side)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
         *sums, size = [*weighted, weight] if row is None else sums_within(row, len(first), [*weighted, weight])
@@ -325,10 +334,10 @@ class ArmValues:
         return ((self.values == 0) | (self.values == 1) | np.isnan(self.values)).all(axis=1)
 
 
-def counts_of(mine: Array, arms: Arms | Strata) -> Row:
-    """Return the numbers of queries and units of two arms; ``mine``: whether each query is of the first arm."""
+def counts_of(in_first: Array, arms: Arms | Strata) -> Row:
+    """Return the numbers of queries and units of two arms; ``in_first``: whether each query is of the first arm."""
     n_units = {"n_units": arms.n[0], "baseline_n_units": arms.n[1], "n_shared": arms.shared.shape[1]}
-    return {"n": mine.sum(), "baseline_n": (~mine).sum()} | n_units
+    return {"n": in_first.sum(), "baseline_n": (~in_first).sum()} | n_units
 
 
 def _check_constant(columns: Columns, cluster: Array | None, covariate: Array | None) -> None:

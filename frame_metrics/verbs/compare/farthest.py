@@ -30,7 +30,7 @@ from frame_metrics.verbs.compare.paired import pairing_function
 FIGURES = ("value", "whole", "ci_low", "ci_high", "p_value")
 COUNTS_OF_FARTHEST = ("n", "n_segments")
 COLUMNS_OF_FARTHEST: dict[str, Any] = dict.fromkeys(FIGURES, pl.Float64) | dict.fromkeys(COUNTS_OF_FARTHEST, pl.Int64)
-DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some lie outside its interval; and the least, the most
+DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some are outside the interval; and the least, the most
 
 
 def farthest(
@@ -48,7 +48,7 @@ def farthest(
     Parameters
     ----------
     metrics, name : the metrics to compute, and the name of the one that is looked at.
-    system : whose values are looked at, a system or an arm; None without these.
+    system : the system, or the arm, whose values are looked at; None if there are none.
     ci : the level of the interval, as 0.95; None for none.
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
     """
@@ -88,11 +88,12 @@ def _interval(
     values: Array, here: Array, cluster: Array | None, level: float, n: int, between: tuple[float, float]
 ) -> tuple[float, float]:
     """Return the interval of the mean of one of ``n`` segments, whose queries are ``here``."""
-    every, each = np.ones(len(values), bool), DRAWS[0]
-    own = tally(None, values, "macro", None, (every, ~every), between)
-    draws = min(max(each * n, DRAWS[1]), DRAWS[2])
-    low, high = intervals([own], np.where(here, 0, -1), 1, level, draws, 0, cluster, np.argsort(values, kind="stable"))
-    mean = float(values[here].mean())  # the middle draws of a skewed distribution may not contain it
+    all_true = np.ones(len(values), bool)
+    mean_tally = tally(None, values, "macro", None, (all_true, ~all_true), between)
+    per_segment, least, most = DRAWS
+    draws, order = min(max(per_segment * n, least), most), np.argsort(values, kind="stable")
+    low, high = intervals([mean_tally], np.where(here, 0, -1), 1, level, draws, 0, cluster, order)
+    mean = float(values[here].mean())  # the interval of skewed draws may not hold it
     return min(float(low[0, 0]), mean), max(float(high[0, 0]), mean)
 
 
@@ -105,12 +106,12 @@ def _of_values(all_values: Values, at: int, system: Any) -> tuple[Array, Array, 
 
 
 def _is_of(system: Any, index: Index) -> Array:
-    """Mark the rankings of a system, or of an arm, which segments are of, shape (rankings,)."""
+    """Mark the rankings of a system, or of an arm, shape (rankings,)."""
     arm, column = index.columns.arm, index.columns.system
     if arm is None:
-        own = 0 if column is None else number_of_system(system, index.system_names, column, "system=")
-        return np.asarray(index.system == own)
-    names = index.segments.values[index.columns.internal_by_role[1][0]]  # of each segment
+        number = 0 if column is None else number_of_system(system, index.system_names, column, "system=")
+        return np.asarray(index.system == number)
+    names = index.segments.values[index.columns.internal_by_role[1][0]]  # the arm of each segment
     name = names[number_of_system(system, names, arm, "arm=")]
     return names.eq_missing(pl.Series([name], dtype=names.dtype)).to_numpy()[index.segment]
 
@@ -119,10 +120,10 @@ def _of_differences(pairing: Pairing, at: int, system: Any) -> tuple[Array, Arra
     """Return the differences of a system from its only baseline, as ``_of_values``."""
     index, values, segments, clusters = pairing.all_values.index, list[Array](), list[Array](), list[Array]()
     name = index.columns.system
-    one = pairing.pairs[0][0]
+    number = pairing.pairs[0][0]
     if system is not None and name is not None:
-        one = number_of_system(system, index.system_names, name, "system=")
-    pair = next(two for two in pairing.pairs if two[0] == one)
+        number = number_of_system(system, index.system_names, name, "system=")
+    pair = next(pair for pair in pairing.pairs if pair[0] == number)
     for segment in pairing.segments.tolist():
         here = pairing.values_by_query(segment)
         (use,) = here.compared(at, [pair])

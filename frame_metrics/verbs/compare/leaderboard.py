@@ -89,12 +89,12 @@ def _check(call: Call, asked: Asked) -> None:
 
 @record
 class Standing:
-    """The systems of a segment by what pairs say of them in each metric, shape (metrics, systems) but for the last."""
+    """What pairs say of the systems of a segment in each metric; shape (metrics, systems) unless stated otherwise."""
 
-    better: Array  # how many systems are surely better
-    worse: Array  # how many are surely worse
-    beaten: Array  # whether a system is surely not the best
-    reliability: Array  # shape (metrics,)
+    n_better: Array  # how many other systems are significantly better
+    n_worse: Array  # how many other systems are significantly worse
+    beaten: Array  # 1 if the system is significantly not the best, else 0
+    reliability: Array  # of the means of systems, shape (metrics,)
 
 
 def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
@@ -103,55 +103,56 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
     answer = averaged(values, given, counts_unanswered=True)
     index, asked = values.index, values.asked
     groups, m = groups_of(index.cells, margins=False).each[0], len(asked)
+    # The segment, the system and the metric of each row.
     segment, system = np.zeros((2, len(groups)), np.int64)
-    place = groups.group_of_cell[index.cell]
-    segment[place], system[place] = index.segment, index.system
+    group = groups.group_of_cell[index.cell]
+    segment[group], system[group] = index.segment, index.system
     segment, system, metric = segment.repeat(m), system.repeat(m), np.tile(np.arange(m), len(groups))
-    # Ranks within each segment and metric, and how many systems are surely better or worse.
+    # Ranks within each segment and metric, and how many systems are significantly better or worse.
     by_segment = np.argsort(segment, kind="stable")
     ends = np.cumsum(np.bincount(segment, minlength=1))
     value = answer.columns["value"].fill_null(np.nan).to_numpy() * np.array([one.sign for _, one in asked])[metric]
     board = segment * m + metric
     rank, n = _ranks(value, board)
-    (better, worse, beaten), reliable = np.zeros((3, len(value))), np.full(len(value), np.nan)
+    (n_better, n_worse, beaten), reliability_of_means = np.zeros((3, len(value))), np.full(len(value), np.nan)
     for at, found in ({} if pairing is None else _standings(pairing, options)).items():
         rows = by_segment[ends[at - 1] if at else 0 : ends[at]]
         here = metric[rows], system[rows]
-        better[rows], worse[rows], beaten[rows] = found.better[here], found.worse[here], found.beaten[here]
-        reliable[rows] = found.reliability[metric[rows]]
+        n_better[rows], n_worse[rows], beaten[rows] = found.n_better[here], found.n_worse[here], found.beaten[here]
+        reliability_of_means[rows] = found.reliability[metric[rows]]
     no_direction = np.array([one.higher is None for _, one in asked])[metric]
     columns = {
         "rank": rank,
-        "rank_low": np.minimum(1 + better, rank),
-        "rank_high": np.maximum(n - worse, rank),
+        "rank_low": np.minimum(1 + n_better, rank),
+        "rank_high": np.maximum(n - n_worse, rank),
         "may_be_best": np.where(no_direction, np.nan, 1 - beaten),
-        "reliability": reliable,
+        "reliability": reliability_of_means,
     }
     columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
     # Sort by segment, metric, rank, and then by name.
-    turns = [np.argsort(names.by_value) for names in (index.systems, index.segments)]
-    order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
-    every = answer.columns | {name: float_column(values) for name, values in columns.items()}
+    by_name, segment_by_value = (np.argsort(names.by_value) for names in (index.systems, index.segments))
+    order = np.lexsort((by_name[system], columns["rank"], metric, segment_by_value[segment]))
+    all_columns = answer.columns | {name: float_column(values) for name, values in columns.items()}
     keys = {name: rows[order] for name, rows in answer.keys.items()}
     return replace(
         answer,
         keys=keys,
-        columns={name: every[name].cast(kind)[order] for name, kind in PLACE_COLUMNS.items()},
+        columns={name: all_columns[name].cast(kind)[order] for name, kind in PLACE_COLUMNS.items()},
     )
 
 
 def _ranks(value: Array, board: Array) -> tuple[Array, Array]:
-    """Return the rank of each value on its board, equal ones sharing it, and the number of values of its board.
+    """Return the rank of each value on its board, which equal values share, and the number of values on this board.
 
-    ``board``: the number of the segment and metric of each value. A NaN has no rank, and is not counted.
+    ``board``: one number for the segment and metric of each value. NaN has no rank, and is not counted.
     """
     rank, known = np.full(len(value), np.nan), np.flatnonzero(~np.isnan(value))
     n = np.bincount(board[known], minlength=board.max(initial=0) + 1)
     order = known[np.lexsort((-value[known], board[known]))]
     first = (np.cumsum(n) - n)[board[order]]
-    new = np.append(True, (board[order][1:] != board[order][:-1]) | (value[order][1:] != value[order][:-1]))
-    equal = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))[: len(order)]
-    rank[order] = 1 + equal - first
+    is_new = np.append(True, (board[order][1:] != board[order][:-1]) | (value[order][1:] != value[order][:-1]))
+    first_equal = np.maximum.accumulate(np.where(is_new, np.arange(len(is_new)), 0))[: len(order)]
+    rank[order] = 1 + first_equal - first
     return rank, n[board]
 
 
@@ -164,42 +165,46 @@ def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Stand
             here = pairing.values_by_query(segment)
             rows, groups = described_pairs(here, asked, pairs, shares, options)
             infer(groups, options, tick)
-            better, worse, beaten = np.zeros((3, len(asked), here.values.shape[2]), np.int64)
+            n_better, n_worse, beaten = np.zeros((3, len(asked), here.values.shape[2]), np.int64)
             for i, row in enumerate(rows):
-                (_, metric), (system, base) = asked[i // len(pairs)], pairs[i % len(pairs)]
+                at, (system, base) = i // len(pairs), pairs[i % len(pairs)]
                 low, high = _ends(row, options)
                 if low > 0 or high < 0:
-                    first, second = (system, base) if (low > 0) == (metric.sign > 0) else (base, system)
-                    better[i // len(pairs), second] += 1
-                    worse[i // len(pairs), first] += 1
-                    beaten[i // len(pairs), second] |= low == high
+                    better, worse = (system, base) if (low > 0) == (asked[at][1].sign > 0) else (base, system)
+                    n_better[at, worse] += 1
+                    n_worse[at, better] += 1
+                    beaten[at, worse] |= low == high
             for at, system in _beaten(groups, options):
                 beaten[at, system] = 1
-            found[segment] = Standing(
-                better, worse, beaten, np.array([_reliability(here, i) for i in range(len(asked))])
-            )
+            reliabilities = np.array([_reliability(here, i) for i in range(len(asked))])
+            found[segment] = Standing(n_better, n_worse, beaten, reliabilities)
     return found
 
 
 def _ends(row: Row, options: LeaderboardOptions) -> tuple[float, float]:
-    """Return the ends of the interval of a pair; if all differences are equal, and surely not 0, that value."""
-    ends, apart = (row.get("ci_low", np.nan), row.get("ci_high", np.nan)), row.get("difference") or np.nan
-    told = np.isnan(ends).all() and row.get("p_adjusted", np.nan) <= 1 - options.ci
-    return (apart, apart) if told else ends
+    """Return the ends of the interval of a pair; if all differences are equal, and significant, this value twice."""
+    ends, difference = (row.get("ci_low", np.nan), row.get("ci_high", np.nan)), row.get("difference") or np.nan
+    is_significant = row.get("p_adjusted", np.nan) <= 1 - options.ci
+    return (difference, difference) if np.isnan(ends).all() and is_significant else ends
 
 
 def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterator[tuple[int, int]]:
-    """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
-    known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
-    alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.comparisons)]
-    bounds = iter(flip_families(alone, options, lambda done: None).bounds if alone else ())
-    for group, spread in known:
-        wide = next(bounds) if group in alone else np.array([column.row[BOUNDS] for column in group.comparisons]).T
+    """Yield each metric, by position, and system that is significantly not the best; ``groups``: of one segment."""
+    with_spread = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
+    # Groups that were not tested as families have no bounds of one side yet.
+    without_bounds = [group for group, _ in with_spread if not all(BOUNDS in one.row for one in group.comparisons)]
+    more_bounds = iter(flip_families(without_bounds, options, lambda done: None).bounds if without_bounds else ())
+    for group, spread in with_spread:
+        bounds = (
+            next(more_bounds) if group in without_bounds else np.array([one.row[BOUNDS] for one in group.comparisons]).T
+        )
+        # No bound of a family is nearer than that of one pair.
         single = np.where(group.zero_one, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
-        low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
-        for column, above, below in zip(group.comparisons, low > 0, high < 0, strict=True):
+        low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(bounds))
+        for comparison, above, below in zip(group.comparisons, low > 0, high < 0, strict=True):
             if above or below:
-                yield column.metric_at, column.pair[1 if bool(above) == (column.metric.sign > 0) else 0]
+                worse = 1 if bool(above) == (comparison.metric.sign > 0) else 0
+                yield comparison.metric_at, comparison.pair[worse]
 
 
 def _reliability(here: QueryValues, metric: int) -> float:

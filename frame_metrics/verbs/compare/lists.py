@@ -37,54 +37,57 @@ def lists_compared(
     The p-value is that of Fisher's randomization test: if the systems do not differ, either could have returned each of
     the two lists of a query. Each draw exchanges the lists of some queries, or clusters, and computes the metric anew.
     """
-    measured, results = pairing.all_values, pairing.all_values.results
-    index, asked, n_queries = measured.index, [measured.asked[i][1] for i in metrics], pairing.n_queries
-    # The queries of both systems, and the results of their lists up to the cutoff.
+    all_values, results = pairing.all_values, pairing.all_values.results
+    index, asked, n_queries = all_values.index, [all_values.asked[i][1] for i in metrics], pairing.n_queries
+    # The rankings of the two systems in the segment, and those of them that have results.
     side = np.select([index.system == system for system in pair], [0, 1], -1)
-    there, drops = (side >= 0) & (index.segment == segment), measured.conventions.unanswered == "drop"
-    here = there & (np.bincount(results.ranking, minlength=len(side)) > 0)
-    lists = np.bincount(index.segment_query[here], minlength=n_queries)  # of each query, 2 where both have one
-    answers = np.bincount(index.segment_query[there & index.answered], minlength=n_queries)
-    used = answers == 2 if drops else lists > 0
-    some = np.flatnonzero((here & used[index.segment_query])[results.ranking] & (results.rank <= (asked[0].k or EVERY)))
-    of_query, ranking, doc = _units(pairing, used), results.ranking[some], results.doc[some]
-    unit, units, mine = of_query[index.segment_query[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
-    weight = None if measured.weight is None else measured.weight[ranking]
+    of_pair, drops = (side >= 0) & (index.segment == segment), all_values.conventions.unanswered == "drop"
+    with_results = of_pair & (np.bincount(results.ranking, minlength=len(side)) > 0)
+    # How many of the two systems have results, or an answer, for each query; and the queries that are used.
+    n_lists = np.bincount(index.segment_query[with_results], minlength=n_queries)
+    n_answers = np.bincount(index.segment_query[of_pair & index.answered], minlength=n_queries)
+    used = n_answers == 2 if drops else n_lists > 0
+    # The results of these lists up to the cutoff.
+    of_used = (with_results & used[index.segment_query])[results.ranking]
+    some = np.flatnonzero(of_used & (results.rank <= (asked[0].k or EVERY)))
+    ranking, doc, unit_of_query = results.ranking[some], results.doc[some], _units(pairing, used)
+    unit, n_units = unit_of_query[index.segment_query[ranking]], int(unit_of_query.max(initial=-1)) + 1
+    side = side[ranking]
+    weight = None if all_values.weight is None else all_values.weight[ranking]
 
     def values(exchange: Array) -> Array:
         """Compute the metrics of both systems, shape (draws, metrics, 2); ``exchange``: 1 or 0, by draw and unit."""
         n = len(exchange)
-        placed = np.arange(0, 2 * n, 2)[:, None] + (mine ^ exchange[:, unit])
-        every = None if weight is None else np.tile(weight, n)
-        lists = Lists(placed.ravel(), np.tile(doc, n), every, (2 * n, results.size), results.catalogue)
-        return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
+        group = np.arange(0, 2 * n, 2)[:, None] + (side ^ exchange[:, unit])  # two groups for each draw
+        tiled_weight = None if weight is None else np.tile(weight, n)
+        lists = Lists(group.ravel(), np.tile(doc, n), tiled_weight, (2 * n, results.size), results.catalogue)
+        return np.stack([metric.compute(lists).reshape(n, 2) for metric in asked], axis=1)
 
     # The rows, without a test.
-    value, base = values(np.zeros((1, units), np.int64))[0].T
-    lacking = np.unique(index.segment_query[there & (measured.unanswered > 0)])
-    known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
-    known |= {"n_unanswered": len(lacking)}
-    each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
-    rows = [
-        dict(zip(VALUE_COLUMNS, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each
-    ]
-    # The randomization test, where something can differ.
-    if units > 1 and np.isfinite(value - base).any():
+    value, base = values(np.zeros((1, n_units), np.int64))[0].T
+    unanswered = np.unique(index.segment_query[of_pair & (all_values.unanswered > 0)])
+    counts = {"n": int(used.sum()), "n_unpaired": int((n_lists == 1).sum()), "n_unanswered": len(unanswered)}
+    rows: list[Row] = []
+    for numbers in zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True):
+        row: Row = dict(zip(VALUE_COLUMNS, numbers, strict=True)) | {"test": options.test} | counts
+        rows.append(row | {"n_undefined": int(np.isnan(row["difference"]))})
+    # The randomization test, if there is something that can differ.
+    if n_units > 1 and np.isfinite(value - base).any():
         step = max(RESULTS_AT_ONCE // max(len(some), 2 * results.size), 1)
         drawn = options.permutations, options.seed, step, tick
-        p = exchanged(lambda exchange: np.diff(values(exchange))[..., 0], value - base, units, *drawn)
-        for row, one in zip(rows, p, strict=True):
-            row |= {"p_value": one} if np.isfinite(row["difference"]) else {}
+        p_values = exchanged(lambda exchange: np.diff(values(exchange))[..., 0], value - base, n_units, *drawn)
+        for row, p in zip(rows, p_values, strict=True):
+            row |= {"p_value": p} if np.isfinite(row["difference"]) else {}
     return rows
 
 
 def _units(pairing: Pairing, used: Array) -> Array:
     """Return the number of each query's unit, a query or a cluster, in the order of random draws."""
     order, cluster = pairing.segment_queries_in_drawing_order, pairing.all_values.cluster
-    drawn, unit = order[used[order]], np.zeros(len(used), np.int64)
-    of_query = np.zeros(len(used))
+    queries, unit = order[used[order]], np.zeros(len(used), np.int64)
+    cluster_of_query = np.zeros(len(used))
     if cluster is not None:
-        of_query[pairing.all_values.index.segment_query] = cluster
-    own = None if cluster is None else cluster_numbers(of_query[drawn])
-    unit[drawn] = np.arange(len(drawn)) if own is None else own
+        cluster_of_query[pairing.all_values.index.segment_query] = cluster
+    numbers = None if cluster is None else cluster_numbers(cluster_of_query[queries])
+    unit[queries] = np.arange(len(queries)) if numbers is None else numbers
     return unit

@@ -20,25 +20,25 @@ from frame_metrics.verbs.compare.pair_groups import PairGroup
 def add_margin_columns(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
     """Fill the columns of margins into the rows of groups; ``margins``: of each metric, NaN for none."""
     for group in groups if options.margin is not None else ():
-        some = [not np.isnan(margins[column.metric_at]) for column in group.comparisons]
-        if not any(some) or not group.tested:
+        has_margin = [not np.isnan(margins[comparison.metric_at]) for comparison in group.comparisons]
+        if not any(has_margin) or not group.tested:
             continue
-        family = group.only(some)
-        spread = family.spread
+        some = group.only(has_margin)
+        spread = some.spread
         if spread is None:
             continue
-        margin = np.array([margins[column.metric_at] for column in family.comparisons])
-        for column, one in zip(family.comparisons, margin.tolist(), strict=True):
-            if np.isfinite(column.ends[1]):
-                check_possible(str(column.metric), column.metric.range, one)
-        p = _p_values(family, spread, margin, options)
-        for column, one in zip(family.comparisons, p.T, strict=True):
-            column.row.update(margin_columns(one, column.metric))
+        margin = np.array([margins[comparison.metric_at] for comparison in some.comparisons])
+        for comparison, one in zip(some.comparisons, margin.tolist(), strict=True):
+            if np.isfinite(comparison.ends[1]):
+                check_possible(str(comparison.metric), comparison.metric.range, one)
+        p = _p_values(some, spread, margin, options)
+        for comparison, both in zip(some.comparisons, p.T, strict=True):
+            comparison.row.update(margin_columns(both, comparison.metric))
 
 
 def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: CompareOptions) -> Array:
-    """Return the p-values that losses, and that gains, are less than the margins, shape (2, columns)."""
-    sign = np.array([column.metric.sign for column in group.comparisons])
+    """Return the p-values that losses, and that gains, are less than the margins, shape (2, comparisons)."""
+    sign = np.array([comparison.metric.sign for comparison in group.comparisons])
     by_table = group.zero_one & (options.test in ("randomization", MID_P))
     p = np.full((2, len(sign)), np.nan)
     for i in np.flatnonzero(by_table).tolist():
@@ -62,7 +62,7 @@ def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: C
 
 
 def _drawn(group: PairGroup, gains: Array, margin: Array, units: float, options: CompareOptions) -> Array:
-    """Return the p-values that losses, and that gains, are less than the margins, by resampling, (2, columns)."""
-    often = enough_resamples(options.resamples, units)
-    means = resampled_means(gains.T, group.weight, group.cluster, often, options.seed).T
+    """Return the p-values that losses, and that gains, are less than the margins, by resampling, (2, comparisons)."""
+    resamples = enough_resamples(options.resamples, units)
+    means = resampled_means(gains.T, group.weight, group.cluster, resamples, options.seed).T
     return margin_p_of_draws(means[~np.isnan(means[:, 0])], margin, units)

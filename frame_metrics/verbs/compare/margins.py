@@ -43,6 +43,7 @@ def _name(name: Any) -> str:
 
 
 def _number(value: Any, of: str) -> float:
+    """Return a margin as a float; ``of``: words before the error, for the metric of the margin."""
     found = plain_number(value)
     if not is_number(found) or not isfinite(found) or found <= 0:
         raise BadValueError(
@@ -108,17 +109,17 @@ def margin_columns(p: Array, metric: Metric) -> dict[str, float]:
 
     Parameters
     ----------
-    p : the p-values that the loss and the gain are less than it; of a metric whose better direction is not known, these
-        are its two directions, and the p-value of "worse" is null.
+    p : the p-values that the loss, and that the gain, is less than the margin. If it is not known whether more is
+        better, these are the two directions, and "p_not_worse" is null.
     """
-    worse, better = (float(one) for one in p)
-    return dict(zip(OF_MARGIN, (nan if metric.higher is None else worse, max(worse, better)), strict=True))
+    of_loss, of_gain = (float(one) for one in p)
+    return dict(zip(OF_MARGIN, (nan if metric.higher is None else of_loss, max(of_loss, of_gain)), strict=True))
 
 
 def margin_columns_of_error(
     difference: float, error: float, metric: Metric, margin: float, p_of: Callable[[float], float]
 ) -> dict[str, float]:
-    """Return the columns of a margin for one difference; ``p_of``: the p-value of so many errors above 0."""
+    """Return the columns of a margin for one difference; ``p_of``: from standard errors above 0 to a p-value."""
     return margin_columns(
         np.array([p_of((side * metric.sign * difference + margin) / error) for side in SIGNS_OF_MARGIN]), metric
     )

@@ -117,8 +117,9 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
         check_not_pairs(values, arms.segments, arms.arms, options)
     else:
         arms = arms.with_saved(saved, allow_new_segments=True)
-    own = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
-    totals, pairs = Totals(arms.segments, own if arms.named is None else arms.named), arms.pairs(options)
+    of_frame = pl.DataFrame({name: arms.segments.values(name) for name in arms.segments.keys})
+    segment_values = of_frame if arms.segment_values is None else arms.segment_values
+    totals, pairs = Totals(arms.segments, segment_values), arms.pairs(options)
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
     rounds = options.resamples * len(pairs) * len(metrics)
     with progress(rounds, "draw", work=rounds * len(arms.arm)) as tick:
@@ -136,25 +137,25 @@ def _numbers_of(mixes: TwoMixes, given: tuple[Sequence[Grouping], float, int, in
 def _answer(
     arms: ArmValues, pairs: Sequence[Pair], totals: Totals, numbers: Sequence[Sequence[Mapping[str, Array]]]
 ) -> Answer:
-    """Return the columns with their keys; ``numbers``: those of each pair and metric, a number for each group."""
-    groups, metrics = sum(grouping.n for grouping in totals.groupings), len(arms.asked)
+    """Return the columns with their keys; ``numbers``: by pair and metric, the columns of ``TwoMixes.columns_of``."""
+    n_groups, n_metrics = sum(grouping.n for grouping in totals.groupings), len(arms.asked)
     columns: dict[str, pl.Series] = {}
     for name, kind in OF_PARTS.items():
-        laid = np.array([[own[name] for own in of_pair] for of_pair in numbers]).reshape(-1, metrics, groups)
-        flat = laid.transpose(0, 2, 1).ravel()
+        values = np.array([[of_metric[name] for of_metric in of_pair] for of_pair in numbers])
+        flat = values.reshape(-1, n_metrics, n_groups).transpose(0, 2, 1).ravel()
         columns[name] = integer_column(flat) if kind == pl.Int64 else float_column(flat)
-    pair, group = (one.repeat(metrics) for one in np.divmod(np.arange(len(pairs) * groups), groups))
-    beside = {"total_over": totals.total_over().gather(group)}
-    beside |= metric_columns(arms.asked, np.tile(np.arange(metrics), len(pairs) * groups))
-    keys, aliases = _of_pairs(arms, np.array(pairs)[pair])
+    pair, group = (one.repeat(n_metrics) for one in np.divmod(np.arange(len(pairs) * n_groups), n_groups))
+    first = {"total_over": totals.total_over().gather(group)}
+    first |= metric_columns(arms.asked, np.tile(np.arange(n_metrics), len(pairs) * n_groups))
+    keys, aliases = _keys_of_pairs(arms, np.array(pairs)[pair])
     keys |= {name: rows[group] for name, rows in totals.key_rows().items()}
-    return Answer(keys, beside | columns, aliases, arms.segments.cells.key_table)
+    return Answer(keys, first | columns, aliases, arms.segments.cells.key_table)
 
 
-def _of_pairs(arms: ArmValues, pairs: Array) -> tuple[dict[str, Any], dict[str, str]]:
+def _keys_of_pairs(arms: ArmValues, pairs: Array) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the keys of arms and of their baselines, and the column that these are taken from."""
-    systems, (mine, base) = arms.arms, pairs.T
-    keys: dict[str, Any] = dict(systems.key_rows(mine, totalled=False))
+    systems, (arm, base) = arms.arms, pairs.T
+    keys: dict[str, Any] = dict(systems.key_rows(arm, totalled=False))
     if arms.saved is not None:
         return keys | {"baseline": pl.Series([arms.saved], dtype=pl.String).new_from_index(0, len(pairs))}, {}
     (column,) = systems.keys

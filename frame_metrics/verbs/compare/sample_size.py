@@ -289,9 +289,9 @@ def _of_arms(values: Values, options: SizeOptions, schema: Row) -> Answer:
     def between(segment: int, pair: tuple[int, int]) -> list[list[Row]]:
         rows: dict[int, list[Row]] = {}
         arm_share, base = planned[list(pair)].tolist()
-        for metrics, _, mine, units in arms.units(arms.of_pair(segment, pair), pair):
+        for metrics, _, in_first, units in arms.units(arms.of_pair(segment, pair), pair):
             sums, sizes = units.side_by_side(units.sums), units.side_by_side(units.size[:, None])[:, :, 0]
-            counts = counts_of(mine, units)
+            counts = counts_of(in_first, units)
             counts |= splits.unit_columns(segment, pair, counts) | {"share": arm_share, "baseline_share": base}
             for i, one in enumerate(metrics):
                 rows[one] = options.rows(counts, sums[:, :, i], sizes, share=arm_share / (arm_share + base))

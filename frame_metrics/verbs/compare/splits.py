@@ -21,7 +21,7 @@ from frame_metrics.verbs.compare.differences import UNIT_SHARES, UNJUDGED, Pair,
 from frame_metrics.verbs.compare.options import CompareOptions
 
 RowsOfPair: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of a segment and a pair of arms, by metric
-SHARE_TO_NOTE = 0.8  # from this share of an arm's queries on, a note says that the other arm has them too
+SHARE_TO_NOTE = 0.8  # if the other arm has more than this share of an arm's queries, a note says so
 
 
 @record
@@ -30,9 +30,10 @@ class Splits:
 
     columns: Columns
     noun: str  # the word for an arm
-    units: Array | None  # number of units of each arm, shape (segments, arms); None with saved numbers
-    unjudged: Array | None  # queries of each arm with results and no judgment, shape (segments, arms); None of rows
-    n_repeated: int  # of the units the arms beyond the first, added up; 0 if each is in one arm
+    units: Array | None  # how many units each arm has, shape (segments, arms); None with saved numbers
+    # How many queries of each arm have rows and no judgment, shape (segments, arms); None if there are no queries.
+    unjudged: Array | None
+    n_repeated: int  # how often a unit is in a further arm, summed over units; 0 if each is in one arm
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
 
     @classmethod
@@ -48,7 +49,7 @@ class Splits:
 
         Parameters
         ----------
-        counted : number of units of each arm, shape (segments, arms), and ``n_repeated``.
+        counted : ``units`` and ``n_repeated``.
         arms, columns, options : the arms of the result, the roles, and the wanted shares.
         unjudged : see the class.
         """
@@ -128,8 +129,8 @@ def check_not_pairs(
     some = np.flatnonzero((at >= 0) & (of_arm >= 0) & ~np.isnan(unit))
     shape = len(segments), len(arms)
     units, n_repeated = _counted(at[some], of_arm[some], unit[some], np.ones(len(some)), shape)
-    alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
-    if not columns.cluster and alike and (units.sum() - n_repeated) * len(arms) == units.sum():
+    equal_counts = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
+    if not columns.cluster and equal_counts and (units.sum() - n_repeated) * len(arms) == units.sum():
         arm, mix = str(columns.arm), ", so that the mix is the same" if getattr(options, "by", ()) else ""
         raise NotComputableError(
             f"every query ({listed(columns.query)}) is in every {options.noun} of {arm}, as if systems had answered "
@@ -154,15 +155,15 @@ def without_judgment(values: Values) -> Array:
         No judgment of the log is 0, so that null seems to mean 0.
     """
     index, columns = values.index, values.columns
-    marked = index.answered & ~values.evaluated
-    if marked.any() and (columns.grade or columns.label) and not values.has_nonpositive:
-        n, of = (len(np.unique(index.query[some])) for some in (marked, index.answered))
+    unjudged = index.answered & ~values.evaluated
+    if unjudged.any() and (columns.grade or columns.label) and not values.has_nonpositive:
+        n, of = (len(np.unique(index.query[some])) for some in (unjudged, index.answered))
         raise BadValueError(
             f"{columns.grade or columns.label}: no row has a 0, and in {n:,} of {of:,} queries every row is null, "
             "which means not judged: these would be left out. If null means no click, make it 0, or pass "
             "unjudged_queries='count'; else drop their rows"
         )
-    return marked
+    return unjudged
 
 
 def unjudged_of(values: Values, segments: CellGroups, arms: CellGroups) -> Array:
@@ -186,16 +187,16 @@ def _counted_rows(rows: pl.DataFrame, columns: Columns, segments: CellGroups, ar
 
 
 def _counted(segment: Array, arm: Array, unit: Array, times: Array, shape: tuple[int, int]) -> tuple[Array, int]:
-    """Return the number of units of each arm, shape (segments, arms), and how many times a unit is in one arm more.
+    """Return the number of units of each arm, shape (segments, arms), and how often a unit is in a further arm.
 
     Parameters
     ----------
-    segment, arm, unit : their numbers; one unit may stand several times in an arm.
-    times : how many units each stands for.
+    segment, arm, unit : the numbers of each row; a unit may have several rows in an arm.
+    times : how many units a row stands for.
     shape : the numbers of segments and of arms.
     """
     n_cells = shape[0] * shape[1]
-    number = unit.astype(np.int64) * n_cells + segment.astype(np.int64) * shape[1] + arm
-    each, first = np.unique(number, return_index=True)
-    units = np.bincount(each % n_cells, times[first], n_cells).astype(np.int64).reshape(shape)
-    return units, len(each) - len(np.unique(each // shape[1]))
+    code = unit.astype(np.int64) * n_cells + segment.astype(np.int64) * shape[1] + arm
+    distinct, first = np.unique(code, return_index=True)
+    units = np.bincount(distinct % n_cells, times[first], n_cells).astype(np.int64).reshape(shape)
+    return units, len(distinct) - len(np.unique(distinct // shape[1]))

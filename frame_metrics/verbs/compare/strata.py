@@ -102,13 +102,13 @@ class StrataOfQueries:
         return named_as_text(self.strata.cells.values.select(self.strata.keys), int(self.strata.first[stratum]))
 
     def split(
-        self, at: Array, mine: Array, arms_of: Callable[[Array, Array], Arms], named: Callable[[bool], str]
+        self, at: Array, in_first: Array, arms_of: Callable[[Array, Array], Arms], named: Callable[[bool], str]
     ) -> Strata | None:
         """Return the units of two arms by stratum; None if an arm has none at all, or all are of one stratum.
 
         Parameters
         ----------
-        at, mine : the positions of the queries of both arms, and whether each is of the first.
+        at, in_first : the positions of the queries of both arms, and whether each is of the first.
         arms_of : a function that returns the units of such queries.
         named : a function that returns words for the first arm, or for the other one.
 
@@ -119,7 +119,7 @@ class StrataOfQueries:
         """
         stratum = self.stratum[at]
         numbers = np.unique(stratum).tolist()
-        parts = [arms_of(at[stratum == one], mine[stratum == one]) for one in numbers]
+        parts = [arms_of(at[stratum == one], in_first[stratum == one]) for one in numbers]
         if len(parts) < 2 or not np.sum([part.n for part in parts], axis=0).all():
             return None
         for number, part in zip(numbers, parts, strict=True):
