@@ -203,6 +203,8 @@ def _line(message: str, arguments: Sequence[str]) -> str:
     gone = [flag.replace("--no-", "--", 1) for flag, *_ in flags] + ([instead[1]] if instead else [])
     left, there = _without(rest, gone)
     kept = [flag for flag in flags if not flag[0].startswith("--no-") or flag[0].replace("--no-", "--", 1) not in there]
+    grade = greatest_grade(rest)  # in the place of that of an example
+    kept = [[flag[0], grade] if flag[0] == "--max-grade" and grade else flag for flag in kept]
     return line(name, [*left, *(word for flag in kept for word in flag)])
 
 

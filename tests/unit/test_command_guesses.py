@@ -235,6 +235,7 @@ WHOLE = {
     ),
     "confusion both.csv grade machine --no-query": "confusion both.csv --no-query --label grade --predicted machine",
     "next q.txt a.run b.run -n 5": "to-judge q.txt a.run b.run --n 5 --system file --max-grade 1",
+    "bounds a.run ndcg@10 --qrels q.txt": "bounds a.run ndcg@10 --qrels q.txt --of unjudged --max-grade 1",
     "baseline save log.csv --name prod": "per-query log.csv -o prod.csv ndcg@10",
     "unjudged a.run --qrels q.txt --k 10": "to-judge a.run --qrels q.txt --max-grade 1",
     "agreement both.csv --raters grade,machine": (
