@@ -25,9 +25,16 @@ if TYPE_CHECKING:
 
 
 def _difference_text(figures: Figures) -> str:
-    """Return a difference as text, and its interval, which differences that are all equal have not."""
-    interval = "" if figures.ci_low is None else f", interval {range_of(figures, signed=True)}"
-    return f"{signed_text(figures.difference)}{_claimed_at_least(figures)}{interval}"
+    """Return a difference as text, the least that can be claimed, and its interval, with the same near end.
+
+    Differences that are all equal have no interval.
+    """
+    ends, least = [signed_text(end) for end in (figures.ci_low, figures.ci_high)], _claimed_at_least(figures)
+    if least:
+        ends[least.startswith("-")] = least
+    claim = f", at least {f'{least[1:]} less' if least.startswith('-') else least}" if least else ""
+    interval = "" if figures.ci_low is None else f", interval {' to '.join(ends)}"
+    return f"{signed_text(figures.difference)}{claim}{interval}"
 
 
 def difference(figures: Figures) -> str:
@@ -116,8 +123,7 @@ def _claimed_at_least(figures: Figures) -> str:
     )
     if not sure or near is None or near * (figures.difference or 0) <= 0:
         return ""
-    text = no_more(near)
-    return text and f", at least {text if near > 0 else f'{text[1:]} less'}"
+    return no_more(near)
 
 
 def highest(figures: Figures) -> str:

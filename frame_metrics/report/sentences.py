@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text
+from frame_metrics.report.cells import ALPHA, counted, number_text, plain_text, sign_of
 from frame_metrics.report.difference_sentences import difference, highest, lost, mix, reversal, sentence_of_margin
 from frame_metrics.report.time_sentences import level_break, outage, trend, trend_or_break
 from frame_metrics.report.words import (
@@ -244,8 +244,9 @@ def _segment(figures: Figures) -> str:
     sure = "" if figures.p_adjusted is None else f" ({p_words(figures.p_adjusted)})"
     whose = "" if figures.system is None else f" for {name_of(figures.system)}"
     values = f"{of} {text(figures.value)}{between}, {text(figures.baseline_value)} over all"
-    side = "high" if (figures.difference or 0) > 0 else "low"
-    return f"{figures.of} is unusually {side}{whose}: {values}{sure}."
+    gap, sign = figures.difference or 0.0, sign_of(figures.metric)
+    side, worse = "high" if gap > 0 else "low", "better" if gap * sign > 0 else "worse"
+    return f"{figures.of} is unusually {side}{f', which is {worse}' if sign else ''}{whose}: {values}{sure}."
 
 
 def _best(figures: Figures) -> str:

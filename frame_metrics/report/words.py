@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60  # the most letters of a name
 PEOPLE, MACHINE = "people", "LLM judge"  # who judged
-ROUNDS_TO_ZERO = 0.0005  # numbers that other texts round to 0
 WRITTEN = 0.000005  # numbers that sentences write out
 # The words for units by the usual names of their column, as in "searches by users"; other units are called clusters.
 UNIT_WORDS = {
@@ -93,13 +92,10 @@ def roughly(number: float) -> str:
 
 
 def no_more(number: float) -> str:
-    """Return two digits of a number with its sign, rounded towards 0, so that it says no more; "" where it is tiny."""
-    size = abs(number)
-    if not math.isfinite(size) or size < ROUNDS_TO_ZERO:
-        return ""
-    digits = max(1 - math.floor(math.log10(size)), 0)
-    text = f"{math.floor(size * 10**digits + EQUAL) / 10**digits:,.{digits}f}"
-    return f"{'+' if number > 0 else '-'}{text}"
+    """Return a number as ``signed_text``, but rounded towards 0, so that it says no more; "" where that is 0."""
+    digits = 1 if abs(number) >= 1000 else 3  # as in number_text
+    whole = math.floor(abs(number) * 10**digits + EQUAL) if math.isfinite(number) else 0
+    return signed_text(math.copysign(whole / 10**digits, number)) if whole else ""
 
 
 def level_text(figures: Figures) -> str:

@@ -87,9 +87,10 @@ def test_six_queries_are_not_too_few() -> None:
 def test_the_least_difference_is_the_near_end_rounded_down() -> None:
     """It stands beside a difference that is told; of a lower one it has no sign."""
     (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="b")
-    assert f", at least {no_more(row['ci_low'])}, interval " in row["sentence"]
+    assert f", at least {(least := no_more(row['ci_low']))}, interval {least} to " in row["sentence"]
     (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="a")
-    assert f", at least {no_more(-row['ci_high'])[1:]} less, interval " in row["sentence"]
+    assert f", at least {(least := no_more(row['ci_high']))[1:]} less, interval " in row["sentence"]
+    assert f" to {least}; " in row["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -115,10 +116,17 @@ def test_no_least_difference_where_the_interval_is_less_sure_than_the_p_value(
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0.6226, "+0.62"), (-0.0123, "-0.012"), (0.29, "+0.29"), (12.99, "+12"), (1234.5, "+1,234"), (0.0004, "")],
+    [
+        (0.6226, "+0.622"),
+        (-0.0129, "-0.012"),
+        (0.29, "+0.290"),
+        (12.9999, "+12.999"),
+        (1234.59, "+1,234.5"),
+        (9e-4, ""),
+    ],
 )
 def test_a_number_that_says_no_more(number: float, text: str) -> None:
-    """Two digits, rounded towards 0; those that other texts round to 0 are left out."""
+    """As many digits as other numbers, rounded towards 0; 0 is left out."""
     assert no_more(number) == text
 
 

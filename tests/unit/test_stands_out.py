@@ -215,7 +215,7 @@ def test_the_sentence_says_no_more_than_its_p_value(apart: float) -> None:
 def test_without_intervals_a_segment_stands_out_too() -> None:
     """The p-value needs no interval."""
     text = log(apart=0.3).irm(**ROLES).report(format="md", ci=None)
-    assert "device = d3 is unusually high: rr 0.771, 0.567 over all (p" in text
+    assert "device = d3 is unusually high, which is better: rr 0.771, 0.567 over all (p" in text
 
 
 WEIGHED = {"w": lambda rng, n: rng.random(n) + 0.1}
@@ -275,7 +275,7 @@ def test_with_a_baseline_a_difference_stands_out() -> None:
                 assert row["value"] == pytest.approx(-0.08, abs=0.01)
                 assert row["baseline_value"] == pytest.approx(-0.005, abs=0.01)
                 whose = " for new" if base == "old" else ""
-                start = f"device = d1 is unusually low{whose}: rr minus that of {base} is -0.0"
+                start = f"device = d1 is unusually low, which is worse{whose}: rr minus that of {base} is -0.0"
                 assert row["sentence"].startswith(start)
 
 
@@ -363,7 +363,7 @@ def test_a_segment_of_every_kind_of_frame_stands_out(kind: str, tmp_path: Path) 
         (row,) = of(as_polars(IRM(frame, **roles, **more).summary("rr", **options)), "segment")
         assert row["of"] == "device = d2"
         whose = " for score" if options else ""
-        assert row["sentence"].startswith(f"device = d2 is unusually low{whose}: rr ")
+        assert row["sentence"].startswith(f"device = d2 is unusually low, which is worse{whose}: rr ")
         assert row["baseline_value"] == pytest.approx(0.1924 if options else 0.8333, abs=1e-3)
 
 
