@@ -10,15 +10,14 @@ import polars as pl
 from trials import Line
 
 AT_MOST = (0.0, 0.065)
-SHAPES = {"scores from 0 to 1": (1.0, 1.0), "3 % positive": (0.6, 20.0)}  # and the parameters of a beta distribution
-SIZES = {"scores from 0 to 1": ((3, 200), (10, 500), (40, 200)), "3 % positive": ((3, 2000), (10, 1000))}
-TIMES = {"scores from 0 to 1": 0.85, "3 % positive": 1.6}  # shares of the first segment, that is off, over its scores
+SIZES = ((3, 200), (10, 500))  # segments, and the rows of each
+TIMES = 0.85  # shares of the first segment, that is off, over its scores
 
 
-def called_off(shape: str, segments: int, size: int, times: float, seed: list[int]) -> str | None:
+def called_off(segments: int, size: int, times: float, seed: list[int]) -> str | None:
     """Return the first sentence that calls scores off; ``times``: the shares of the first segment over its scores."""
     rng = np.random.default_rng(seed)
-    score, segment = rng.beta(*SHAPES[shape], segments * size), np.repeat(np.arange(segments), size)
+    score, segment = rng.beta(1, 1, segments * size), np.repeat(np.arange(segments), size)
     share = np.where(segment == 0, np.minimum(times * score, 1), score)
     cases = pl.DataFrame({"score": score, "label": rng.random(len(score)) < share, "segment": segment})
     found = cases.irm(by="segment").summary("ece").filter(pl.col("sentence").str.contains("scores are off"))
@@ -28,13 +27,11 @@ def called_off(shape: str, segments: int, size: int, times: float, seed: list[in
 def calibration(rows: Any, trials: int) -> Iterator[Line]:
     """Count sentences that call scores off."""
     del rows
-    for shape, sizes in SIZES.items():
-        for segments, size in sizes:
-            setting = f"{segments} segments of {size:,} rows, {shape}"
-            of = [51, segments, size]
-            some = [called_off(shape, segments, size, 1, [*of, trial]) for trial in range(trials)]
-            n = sum(one is not None for one in some)
-            yield Line("false alarm: scores are off", setting, trials, n, AT_MOST)
-            some = [called_off(shape, segments, size, TIMES[shape], [*of, 1, trial]) for trial in range(trials)]
-            n = sum(one is not None and one.startswith("segment = 0: ") for one in some)
-            yield Line("segment seen whose scores are off", f"{setting}, {TIMES[shape]:g} times", trials, n, None)
+    for segments, size in SIZES:
+        setting, of = f"{segments} segments of {size:,} rows, scores from 0 to 1", [51, segments, size]
+        some = [called_off(segments, size, 1, [*of, trial]) for trial in range(trials)]
+        n = sum(one is not None for one in some)
+        yield Line("false alarm: scores are off", setting, trials, n, AT_MOST)
+        some = [called_off(segments, size, TIMES, [*of, 1, trial]) for trial in range(trials)]
+        n = sum(one is not None and one.startswith("segment = 0: ") for one in some)
+        yield Line("segment seen whose scores are off", f"{setting}, {TIMES:g} times", trials, n, None)
