@@ -962,7 +962,9 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind with one row per segment: system, by..., threshold, tp, fp, fn, tn, the metric, and
-        those of ``subject_to``.
+        those of ``subject_to``. The threshold is infinite where predicting nothing is best. It is null if the segment
+        has no relevant row and the metric, as f1, is the same at every threshold; the table is that of predicting
+        nothing.
 
         Raises
         ------
@@ -1483,8 +1485,9 @@ class IRM(Generic[Frame]):
         Returns
         -------
         With ``by``, a frame of the caller's kind: the period, baseline, by..., total_over, metric, k, share,
-        baseline_share, value, baseline_value, change, from_mix and from_within, each with _low and _high, n and
-        baseline_n. A row for each pair of periods, segment or total, and metric.
+        baseline_share, value, baseline_value, change, from_mix and from_within, each with _low and _high, n,
+        baseline_n and n_undefined (queries of both periods). A row for each pair of periods, segment or total, and
+        metric.
         Without, a frame of the caller's kind: the period, baseline, metric, k, value, baseline_value, difference,
         relative, relative_low, relative_high, ci_low, ci_high, p_value, p_adjusted, effect_size, n and baseline_n
         (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined, n_unjudged and

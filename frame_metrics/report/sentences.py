@@ -22,6 +22,8 @@ from frame_metrics.report.words import (
 )
 from frame_metrics.verbs.audit.of_weights import MIN_RESULTS
 
+LEAST_SHARE = 0.0005  # shares below it are written as 0.0 %
+
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
@@ -160,7 +162,7 @@ def _weights(figures: Figures) -> str:
 
 
 def _unjudged(figures: Figures) -> str:
-    if not figures.share and not figures.baseline_value:
+    if max(figures.share or 0, figures.baseline_value or 0) < LEAST_SHARE:  # a mean of weights may be 1e-16
         return ""
     of = of_system(figures)
     other = (

@@ -306,6 +306,7 @@ IN_FIELDS = tuple(one.name for one in fields(Columns) if one.name not in ("by_ro
 IN_BY_ROLE = (
     *(role for role in ROLES if role not in IN_FIELDS),
     "unnamed_query",  # one with a usual name of queries, in rows without a query, which an audit reads
+    "unnamed_count",  # one with a usual name of counts, in rows with decisions, which an audit reads
     "chosen",  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
     "marked",  # the same column in an audit, which only counts these documents
     "k",  # the cutoff of ``metric``, which its name has too

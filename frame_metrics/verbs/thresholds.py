@@ -125,7 +125,9 @@ def _rows(cases: Cases, segments: CellGroups, points: Points, asked: Asked, valu
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the answer of ``best_threshold``: the threshold of each segment where the first metric is best.
 
-    Of equally good thresholds it is the highest. A segment without rows gets nulls. ``limits``: from ``subject_to=``.
+    Of equally good thresholds it is the highest. A segment without rows gets nulls. Without a relevant row a metric
+    that is the same at every threshold, as f1, chooses none: the threshold is null, and the table that of the highest.
+    ``limits``: from ``subject_to=``.
     """
     (_, metric), segments = asked[0], segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
@@ -135,7 +137,7 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     score = values[0] if metric.sign == 1 else values[0] * metric.sign
     nothing = points.positives + points.negatives == 0
     # The highest of the best usable thresholds of each segment.
-    chosen, failed = [], []
+    chosen, failed, alike = [], [], []
     for span in points.spans():
         segment = int(points.segment[span.start])
         usable = allowed[span] & ~np.isnan(score[span])
@@ -145,13 +147,17 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
                 failed.append((segment, span))
             continue
         top = score[span][usable].max()
+        if not points.positives[segment] and score[span][usable].min() >= top - EQUAL:
+            alike.append(len(chosen))
         chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
     if failed:
         first = {segment: _why_none(values, asked, limits, span, allowed) for segment, span in failed[:3]}
         raise _no_threshold(first, len(failed), segments)
     best = points.select(np.array(chosen, np.int64))
     empty = _empty(best)
-    best = replace(best, threshold=np.where(empty, np.nan, best.threshold))
+    threshold = np.where(empty, np.nan, best.threshold)
+    threshold[alike] = np.nan
+    best = replace(best, threshold=threshold)
     return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, chosen]))
 
 

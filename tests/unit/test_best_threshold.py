@@ -42,3 +42,13 @@ def test_a_threshold_is_never_printed_above_the_score_that_it_stands_for(
     printed += [said.split(" at threshold ")[1].split(", over")[0]]
     assert all(float(text.replace(",", "")) <= threshold for text in printed)
     assert [float(text.replace(",", "")) for text in printed] == pytest.approx([threshold] * 3, rel=0.01, abs=5e-4)
+
+
+@pytest.mark.parametrize(("metric", "threshold"), [("f1", None), ("recall", None), ("accuracy", np.inf)])
+def test_without_a_relevant_row_f1_chooses_no_threshold(metric: str, threshold: float | None) -> None:
+    """It is 0 at every threshold; accuracy is best where nothing is predicted."""
+    cases = pl.DataFrame({"day": [1, 1, 2, 2], "label": [1, 0, 0, 0], "score": [0.9, 0.1, 0.8, 0.2]})
+    found = cases.irm(by="day").best_threshold(metric)
+    assert found["threshold"].to_list() == [0.9, threshold]
+    assert found.select("tp", "fp", "fn", "tn").row(1) == (0, 0, 0, 2)
+    assert cases.filter(day=2).irm.report(format="md").startswith("# ")

@@ -242,3 +242,15 @@ def test_the_mix_of_several_metrics_is_that_of_each_alone() -> None:
     for name in ("rr", "ndcg@2"):
         assert_frame_equal(both.filter(metric=name), irm.change(name, **FEW))
     assert "metric" in error(lambda: irm.change("gm_map"))
+
+
+def test_undefined_queries_are_counted_in_each_segment() -> None:
+    """Those of both periods, as without segments; the new and the gone segment have theirs too."""
+    log = made().with_columns(v=pl.when(pl.int_range(pl.len()) % 7 > 0).then("v"))
+    found, weeks = apart(log), {0, 1}
+    two = found.filter(week=1, baseline=0)
+    for device, n in two.filter(pl.col("total_over").is_null()).select("device", "n_undefined").rows():
+        assert n == log.filter(pl.col("week").is_in(weeks), pl.col("v").is_null(), device=device).height
+    total = found.filter(pl.col("total_over").is_not_null())
+    whole = IRM(log, query="query", arm="week", value="v").change(permutations=99)
+    assert total["n_undefined"].to_list() == whole["n_undefined"].to_list()

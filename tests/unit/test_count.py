@@ -164,3 +164,33 @@ def test_a_table_of_nothing() -> None:
     """Where every count is 0 there is no row."""
     found = TEST.with_columns(n=0).irm(count="n").evaluate("recall", "tp", ci=0.9)
     assert found.select("value", "n", "ci_low").rows() == [(None, 0, None)] * 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_counted_table_is_a_warning_unless_count_is_named(kind: str) -> None:
+    """Each row would count once: accuracy of 4 rows, not of 2,030."""
+    check = "table that seems to be counted already"
+    irm = IRM(as_kind(TEST, kind))
+    (found,) = as_polars(irm.audit()).filter(check=check).to_dicts()
+    assert (found["severity"], found["n"]) == ("warning", 4)
+    assert "each pair of label and predicted has one row, and 'n' has whole numbers, 2,030 in all" in found["message"]
+    assert "pass count='n', as now each row counts once" in found["message"]
+    assert as_polars(irm(count="n").audit()).filter(check=check).is_empty()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        TEST.with_columns(n=1),
+        TEST.with_columns(pl.col("n") / 7),
+        TEST.with_columns(n=pl.Series([1, 2, None, 4])),
+        pl.concat([TEST, TEST]),
+        TEST.rename({"n": "age"}),
+        TEST[:1],
+    ],
+    ids=["ones", "shares", "nulls", "pairs twice", "another name", "one row"],
+)
+def test_rows_that_are_no_counted_table(frame: pl.DataFrame) -> None:
+    """What is named like counts may be something else."""
+    found = frame.irm.audit().filter(check="table that seems to be counted already")
+    assert not found["n"].sum()

@@ -10,6 +10,7 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM
+from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import no_more
 from inside import REGISTRY, few_pairs_together
 
@@ -331,3 +332,12 @@ def test_queries_lose_where_more_is_better(name: str, word: str) -> None:
     farthest = max(moves, key=abs) if name == "latency" else min(moves)
     assert row["sentence"].startswith(f"Look at the queries that {word}: ")
     assert f"({farthest:+.3f})" in row["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("share", "other", "begin"), [(1e-16, 0.0, ""), (0.0, 0.1, "0.0 % of"), (0.2, None, "20.0 % of")]
+)
+def test_no_sentence_says_that_none_is_unjudged(share: float, other: float | None, begin: str) -> None:
+    """A mean of weights may be just above 0."""
+    row = Figures(kind="unjudged", metric="rr", unit="queries", share=share, baseline_value=other, baseline="b", n=10)
+    assert row.sentence[: len(begin) or None] == begin

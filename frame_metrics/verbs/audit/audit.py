@@ -45,6 +45,7 @@ from frame_metrics.verbs.audit.facts import OF_JUDGED, OF_SEGMENTS, SetAside, ab
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import findings, run_checks
 from frame_metrics.verbs.audit.of_annotators import about_annotators
+from frame_metrics.verbs.audit.of_counted import CountedRows, with_unnamed_count
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_mixed_systems import RowsOfDocuments, RowsOfQueries, with_unnamed
@@ -76,7 +77,7 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
     several = call.conventions.several
     call = replace(
         call,
-        columns=with_unnamed(call.columns, call.roles),
+        columns=with_unnamed_count(with_unnamed(call.columns, call.roles), call.plan.available),
         conventions=_conventions(call),
         judgment_columns=marked(call),
     )
@@ -161,6 +162,7 @@ class _Auditor:
             reached = findings(*of_rows.about_grades(rows, columns, conventions))
             queries = [About(RowsOfQueries(rows, columns))] if columns.unnamed_query else []
             queries += [About(RowsOfDocuments(rows, columns))] if _documents_are_counted(call) else []
+            queries += [About(CountedRows(rows, columns))] if columns.unnamed_count else []
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)

@@ -27,7 +27,7 @@ from frame_metrics.verbs.compare.splits import check_not_pairs
 
 OF_PARTS: dict[str, Any] = dict.fromkeys(("share", "baseline_share", "value", "baseline_value"), pl.Float64)
 OF_PARTS |= dict.fromkeys((f"{part}{end}" for part in MIX_PARTS for end in ("", "_low", "_high")), pl.Float64)
-OF_PARTS |= dict.fromkeys(("n", "baseline_n"), pl.Int64)
+OF_PARTS |= dict.fromkeys(("n", "baseline_n", "n_undefined"), pl.Int64)
 TOTAL_AND_METRIC = ("total_over", "metric", "k")
 
 
@@ -94,20 +94,30 @@ class Totals:
         return pl.Series(over, dtype=pl.String).gather(each)
 
 
+def _queries_of(arms: ArmValues, pair: Pair, some: Array) -> tuple[Array, Array]:
+    """Return the positions of some queries of two arms, and the segment of each; ``some``: marks, shape (queries,)."""
+    at = np.flatnonzero(((arms.arm == pair[0]) | (arms.arm == pair[1])) & some)
+    return at, np.repeat(np.arange(len(arms.edges) - 1), np.diff(arms.edges))[at]
+
+
 def two_mixes(arms: ArmValues, pair: Pair, metric: int) -> TwoMixes:
     """Return the queries of two arms that a metric is defined for."""
-    here = (arms.arm == pair[0]) | (arms.arm == pair[1])
-    at = np.flatnonzero(here & ~np.isnan(arms.values[metric]))
-    segments = len(arms.edges) - 1
-    segment = np.repeat(np.arange(segments), np.diff(arms.edges))
+    at, segment = _queries_of(arms, pair, ~np.isnan(arms.values[metric]))
     each = (
         arms.values[metric, at],
         arms.weight[at],
         arms.arm[at] == pair[0],
-        segment[at],
+        segment,
         arms.unit[at].astype(np.int64),
     )
-    return TwoMixes(*each, segments)
+    return TwoMixes(*each, len(arms.edges) - 1)
+
+
+def _n_undefined(arms: ArmValues, pair: Pair, metric: int, groupings: Sequence[Grouping]) -> Array:
+    """Count the queries of two arms for which a metric is undefined, in each group, as ``change`` without segments."""
+    _, segment = _queries_of(arms, pair, arms.undefined[metric])
+    n = np.bincount(segment, minlength=len(arms.edges) - 1)
+    return np.concatenate([grouping.summed(n) for grouping in groupings])
 
 
 def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None = None) -> Answer:
@@ -123,7 +133,16 @@ def changes_by_part(values: Values, options: ChangeOptions, saved: Call | None =
     given, metrics = (totals.groupings, options.ci, options.resamples, options.seed), range(len(arms.asked))
     rounds = options.resamples * len(pairs) * len(metrics)
     with progress(rounds, "draw", work=rounds * len(arms.arm)) as tick:
-        changes = [[_numbers_of(two_mixes(arms, pair, metric), given, tick) for metric in metrics] for pair in pairs]
+        changes = [
+            [
+                {
+                    **_numbers_of(two_mixes(arms, pair, metric), given, tick),
+                    "n_undefined": _n_undefined(arms, pair, metric, totals.groupings),
+                }
+                for metric in metrics
+            ]
+            for pair in pairs
+        ]
     return _answer(arms, pairs, totals, changes)
 
 
