@@ -1297,7 +1297,8 @@ class IRM(Generic[Frame]):
         to both means: a unit in both arms, such as a user who comes back, is one unit with one contribution. p-values
         and intervals are those of ``test``.
 
-        Undefined: an arm of fewer than two units leaves intervals, p-values and mde null.
+        Undefined: an arm of fewer than two units leaves intervals, p-values and mde null. An average over classes has
+        no difference if two arms have it over different classes: an error, and null with ``by``.
 
         Parameters
         ----------
@@ -1458,7 +1459,8 @@ class IRM(Generic[Frame]):
         all segments is the difference itself. What is not in ``by`` counts as within: if long searches became more
         frequent on every device, that is within devices.
 
-        Undefined: a period of fewer than two units leaves intervals, p-values and mde null. With ``by``, intervals are
+        Undefined: a period of fewer than two units leaves intervals, p-values and mde null. An average over different
+        classes in two periods is an error, as of a week that has no row of one of them. With ``by``, intervals are
         null where the period or the baseline has fewer than 20 queries; that of from_within also where fewer than three
         units of both have another value than most queries.
 

@@ -416,11 +416,9 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> SegmentValues:
     """Return the average over classes of a metric of each class against the rest."""
-    of_classes = inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
-    seen, raw = of_classes.seen.T, each_class(inputs, metric)
-    filled = _filled(inputs, name, metric, raw, seen, lambda drawn_from: each_class(drawn_from, metric))
-    filled = np.where(seen, filled, np.nan)
-    n_undefined = (np.isnan(raw) & seen).sum(axis=0)
+    of_classes, filled = _classes_of(inputs, metric), values_in_mean(inputs, name, metric)
+    seen = of_classes.seen.T
+    n_undefined = (np.isnan(each_class(inputs, metric)) & seen).sum(axis=0)
     counts = ~np.isnan(filled)
     values = np.where(counts, filled, 0)
     if average == "sum":
@@ -436,6 +434,18 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Se
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * counts).sum(axis=0) / (weight * counts).sum(axis=0)
     return SegmentValues(within_values(mean, filled), n_undefined)
+
+
+def _classes_of(inputs: Inputs, metric: Metric) -> Classes | ClassScores:
+    """Return what a metric of each class against the rest is computed from."""
+    return inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
+
+
+def values_in_mean(inputs: Inputs, name: str, metric: Metric) -> Array:
+    """Return the values of classes that an average is over, NaN for a class that is in none, shape (K, segments)."""
+    seen, raw = _classes_of(inputs, metric).seen.T, each_class(inputs, metric)
+    filled = _filled(inputs, name, metric, raw, seen, lambda drawn_from: each_class(drawn_from, metric))
+    return np.where(seen, filled, np.nan)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:

@@ -111,7 +111,7 @@ def _error_rate(table: Classes) -> Array:
     return ratio(table.size - table.hits.sum(axis=1), table.size)
 
 
-@for_classes("balanced_accuracy")
+@for_classes("balanced_accuracy", mean=True)
 def _balanced_accuracy(table: Classes) -> Array:
     """Mean of the recalls of the classes that have rows."""
     recall = ratio(table.hits, table.actual)
@@ -192,7 +192,7 @@ def _payoff(table: Classes) -> Array:
     return _informedness(table)
 
 
-@for_classes("roc_auc")
+@for_classes("roc_auc", mean=True)
 def _roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array:
     """Mean over all pairs of classes of the areas under the ROC curves of each against the other."""
     areas = np.full((scores.n_queries, 0), np.nan)

@@ -55,6 +55,7 @@ OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 SET_BY_CALLS = ("name", "params", "cutoff", "average")  # fields that a call sets, where the decorator sets the others
 N_COUNTS = 8  # counts of the 2x2 table of a query, which the micro average sums
 REGISTRY: dict[str, Metric] = {}
+MEANS_OF_CLASSES: set[str] = set()  # names of the metrics whose own form for several classes is a mean over classes
 CLASS_KERNELS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 # Kernels that accompany a measure, by its name, the kind, and the input: "calibrated", the value if nothing is off,
 # which is above 0; "bins_left_out", how many bins of one row a debiased value leaves out.

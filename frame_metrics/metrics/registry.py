@@ -15,6 +15,7 @@ from frame_metrics.inputs.public import PUBLIC
 from frame_metrics.metrics.metric import (
     CLASS_KERNELS,
     COMPANIONS,
+    MEANS_OF_CLASSES,
     PAIR_KERNELS,
     REGISTRY,
     SHARED_PARAMS,
@@ -147,8 +148,12 @@ def takes_top(of: Literal["predicted", "actual"]) -> Callable[[Metric], Metric]:
     return register
 
 
-def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Register a kernel for several classes, the form that the metric of this name has there."""
+def for_classes(name: str, *, mean: bool = False) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Register a kernel for several classes, the form that the metric of this name has there.
+
+    ``mean``: whether it is a mean over classes, each of which counts once.
+    """
+    MEANS_OF_CLASSES.update([name] * mean)
     return partial(_kept, CLASS_KERNELS, name)
 
 

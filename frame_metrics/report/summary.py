@@ -139,6 +139,7 @@ class SummarySentences(SentenceWriter):
         yield from audit.split()
         yield from audit.errors()
         yield from audit.causes()
+        yield from audit.other_classes()
         if not audit.segments_in_two_ways:
             yield from self._unanswered(audit.word_for_unasked)
 

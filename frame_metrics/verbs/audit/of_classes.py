@@ -1,4 +1,4 @@
-"""Checks of classes that have so few rows that averages over classes are uncertain."""
+"""Checks of classes with few rows, or none in some segment, for averages over classes."""
 
 from __future__ import annotations
 
@@ -18,3 +18,17 @@ def classes_with_few_rows(pooled: Pooled) -> Seen:
     """
     rows = class_sizes(pooled.cases, pooled.inputs.segments).T
     return pooled.classes(rows < MIN_ROWS_OF_CLASS, rows > 0, rows=rows.astype(np.float64))
+
+
+@check("warning", "{cells}", only=lambda pooled: not pooled.cases.binary)
+def segments_without_some_class(pooled: Pooled) -> Seen | None:
+    """{name} is true in no row of {segment}: averages over classes, as macro recall, are over other classes there, and
+    are not to be compared. Look at per_class(), or leave out the rows of this class everywhere
+    """
+    segments, sizes = pooled.inputs.segments, class_sizes(pooled.cases, pooled.inputs.segments)
+    if len(segments) < 2 or not pooled.cases.k:
+        return None
+    absent = (sizes == 0) & (sizes > 0).any(axis=0)
+    marked = absent.any(axis=1) & (segments.n > 0)
+    seen, first = pooled.segments(marked), absent[int(marked.argmax())].argmax()
+    return seen._replace(words={"segment": seen.example, "name": str(pooled.cases.classes[int(first)])})

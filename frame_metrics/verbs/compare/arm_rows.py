@@ -10,13 +10,14 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.errors import NotComputableError
+from frame_metrics.errors import NotComputableError, cut
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
+from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, other_classes
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import are_row_shares
@@ -100,6 +101,19 @@ class ArmRows:
         inputs = inputs_of(self.cases, self.arm_segments, self._metrics, with_intervals=bool(self.by_delong))
         return RowDraws(inputs, self.options.resamples, self.options.seed)
 
+    @cached_property
+    def _in_mean(self) -> list[Array | None]:
+        """The classes that each metric is averaged over in each arm; None of one that is no such average."""
+        return [classes_in_mean(self._whole.inputs, *metric) for metric in self.asked]
+
+    def _have_other_classes(self, metric: int, at: list[int]) -> bool:
+        """Return True if arms have averages over different classes; raise if these are no segments."""
+        found = other_classes(self._whole.inputs, self._in_mean[metric], at)
+        if found is None or self.segments.keys:
+            return found is not None
+        names = [cut(str(self.arms.text(arm))) for arm in self.arms.group_of_cell[self.arm_segments.first[at]].tolist()]
+        raise error_of_classes(self.asked[metric][0], found, self.cases, names)
+
     @property
     def _metrics(self) -> list[Metric]:
         """The metrics that are compared."""
@@ -172,6 +186,8 @@ class ArmRows:
         row["n_shared"] = np.isin(clusters[0], clusters[1]).sum() if len(clusters) == len(pair) else 0
         row["n_undefined"] = values.n_undefined[with_rows].sum()
         row["test"] = "delong" if metric in self.by_delong else self.options.test or "bootstrap"
+        if self._have_other_classes(metric, with_rows):
+            row["difference"] = np.nan
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row
         return row | (self._by_area if metric in self.by_delong else self._by_draws)(metric, with_rows, [value, base])

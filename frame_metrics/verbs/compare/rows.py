@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.errors import NotComputableError, listed
+from frame_metrics.errors import NotComputableError, cut, listed
 from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
 from frame_metrics.inputs.records import record
 from frame_metrics.inputs.scores import LEVELS_AT_ONCE
@@ -19,6 +19,7 @@ from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import metric_columns
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
+from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, other_classes
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import are_row_shares, by_chance, marks, share_of
@@ -69,7 +70,9 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, n_unpaired = by_document.rows(segment, pair)
         # The rows of the system with the smaller number come first, see ``ByDocument.rows``.
-        comparison = RowComparison(_stacked(cases, rows, asked), options, system_side=int(pair[0] > pair[1]))
+        names = [cut(str(by_document.systems.text(system))) for system in pair]
+        named = [] if by_document.segments.keys else names
+        comparison = RowComparison(_stacked(cases, rows, asked), options, int(pair[0] > pair[1]), named)
         return [row | {"n_unpaired": n_unpaired} for row in comparison.result_rows(asked)]
 
     return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
@@ -87,7 +90,12 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     def compared(segment: int, system: int) -> list[Row]:
         some = (segments.group_of_cell[cell] == segment) & (systems.group_of_cell[cell] == system)
         inputs = _with_constant(cases, cases.rows.filter(pl.Series(some)), asked, options)
-        return RowComparison(inputs, options).result_rows(asked)
+        named = (
+            []
+            if segments.keys
+            else [cut(systems.text(system) or str(cases.columns.predicted)), f"the {options.against}"]
+        )
+        return RowComparison(inputs, options, names=named).result_rows(asked)
 
     rows = sorted_rows(len(segments), range(len(systems)), compared)
     at, metric, system = numbers_of_rows(len(rows), len(asked), len(systems))
@@ -123,6 +131,8 @@ class RowComparison:
     inputs: Inputs
     options: CompareOptions
     system_side: int = 0  # the side of the system; the other one is its baseline
+    # Words for both, for an error if their averages are over different classes; without, the difference is null.
+    names: Sequence[str] = ()
 
     @property
     def cases(self) -> Cases:
@@ -160,14 +170,16 @@ class RowComparison:
         draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, for_ends=True, paired=True)
         values, margins = draws.values(by_draws), margins_of(self.options.margin, asked).tolist()
         for i, (row, (_, metric), margin) in enumerate(zip(found, asked, margins, strict=True)):
+            if np.isnan(row["difference"]):
+                continue
             if row["test"] == "delong":
                 row |= self._by_area(row, metric, margin)
             elif row["test"] not in ("bootstrap", "fisher"):
-                row |= {} if np.isnan(row["difference"]) else self._by_counts(row, metric, margin)
+                row |= self._by_counts(row, metric, margin)
             else:
                 n_units = float(draws.n_units(metric)[self.system_side])
                 row |= self._by_draws(row, values, i, n_units, (metric, margin))
-            if row["test"] == "fisher" and not np.isnan(row["difference"]):
+            if row["test"] == "fisher":
                 row["p_value"] = fisher(self._decided())
         return found
 
@@ -182,7 +194,16 @@ class RowComparison:
         value, base = [*found.value[self.sides], chance_value][:2]
         row |= {"value": value, "baseline_value": base, "difference": value - base}
         row["n_undefined"] = int(found.n_undefined.max())
+        if self._have_other_classes(name, metric):
+            row["difference"] = np.nan
         return row if share is None or chance_value is not None else row | self._counted(share, metric.sign)
+
+    def _have_other_classes(self, name: str, metric: Metric) -> bool:
+        """Return True if both sides have averages over different classes; raise if they are named."""
+        found = other_classes(self.inputs, classes_in_mean(self.inputs, name, metric), self.sides)
+        if found is not None and self.names:
+            raise error_of_classes(name, found, self.cases, self.names)
+        return found is not None
 
     def _chance_value(self, name: str, metric: Metric) -> float | None:
         """Return the metric's value by chance, if the baseline is chance; else None."""
