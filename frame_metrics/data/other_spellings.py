@@ -38,7 +38,7 @@ def check_zeros(log: Log) -> None:
     log : a whole log. Pieces are checked when all are known, as rows of a query may still come.
     """
     if pairs := queries_of(log):
-        there = ids_of_parts(log.index, judged_rankings(log))
+        there = ids_of_parts(log.index, None if log.separate_judgments is None else log.separate_judgments.queries)
         raise other_zeros(", ".join(log.columns.query), QUERIES, pairs, there=there)
     check_zeros_of_parts(log.index, judged_rankings(log))
     if pairs := documents_of(log):

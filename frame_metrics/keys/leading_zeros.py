@@ -68,19 +68,19 @@ def _made_one(there: IdsOfParts, width: int) -> tuple[str, str] | None:
     return in_quotes(*(ids.row(at) for at in same["at"][0][:2])) if len(same) else None
 
 
-def ids_of_parts(index: Index, judged: Array | None) -> IdsOfParts:
-    """Return the queries of each system in each segment, and the judged ones; ``judged``: see ``queries_of_part``."""
-    ours = np.flatnonzero(index.answered)
-    theirs = np.array([], np.int64) if judged is None else np.flatnonzero(judged)
-    at, part = np.append(ours, theirs), np.append(index.cell[ours], np.full(len(theirs), NONE))
-    return IdsOfParts(index.queries.values[index.query[at]], part)
+def ids_of_parts(index: Index, judged: pl.DataFrame | None) -> IdsOfParts:
+    """Return the queries of each system in each segment, and the judged ones; ``judged``: a table that has these."""
+    ours, names = np.flatnonzero(index.answered), index.queries.values
+    theirs = names.clear() if judged is None else judged.select(names.columns).cast(names.schema)
+    part = np.append(index.cell[ours], np.full(len(theirs), NONE))
+    return IdsOfParts(pl.concat([names[index.query[ours]], theirs]), part)
 
 
 def check_zeros_of_parts(index: Index, judged: Array | None) -> None:
     """Raise for queries that one system, arm or segment writes with other leading zeros, see ``queries_of_part``."""
     if found := queries_of_part(index, judged):
         like, lost = ("are in the judgments", "not judged") if judged is not None else (OF_OTHERS, "other queries")
-        there = ids_of_parts(index, judged)
+        there = ids_of_parts(index, None if judged is None else index.queries.values[np.unique(index.query[judged])])
         raise other_zeros(
             ", ".join(index.columns.query), f"some queries of {found.whose} {like}", found.pairs, lost, there
         )

@@ -79,17 +79,20 @@ def lengths_of_digits(index: Index) -> list[int]:
     return out
 
 
-def may_have_twins(names: pl.DataFrame, longest: Array) -> Array:
+def may_have_twins(names: pl.DataFrame, longest: Array, *, texts: bool = False) -> Array:
     """Mark queries that may be equal to another one but for leading zeros.
 
     Parameters
     ----------
     names : the queries.
-    longest : the length of the longest id that begins with 0, for each column of text.
+    longest : the length of the longest id of digits that begins with 0, for each column of text.
+    texts : whether ids that are no digits alone are marked too, if ids of that length could make two of them one.
     """
     marks, columns = np.zeros(len(names), bool), [names[name] for name in names.columns if are_texts(names[name])]
-    for (digits, padded, n), most in zip(map(_digits, columns), longest, strict=True):
-        marks |= (padded | (digits & (n < most))).fill_null(value=False).to_numpy()
+    for ids, most in zip(columns, longest, strict=True):
+        digits, padded, n = _digits(ids)
+        some = (n < most) | has_leading_zeros(ids.cast(pl.String)) if texts else padded | (digits & (n < most))
+        marks |= some.fill_null(value=False).to_numpy()
     return marks
 
 

@@ -82,4 +82,4 @@ def _may_have_twins(work: Measuring, longest: Array, lacking: bool, piece: pl.Da
     table, query = work(piece), work.columns.query
     if lacking:
         table = table.filter(pl.col(ANSWERED).all().over(query).not_())
-    return table.filter(may_have_twins(table.select(query), longest))
+    return table.filter(may_have_twins(table.select(query), longest, texts=not lacking))
