@@ -24,7 +24,8 @@ class Answer:
 
     keys: Mapping[str, Array | pl.Series]  # by the caller's name: a key row for each result row, or its value
     columns: dict[str, pl.Series]
-    aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
+    # For a key column that has another name here, such as "baseline": the caller's name of the column.
+    aliases: Mapping[str, str] = field(default_factory=dict)
     table: Any = None  # the polars table that key rows count in; None: the caller's frame as it was read
     judgments: Any = None  # the judgments, where the keys of rows past the end of the table stand
     distributed: DistributedAnswer | None = None  # instead of all that: how to make the rows elsewhere
@@ -45,8 +46,9 @@ class Answer:
 class DistributedAnswer:
     """A result that is made where the rows are, piece by piece; its functions can be sent to other processes.
 
-    The rows of a piece are ``rows(reduced, known(facts))``, with ``reduced = each(piece)``, and ``facts`` those of all
-    pieces, ``facts(reduced)``, one after the other.
+    1. ``each`` reduces a piece, and ``facts`` reduces that to a few facts.
+    2. ``known`` gets the facts of all pieces, one after the other.
+    3. ``rows`` gets a reduced piece, and what ``known`` returned, and makes the rows of the piece.
     """
 
     columns: Sequence[str]  # those of a piece

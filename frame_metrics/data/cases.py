@@ -137,8 +137,7 @@ def read_cases(
         otherwise they are an error.
     only_correctness : asked only if classes are too many for a table: returns True if it is enough to know which
         predictions are right. Then 0 stands for the true class of a row, and 1 for all other classes.
-    audited : whether a ``positive=`` that is spelled otherwise than all values is no error here: an audit has a finding
-        about it.
+    audited : whether to skip the error for a ``positive=`` that no value is spelled like: an audit reports it.
 
     Raises
     ------
@@ -146,7 +145,7 @@ def read_cases(
         A role cannot hold a value, it is unclear which rows are relevant, or a row has no true class.
     """
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
-    key_columns(frame, columns)
+    key_columns(frame, columns)  # raises for keys that are NaN
     # The cell (system and segment) of each row, in a small type: large frames keep one for each row.
     cell, first = codes(frame, columns.cell_keys)
     kind = np.int32 if len(frame) < 1 << 31 else np.int64

@@ -78,8 +78,8 @@ def labels_and_predictions(
     """
     fractions_allowed = conventions.classes is not None or bool(columns.class_scores)
     label, predicted = (
-        None if column is None else _checked_side(frame[column], null, None if fractions_allowed else way)
-        for column, null, way in (
+        None if column is None else _checked_side(frame[column], way_for_nan, None if fractions_allowed else way)
+        for column, way_for_nan, way in (
             (columns.label, NULL_IF_UNJUDGED, LABELS_ARE_NO_CLASSES),
             (columns.predicted, DROP_OR_NULL, PREDICTIONS_ARE_NO_CLASSES),
         )
@@ -90,20 +90,20 @@ def labels_and_predictions(
     return label, predicted
 
 
-def _checked_side(values: pl.Series, null: str, fractions: str | None) -> pl.Series:
+def _checked_side(values: pl.Series, way_for_nan: str, way_for_fractions: str | None) -> pl.Series:
     """Return labels or predictions; raise for values that are no classes.
 
     Parameters
     ----------
     values : the column.
-    null : the way out for NaN.
-    fractions : the way out for numbers with fractions, None to allow them.
+    way_for_nan : the way out for NaN.
+    way_for_fractions : the way out for numbers with fractions, None to allow them.
     """
     if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
         raise BadValueError(f"{values.name}: values of type {type_name(values.dtype)} are no classes; make them text")
-    refuse_nan(values, values.name, null)
-    if fractions is not None:
-        refuse_fractions(values, values.name, fractions)
+    refuse_nan(values, values.name, way_for_nan)
+    if way_for_fractions is not None:
+        refuse_fractions(values, values.name, way_for_fractions)
     return values
 
 

@@ -39,7 +39,7 @@ class Grid:
     system_row: Array  # a row with the value of each system, shape (systems,)
     segment_row: Array  # a row with the values of each segment, shape (segments,)
     query_row: Array  # a row with the values of each query, shape (queries,)
-    pool: Pools | None  # the judged documents of each ranking's query; None: no documents but its rows are judged
+    pool: Pools | None  # the judged documents of each ranking's query; None: only its rows can be judged
     segment_known: Array | None = None  # whether all values of a segment are known, (segments,); None: all are
 
     @property
@@ -169,6 +169,9 @@ def _keys_of_pairs(
     ranking_keys: pl.DataFrame, judgments: JudgmentTable, by: Sequence[str], *, totals: bool
 ) -> tuple[Array, Array | None]:
     """Find the keys that make pairs of a segment and a query.
+
+    If the judgments lack a ``by`` column, the segment of a judged query is unknown. Then its key makes no pair; with
+    ``totals`` it makes one if the query has no rows.
 
     Returns
     -------

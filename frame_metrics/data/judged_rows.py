@@ -42,7 +42,7 @@ def join_judgments(
     query : internal names of the query columns.
     columns : the caller's names, for errors.
     whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
-    in_python : whether ids are compared as Python values, see ``are_few``.
+    in_python : whether ids are compared as Python values, see ``can_compare_in_python``.
     """
     values = judgment_columns_in(judgments.documents)
     keys = [*judgments.keys, "doc"]

@@ -39,7 +39,7 @@ class KeyRows:
             of_log = pl.concat([of_log.select(keys), self.empty_queries.select(keys)])
         if self.separate_judgments is None or not (rows >= n).any():
             return rows_at(of_log, keys, rows)
-        # Of the judgments, the table of queries is read, which has one row of theirs for each.
+        # Keys of judgments are read from ``queries``, which has one row for each judged query.
         position = n + np.searchsorted(self.separate_judgments.row, np.maximum(rows - n, 0))
         judged = self.separate_judgments.queries
         unknown = (pl.lit(None, of_log.schema[key]).alias(key) for key in keys if key not in judged.columns)

@@ -95,7 +95,7 @@ class Log(Facts, CachesByKey):
 
     @property
     def scores_by_looks(self) -> tuple[set[str], set[str]]:
-        """The score columns with a name of ranks whose values look like ranks, and those whose values do not."""
+        """The score columns that are called like ranks: those whose values look like ranks, and the others."""
         return split_by_looks(self.columns, self.grid, lambda: self.index.system_names)
 
     @property
@@ -215,7 +215,7 @@ class Log(Facts, CachesByKey):
 
     @property
     def _unknown_keys(self) -> list[str]:
-        """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
+        """The ``by`` columns that only log or only judgments have: their value is unknown for some queries."""
         by = self.columns.internal_by_role[1]
         theirs = () if self.separate_judgments is None else self.separate_judgments.keys
         return [
@@ -292,7 +292,8 @@ class Log(Facts, CachesByKey):
     def rows(self, at: Array) -> Array:
         """Map rows of the log to rows of the caller's frame.
 
-        A number past the end of the log is a row of the judgments, and becomes a number past the end of the frame.
+        A number from ``n_rows`` on, past the table and ``empty_queries``, is a row of the judgments. It becomes a
+        number past the end of the frame.
         """
         return at if self.origin is None else self.origin.rows(at)
 
@@ -306,7 +307,7 @@ class WholeLogFacts:
     """Facts about the whole log, for work on a piece of it: some queries with all their rows."""
 
     systems: int | None  # number of all systems; None if unknown, or if none is named
-    other_systems: bool = False  # whether other pieces may have further systems; one without rows stands for them here
+    other_systems: bool = False  # whether other pieces may have further systems; a system without rows stands for them
 
 
 NO_PIECE = WholeLogFacts(None)  # for a log that is whole: its rows say everything

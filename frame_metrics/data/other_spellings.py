@@ -8,7 +8,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.keys.leading_zeros import (
     Pairs,
-    check_zeros_of_parts,
+    check_leading_zeros_of_parts,
     ids_of_parts,
     other_zeros,
     queries_of_index,
@@ -27,7 +27,7 @@ from frame_metrics.roles.columns import judgment_columns_in
 QUERIES, DOCUMENTS = "some queries of the log are in the judgments", "some results are judged in their query"
 
 
-def check_zeros(log: Log) -> None:
+def check_leading_zeros(log: Log) -> None:
     """Raise for documents that are judged with other leading zeros in their query, and for such queries.
 
     Ids lose zeros where a program takes them for numbers. Ids without leading zeros still match, so that nothing else
@@ -40,7 +40,7 @@ def check_zeros(log: Log) -> None:
     if pairs := queries_of(log):
         there = ids_of_parts(log.index, None if log.separate_judgments is None else log.separate_judgments.queries)
         raise other_zeros(", ".join(log.columns.query), QUERIES, pairs, there=there)
-    check_zeros_of_parts(log.index, judged_rankings(log))
+    check_leading_zeros_of_parts(log.index, judged_rankings(log))
     if pairs := documents_of(log):
         raise other_zeros(str(log.columns.doc), DOCUMENTS, pairs)
 

@@ -64,8 +64,8 @@ def read_log(
     # ``empty_queries``: rows of the frame that say that a query found nothing, such as empty lists.
     results, empty_queries = _split_results(frame, columns) if WITHOUT_RESULTS in frame.columns else (frame, NOTHING)
     log = _checked_results(results, columns, conventions, judged_elsewhere=judgments is not None)
-    # Systems that are columns share their rows. Unless a threshold or dropped rows change more, they differ in one
-    # column only: then the first stands for all until rankings are found.
+    # Systems that are columns share their rows, and all columns but one, if no threshold column or dropped duplicate
+    # changes others. Then only the first system is read until rankings are found.
     systems = None
     if columns.shape.per_system and not (columns.threshold or drops_duplicates):
         systems = systems_of(log, columns)
@@ -78,7 +78,7 @@ def read_log(
     )
     if columns.relevant:
         log = _unlisted_to_zero(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
-    # The rows of queries without results come last, in ``frame`` as behind the rows of the log.
+    # The rows of queries without results are the last ones of ``frame``, and are numbered after those of the log.
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
@@ -134,7 +134,8 @@ def _checked_results(
         results,
         columns,
         judged_elsewhere=judged_elsewhere,
-        scores_later=conventions.duplicates != "first",  # not if rows are dropped first: errors could not name them
+        # Rows that duplicates="first" drops would not be seen later.
+        scores_later=conventions.duplicates != "first",
         positive=conventions.positive,
         scale=conventions.scale,
     )
@@ -170,13 +171,13 @@ def _check_repeated(rankings: RankingRows, log: pl.DataFrame, columns: Columns, 
         maybe = no_system and columns.likely_system_text
         remedy = f"pass system={maybe} for rows of several systems; else {remedy}" if maybe else remedy
         remedy += "; rows of several systems need system=" if no_system and not maybe else ""
-        remedy += "" if columns.shape.made else f"; {columns.asked_again_text}"
+        remedy += "" if columns.shape.made else f"; {columns.repeated_query_text}"
         if "rank" in log.columns:
             ranks = log.select(*columns.internal_keys, "rank").drop_nulls("rank")
             if len(ranks.unique()) < len(ranks):  # not single rows are wrong, but what counts as one ranking
                 named = f"name system={columns.likely_system_text} if several systems gave them, " if no_system else ""
                 way = "else drop them, or pass duplicates='first'"
-                remedy = f"ranks repeat too: {named}{columns.asked_again_text}, {way}"
+                remedy = f"ranks repeat too: {named}{columns.repeated_query_text}, {way}"
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
@@ -325,7 +326,7 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
             columns.doc,
             one != other,
             what,
-            f"{remedy}, or {columns.asked_again_text}" if ordered_by == "rank" else remedy,
+            f"{remedy}, or {columns.repeated_query_text}" if ordered_by == "rank" else remedy,
         )
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)

@@ -50,10 +50,10 @@ class Sorter:
             sorted, and scores, none of which may be null, are only checked.
         """
         lengths, places = self.rankings.lengths[block], self.rankings.places(block)
-        cells = {name: in_double(values[places]) for name, values in self.rankings.values.items()}
-        score, n_ret = -cells["rank"].astype(np.float64) if "rank" in cells else cells.get("score"), lengths
+        values = {name: in_double(column[places]) for name, column in self.rankings.values.items()}
+        score, n_ret = -values["rank"].astype(np.float64) if "rank" in values else values.get("score"), lengths
         if score is None:
-            return SortedView(cells, lengths, n_ret, None, places, None)
+            return SortedView(values, lengths, n_ret, None, places, None)
         score = score.astype(np.float64, copy=False)
         if self.has_nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
@@ -66,7 +66,7 @@ class Sorter:
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(to_check).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), NULL_IF_NOT_RETRIEVED, infinite=MAKE_FINITE)
-        view = SortedView(cells, lengths, n_ret, rank_places, places, score)
+        view = SortedView(values, lengths, n_ret, rank_places, places, score)
         by_document = order == "documents" and self.conventions.ties == "doc"
         return self._settled(view, all_ties=by_document) if equal else view
 
@@ -123,7 +123,7 @@ class Sorter:
         """Return the error for rows that repeat a rank of their ranking."""
         columns, total = self.columns, len(self.rankings.values["rank"])
         ways = [] if columns.system else [f"name system={columns.likely_system_text} if several systems gave them"]
-        ways += [columns.asked_again_text]
+        ways += [columns.repeated_query_text]
         ways += [f"pass score= with the negative of {columns.rank} if equal places are meant"]
         what = "repeat a rank of their query"
         return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")

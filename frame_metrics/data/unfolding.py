@@ -24,7 +24,8 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 from frame_metrics.roles.series import TEXTS, number_column, refuse
 
-NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # whether ``relevant=`` holds 0/1 flags by mistake, see ``_flags``
+# Whether ``relevant=`` holds 0/1 flags by mistake, the less likely first, see ``_flags``.
+NO_FLAGS, MAY_BE_IDS, PROBABLY_FLAGS, FLAGS = range(4)
 
 
 @record
@@ -154,7 +155,8 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     """
     frame = _as_lists(frame, columns.shape.list_columns)
     judgments = [name for name in (columns.label, columns.grade) if name in columns.shape.list_columns]
-    # A query without results is judged if its lists of judgments are empty, not null, or if all lists of it are null.
+    # A query without results is judged if its lists of judgments are empty (null: unjudged). It is also judged if all
+    # its lists are null: the row then says only that nothing was found.
     null = frame.select(pl.col(name).is_null() for name in columns.shape.list_columns)
     known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
     frame, length = _common_length(frame, columns.shape.list_columns, judgments)
@@ -335,7 +337,7 @@ def _with_unlisted_results(
 def are_flags(flags: Iterable[int | None]) -> bool:
     """Return True if ``relevant=`` holds flags; ``flags``: what ``_flags`` returned for each piece of a frame."""
     known = [one for one in flags if one is not None]
-    return bool(known) and min(known) > NO_FLAGS and (max(known) == FLAGS or min(known) == UNKNOWN_IDS)
+    return bool(known) and min(known) > NO_FLAGS and (max(known) == FLAGS or min(known) == PROBABLY_FLAGS)
 
 
 def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | None:
@@ -345,9 +347,8 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
 
     Returns
     -------
-    ``NO_FLAGS``: they cannot be flags. ``FLAGS``: they are, because a list holds a value twice. ``UNKNOWN_IDS``: they
-    probably are, because no document has the id 0 or 1. ``KNOWN_IDS``: a document has such an id, so they may be ids.
-    None: the lists are empty, and tell nothing.
+    ``NO_FLAGS``: they cannot be flags. ``FLAGS``: they are, because a list holds a value twice. ``PROBABLY_FLAGS``: no
+    document has the id 0 or 1. ``MAY_BE_IDS``: a document has such an id. None: the lists are empty, and tell nothing.
     """
     name, doc = str(columns.relevant), str(columns.doc)
     values = ids[name]
@@ -362,7 +363,7 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
         return FLAGS
     docs = lists[doc].explode()
     known = docs.dtype.is_numeric() and _0_or_1(docs).any()
-    return KNOWN_IDS if known else UNKNOWN_IDS if len(values) else None
+    return MAY_BE_IDS if known else PROBABLY_FLAGS if len(values) else None
 
 
 def _0_or_1(numbers: pl.Series) -> pl.Series:

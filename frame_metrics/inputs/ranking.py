@@ -215,7 +215,8 @@ class FullRanking(CachesByKey):
     def condensed(self) -> FullRanking:
         """Return the rankings without their unjudged rows, which then are in no cell of a 2x2 table.
 
-        The collection loses the unjudged rows that were retrieved. The others stay in it, as documents that no row has.
+        The collection loses the unjudged rows that were retrieved. The other unjudged rows still count in it, as
+        documents that no row has do.
         """
         keep = self.grade >= 0 if self.label is None else self.judged
         lengths, n_ret = (sums_between(keep, self.starts, self.starts + n) for n in (self.lengths, self.n_ret))
@@ -482,7 +483,7 @@ class FullRanking(CachesByKey):
         Parameters
         ----------
         name : the name that ``extra=`` gives the column.
-        rows : True for the rows that are asked for, bool, as ``good`` for those of ``relevant``; None for all.
+        rows : True for the rows that are asked for, bool, such as ``good`` for the relevant rows; None for all.
         """
         return self._valued(self._extra(name), rows, f"run.column({name!r})")
 
@@ -491,7 +492,7 @@ class FullRanking(CachesByKey):
         return self._valued(self.grade, None, "run.grade")
 
     def _valued(self, value: Array, rows: Array | None, call: str) -> Rows:
-        """Return the retrieved rows with their values; ``call``: how a kernel asks for these, for errors."""
+        """Return the retrieved rows with their values; ``call``: the kernel's call, for an error of ``Expected``."""
         row = np.arange(len(value)) if rows is None else np.flatnonzero(rows)
         return self.rows(row, value[row])
 

@@ -108,7 +108,7 @@ class Index:
     segments: KeyValues
     queries: KeyValues
     # Whether the values of a segment are all known, shape (segments,), and the ``by`` columns whose value is unknown
-    # for some queries: those that only log or only judgments have. None: all are known.
+    # for some queries, as only the log or only the judgments have the column. None: all are known.
     segment_known: Array | None = None
     unknown_keys: Sequence[str] = field(default=())
     key_table: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame

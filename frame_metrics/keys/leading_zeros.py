@@ -42,7 +42,7 @@ def other_zeros(
     what : the words for what is there, as "some results are judged".
     pairs : the ids.
     lost : the words for what they would count as.
-    there : all ids, where two that become one would not be seen.
+    there : all ids, to see whether equal lengths would make two of them equal; None if that is not looked at.
     """
     (ours, theirs), texts = pairs[0], re.findall("'([^']*)'", " ".join(one for pair in pairs for one in pair))
     width = max(map(len, texts))
@@ -76,7 +76,7 @@ def ids_of_parts(index: Index, judged: pl.DataFrame | None) -> IdsOfParts:
     return IdsOfParts(pl.concat([names[index.query[ours]], theirs]), part)
 
 
-def check_zeros_of_parts(index: Index, judged: Array | None) -> None:
+def check_leading_zeros_of_parts(index: Index, judged: Array | None) -> None:
     """Raise for queries that one system, arm or segment writes with other leading zeros, see ``queries_of_part``."""
     if found := queries_of_part(index, judged):
         like, lost = ("are in the judgments", "not judged") if judged is not None else (OF_OTHERS, "other queries")

@@ -35,13 +35,15 @@ class _Twins(NamedTuple):
     at: Array  # their numbers
     form: Array  # a number that those which are so equal share
     length: Array  # their lengths
-    keeps: Array  # marks of all queries that begin with 0, or are equal to another one but for that
+    keeps: Array  # marks of all queries that begin with 0, or equal another one once zeros are dropped
 
 
 def queries_of_part(index: Index, judged: Array | None) -> OfPart | None:
     """Return the queries of one system, arm or segment that are judged with other leading zeros; None for none.
 
-    Where one of several has lost the zeros of its ids, the others have the judged ids, so that no query lacks rows.
+    If one system of several has lost the zeros of its ids, the others still have the judged ids. Then no judged query
+    lacks rows in all systems, and the check of the whole log finds nothing.
+
     Ids are different ones if one system, or one segment, has both. Systems should have the same queries; arms and
     segments have their own, so that there all judged ids that begin with 0 must be lost, and ``LEAST_QUERIES`` or more.
 

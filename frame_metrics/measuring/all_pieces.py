@@ -11,7 +11,7 @@ from frame_metrics.backends.protocol import Gathering
 from frame_metrics.hidden import ANSWERED, EVALUATED, LENGTHS, SUMS, UNANSWERED, ZEROS
 from frame_metrics.inputs import Array
 from frame_metrics.keys.index import Index
-from frame_metrics.keys.leading_zeros import check_zeros_of_parts
+from frame_metrics.keys.leading_zeros import check_leading_zeros_of_parts
 from frame_metrics.keys.zeros_of_parts import NO_LENGTH, may_have_twins, queries_of_part
 from frame_metrics.measuring.found_query import check_found
 from frame_metrics.measuring.indexed import indexed
@@ -33,7 +33,9 @@ def measure_in_pieces(work: Measuring, source: InPieces) -> Values:
 
 
 def _check_parts(index: Index, table: pl.DataFrame, work: Measuring, source: InPieces) -> None:
-    """Raise for queries that one system, arm or segment writes with other leading zeros, see ``check_zeros_of_parts``.
+    """Raise for queries that one system, arm or segment writes with other leading zeros.
+
+    See ``check_leading_zeros_of_parts``.
 
     Sums have no single queries: where some may be so, the frame is read again for these queries alone.
     """
@@ -42,11 +44,11 @@ def _check_parts(index: Index, table: pl.DataFrame, work: Measuring, source: InP
         if SUMS in table.columns:
             _check_systems_of_sums(table, work, source)
         elif columns.system:
-            check_zeros_of_parts(index, None)
+            check_leading_zeros_of_parts(index, None)
     elif (columns.system or columns.by) and table[ZEROS].list.len().sum():
         if SUMS in table.columns:
             index, table = indexed(*gather(work.one_by_one(), source))
-        check_zeros_of_parts(index, (table[EVALUATED] | (table[UNANSWERED] > 0)).to_numpy())
+        check_leading_zeros_of_parts(index, (table[EVALUATED] | (table[UNANSWERED] > 0)).to_numpy())
 
 
 def _check_systems_of_sums(table: pl.DataFrame, work: Measuring, source: InPieces) -> None:
@@ -67,7 +69,7 @@ def _check_systems_of_sums(table: pl.DataFrame, work: Measuring, source: InPiece
         index = indexed(source.pieces.gathered(asked), single)[0]
         if queries_of_part(index, None) is None:
             return
-    check_zeros_of_parts(index, None)
+    check_leading_zeros_of_parts(index, None)
 
 
 def _may_have_twins(work: Measuring, longest: Array, lacking: bool, piece: pl.DataFrame) -> pl.DataFrame:

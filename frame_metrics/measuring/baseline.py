@@ -136,8 +136,9 @@ def check_theirs(roles: Roles, theirs: Columns, frame_columns: Columns) -> None:
 def _roles(backend: Backend, call: Plan | Call, asked: Asked | None) -> Roles:
     """Return the roles of the columns of a frame of saved numbers that was given without roles."""
     available = backend.names()
-    of_frame, alone = call.columns, "query" in available and len(call.columns.query) == 1
-    query = of_frame.query if set(of_frame.query) <= set(available) else ("query",) if alone else of_frame.query
+    of_frame, query = call.columns, call.columns.query
+    if not set(query) <= set(available) and "query" in available and len(query) == 1:
+        query = ("query",)
     lacking = [column for column in (*query, *of_frame.by) if column not in available]
     if lacking and "total_over" not in available:
         role, there = ("query" if lacking[0] in query else "by"), f"{listed(available)}{backend.hint(lacking[0])}"
@@ -274,14 +275,14 @@ class Match:
         columns, index = self.here.columns, self.here
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
             raise no_common_id(self.ours, self.theirs, "segment and query" if columns.by else "query")
-        self._check_zeros()
+        self._check_leading_zeros()
         by, n = columns.internal_by_role[1], len(index.segments)
         if not by:
             return np.full(max(n, 1), len(self.only_in_baseline))
         segments = self.ours.select(by).with_columns(segment=index.segment[index.first_of_segment_queries]).unique(by)
         return np.bincount(_segments_of(self.only_in_baseline.select(by), segments, columns.by), minlength=n)
 
-    def _check_zeros(self) -> None:
+    def _check_leading_zeros(self) -> None:
         """Raise for queries that the saved numbers have with other leading zeros only."""
         query = self.here.columns.internal_by_role[2]
         only_here, only_there = (

@@ -23,7 +23,7 @@ from frame_metrics.hidden import (
     ZEROS,
 )
 from frame_metrics.keys.ids import check_id_overlap
-from frame_metrics.keys.leading_zeros import check_zeros_of_parts, queries_of_index
+from frame_metrics.keys.leading_zeros import check_leading_zeros_of_parts, queries_of_index
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.indexed import indexed, with_systems_numbered
 from frame_metrics.measuring.values import Values
@@ -91,7 +91,7 @@ def _check_systems(work: pieces.Measuring, table: pl.DataFrame) -> None:
     index = replace(index, columns=columns.changed(by=()))
     judged = (rows[EVALUATED] | (rows[UNANSWERED] > 0)).to_numpy() if beside else None
     if judged is None or not queries_of_index(index, judged):  # else ``_check_facts`` raises
-        check_zeros_of_parts(index, judged)
+        check_leading_zeros_of_parts(index, judged)
 
 
 def _overlap_errors(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
@@ -121,7 +121,7 @@ def _check_facts(work: pieces.Measuring, facts: pl.DataFrame) -> pl.DataFrame:
                 raise BadValueError(each[0])
     if ZEROS in facts.columns:
         without_rows = facts[LACKED].drop_nulls().explode().drop_nulls().to_numpy()
-        pieces.check_zeros_of_pieces(facts, without_rows, work)
+        pieces.check_leading_zeros_of_pieces(facts, without_rows, work)
     table, numbered = with_systems_numbered(facts, work)
     pieces.check_whole_frame(table, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(SYSTEM_NAME)

@@ -227,7 +227,7 @@ def pairing_of_systems(values: Values, baseline: Any, one: str = "system") -> Pa
     """
     index = values.index
     order, names, columns = index.systems.by_value, index.system_names, index.columns
-    # Rows with a null team are of no team: it is left out of the numbers that ``pair_systems`` takes and returns.
+    # A null team is no team: the others are numbered anew for ``pair_systems``.
     some = [system for system, name in enumerate(names) if name is not None or not columns.team]
     places, column = [some.index(system) for system in order if system in some], str(columns.system)
     pairs = [(some[system], some[base]) for system, base in pair_systems(places, names[some], baseline, column, one)]

@@ -192,7 +192,7 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     if matched:
         if not both[MATCHED].any():
             refuse_unmatched(work, source)
-        check_zeros_of_pieces(table, np.flatnonzero(unused), work, source.pieces)
+        check_leading_zeros_of_pieces(table, np.flatnonzero(unused), work, source.pieces)
     return with_systems_numbered(both, work)
 
 
@@ -355,10 +355,12 @@ def refuse_unmatched(work: PieceWork, source: InPieces) -> None:
         check_id_overlap(*ids)
 
 
-def check_zeros_of_pieces(
+def check_leading_zeros_of_pieces(
     table: pl.DataFrame, without_rows: Array, work: PieceWork, pieces: Pieces | None = None
 ) -> None:
-    """Raise for queries, and then for documents, that are judged with other leading zeros only, see ``check_zeros``.
+    """Raise for queries, and then for documents, that are judged with other leading zeros only.
+
+    See ``check_leading_zeros``.
 
     Parameters
     ----------

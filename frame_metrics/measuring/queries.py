@@ -58,7 +58,7 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
         # The values of ``rel`` that no grade reaches, although some grade is positive.
         rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
         out_of_reach_rels = {rel for rel in rels if none_reaches(log.judgments["grade"], rel)}
-    n_shares = n_unclear_grades(log) if any(_reads_rel_of_call(metric) for _, metric in asked) else 0
+    n_unclear = n_unclear_grades(log) if any(_reads_rel_of_call(metric) for _, metric in asked) else 0
     for name, metric in asked:
         if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
@@ -73,8 +73,8 @@ def check_grades(asked: Asked, log: Facts, *, some: bool = False) -> None:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
         if "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in out_of_reach_rels:
             raise NotComputableError(f"{name}: {log.conventions.unreached_text(grade, rel, log.top_grade)}")
-        if n_shares and _reads_rel_of_call(metric):
-            check_fractional(n_shares, grade, name, some=some)
+        if n_unclear and _reads_rel_of_call(metric):
+            check_fractional(n_unclear, grade, name, some=some)
         if "group=" in metric.columns and hash_of_text(metric.params["of"]) not in log.document_groups:
             raise BadValueError(f"{name}: no document belongs to {quote(metric.params['of'])} in {log.columns.group}")
     if log.columns.n_relevant:

@@ -52,14 +52,14 @@ WIDE_SUFFIXES |= dict(zip(ENDS, ("_low", "_high"), strict=True))
 class IntervalOptions:
     """Options of intervals, for all verbs that have them."""
 
-    always: ClassVar[bool] = False  # whether the verb has intervals even without ci=
+    always_has_intervals: ClassVar[bool] = False  # whether the verb has intervals even without ci=
     ci: float | None = None
     resamples: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Raise for values that the options cannot have; nothing is read."""
-        if self.ci is not None or self.always:
+        if self.ci is not None or self.always_has_intervals:
             check_ci(self.ci)
         check_whole("resamples", self.resamples, 1)
         check_whole("seed", self.seed, 0, math.inf)
@@ -156,7 +156,7 @@ def averaged(
     for segments in groups.each:
         count = len(segments)
         # The group of each evaluated ranking. None if all are in one group: counting by group slows small calls.
-        by_group = count > 1 or index.segment_known is not None or values.n_rankings is not None
+        by_group = count > 1 or index.segment_known is not None or values.n_summed is not None
         group = segments.group_of_cell[index.cell[some]] if by_group else None
         tables.append(_within(values, metric_of_tally, tallies, segments, group, counts_unanswered=counts_unanswered))
         if options.ci is not None:
@@ -165,7 +165,7 @@ def averaged(
             tables[-1] |= ends_around_value(ends, tables[-1]["value"])
         n = np.array([np.count_nonzero(some)])
         if group is not None:
-            n = np.bincount(group + 1, values.n_rankings, count + 1)[1:]
+            n = np.bincount(group + 1, values.n_summed, count + 1)[1:]
         n_evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in tallies]
     metric_of_value = metric_of_tally

@@ -45,9 +45,10 @@ class Inputs(CachesByKey):
     by_class: ClassScores | None  # the scores of several classes; None without such scores
     metrics: Sequence[Metric] = ()  # those of the scores of two classes that are asked for
     with_intervals: bool = False  # whether intervals of areas under ROC curves are asked for
-    # If these are resamples of a segment, each in place of a segment: the inputs that they are drawn from, with the
-    # segment; and the values of metrics of scores in each resample.
+    # If these are resamples of a segment, each in place of a segment: the inputs that they are drawn from, and the
+    # segment. None: they are no resamples.
     drawn_from: tuple[Inputs, int] | None = None
+    # Of resamples: the values of metrics of scores in each.
     values_drawn: Mapping[Metric, Array] = field(default_factory=dict)
 
     @property
@@ -260,7 +261,7 @@ def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Average
         )
     lacks = [average for average in averages if average in ("micro", "predicted")]
     if of_scores and form is None and lacks:
-        raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
+        raise NotComputableError(f"{name} has no {lacks[0]} average over classes; it has macro and weighted")
     if wrong := [option for option in metric.params if form is not None and option not in form.options]:
         raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
     if averages and metric.params.get("weights") and cases.unordered_text:
@@ -386,7 +387,7 @@ def _filled(
     """Return values with undefined ones replaced as the conventions say.
 
     A value that is undefined in a resample, though defined in the rows that it is drawn from, stays NaN and is left
-    out: it does not count as 0 because a class was not drawn.
+    out: that a class was not drawn must not make it count as 0.
 
     Parameters
     ----------

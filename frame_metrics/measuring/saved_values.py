@@ -16,7 +16,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameE
 from frame_metrics.hidden import TIMES
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
-from frame_metrics.keys.leading_zeros import check_zeros_of_parts
+from frame_metrics.keys.leading_zeros import check_leading_zeros_of_parts
 from frame_metrics.measuring.all_pieces import measure_in_pieces
 from frame_metrics.measuring.on_cluster import Finish, distributed_answer
 from frame_metrics.measuring.pieces import OF_SAVED, Measuring, work_of
@@ -135,7 +135,7 @@ def saved_values_of(
         return measure_in_pieces(_work(source, metrics, metric_of_text, asked, averages, sums=sums), source)
     found = _read(source, len(metrics), metric_of_text)[1]
     if not audited:
-        check_zeros_of_parts(found.index, None)
+        check_leading_zeros_of_parts(found.index, None)
         check_shared(found.index)
     return _choose_metrics(found, metrics, asked)
 

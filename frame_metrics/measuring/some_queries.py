@@ -14,7 +14,7 @@ import polars as pl
 from frame_metrics.backends.protocol import Gathering
 from frame_metrics.data.log import Log
 from frame_metrics.hidden import MATCHED, MINE, ORDER, ZERO_DOCS, ZEROS
-from frame_metrics.measuring.pieces import check_flags, check_zeros_of_pieces, refuse_unmatched
+from frame_metrics.measuring.pieces import check_flags, check_leading_zeros_of_pieces, refuse_unmatched
 from frame_metrics.measuring.work import TEXT_LISTS, PieceWork
 from frame_metrics.plan.source import InPieces
 from frame_metrics.roles.columns import Columns
@@ -102,7 +102,7 @@ def run_on_queries(work: PieceWork, source: InPieces, queries: Sequence[tuple[An
             used = work.judged_rows(work.queries_in(pieces.counted(work.keys)))
             without_rows = np.setdiff1d(np.arange(len(work.judgments)), used.to_numpy())
             facts = {ZEROS: pl.Series([zeros], dtype=TEXT_LISTS), ZERO_DOCS: pl.Series([[]], dtype=TEXT_LISTS)}
-            check_zeros_of_pieces(pl.DataFrame(facts), without_rows, work, pieces)
+            check_leading_zeros_of_pieces(pl.DataFrame(facts), without_rows, work, pieces)
     return table
 
 

@@ -43,8 +43,8 @@ class Values:
     # The number of unanswered rankings of judged queries: 0 or 1, or more if a ranking stands for a sum of several. All
     # are counted, also those that are not evaluated; shape (rankings,).
     unanswered: Array
-    # Keyed by the first of the metrics that sum the same counts (its position in ``asked``), see
-    # ``first_of_same_counts``:
+    # By the position of a metric in ``asked``. Metrics that sum the same counts share the entry of the first of them,
+    # see ``first_of_same_counts``:
     counts: dict[int, Array] = field(default_factory=dict)  # for "micro": what is summed, shape (counts, rankings)
     n_rows: dict[int, Array] = field(default_factory=dict)  # for "rows": the number of rows, shape (rankings,)
     # With propensity=, by metric: the sum of the weights of each ranking's results, and that of their squares, shape
@@ -65,12 +65,12 @@ class Values:
     # If a ranking stands for the sum of several (of a block, or of a piece): what ``tallies_of`` returns, and the
     # number of evaluated rankings that each evaluated one stands for.
     tallies_of_groups: tuple[list[int], list[Tally]] | None = None
-    n_rankings: Array | None = None
+    n_summed: Array | None = None
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
     has_nonpositive: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
 
     def for_rankings(self, at: slice | Array, arrays: Mapping[str, Any]) -> Values:
-        """Return what is known of some rankings, with the fields ``arrays`` for their values."""
+        """Return values of some rankings: fields of rankings are cut to them, those in ``arrays`` replaced."""
         each: Any = {name: held[at] for name in RANKING_FIELDS if (held := getattr(self, name)) is not None}
         return replace(self, index=self.index.some(at), **each, **arrays)
 
@@ -197,9 +197,9 @@ def summed_within(values: Values, averages: Averages, group: Array, n: int, repr
     """Sum rankings within ``n`` groups; ``group``: of each ranking, -1 for none; ``representative``: see ``Summed``."""
     metric_of_tally, tallies = tallies_of(values, averages)
     group = group[values.evaluated]
-    n_rankings = np.bincount(group + 1, minlength=n + 1)[1:]
+    n_summed = np.bincount(group + 1, minlength=n + 1)[1:]
     sums = partial_sums_within(tallies, group, n)
-    both = np.concatenate([n_rankings[None], sums])
+    both = np.concatenate([n_summed[None], sums])
     return Summed(representative, both, metric_of_tally, tallies_of_sums(tallies, sums))
 
 
@@ -218,9 +218,9 @@ def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     is_representative = np.zeros(len(values.evaluated), bool)
     is_representative[representative] = True
     # Sums come in the order of rankings, as what ``evaluated`` selects does.
-    n_rankings, *sums = np.hstack([part.sums for part in parts])[:, np.argsort(representative)]
+    n_summed, *sums = np.hstack([part.sums for part in parts])[:, np.argsort(representative)]
     tallies = parts[0].metric_of_tally, tallies_of_sums(parts[0].tallies, np.array(sums))
-    return replace(values, evaluated=is_representative, tallies_of_groups=tallies, n_rankings=n_rankings)
+    return replace(values, evaluated=is_representative, tallies_of_groups=tallies, n_summed=n_summed)
 
 
 def effective_sizes(

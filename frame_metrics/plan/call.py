@@ -33,7 +33,8 @@ class Call:
     judgment_columns: Columns | None  # of the frame that was given to ``judge``; None without ``judge``
     conventions: Conventions
     judgments_backend: Backend | None  # of the same frame; it reads columns of tuples as lists
-    unfolds: bool  # whether rows have to be made, as one is not a single result, or not a single judgment
+    # Whether rows have to be made: a row of the frame is not one result, or one of its judgments not one judgment.
+    unfolds: bool
     proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
 
     @property
@@ -177,8 +178,9 @@ def _with_tuples(plan: Plan, columns: Columns, judgment_columns: Columns, backen
     ]
     tuples = [one for one in named if backend.container(one) == "tuple"]
     are_lists = (
-        judgment_columns.doc not in tuples
-        or len(tuples) > 1
+        judgment_columns.doc not in tuples  # labels or grades are no ids
+        or len(tuples) > 1  # documents, and a judgment of each
+        # The label is made: all listed documents are relevant. The log has ids of another kind.
         or (judgment_columns.shape.made and not _ids_are_tuples(plan, columns))
     )
     return backend.with_lists(tuples) if tuples and are_lists else backend

@@ -37,6 +37,7 @@ TESTS: dict[ComparisonKind, dict[str, Sequence[str]]] = {
     "rows": {MID_P: (), "mcnemar": (), "delong": (), "fisher": (), "bootstrap": WEIGHT_AND_CLUSTER_ROLES},
     "rows of arms": {"delong": (), "bootstrap": WEIGHT_AND_CLUSTER_ROLES},
 }
+# As "arm='arm' requires queries of each arm's own, and leaderboard() ranks systems on the same ones".
 _OWN_QUERIES = " requires queries of each arm's own, and {} the same ones"
 _USE_AB_TEST = "use ab_test() for units that were assigned to arms at random, or change() for two periods"
 _NO_ARM_WITH_PROXY = {
@@ -47,28 +48,30 @@ _NO_ARM_WITH_PROXY = {
 }
 PASS_ONE = "pass one of them"
 _EACH_QUERY = Exclusion(
-    "test correction over ci", " applies to the difference of means", "pass per_query=False", "per_query"
+    "test correction over ci", " applies to the difference of means", "pass per_query=False", by="per_query"
 )
 _LOOKS = (
     Exclusion("first_look", " requires several looks", "pass looks='any'", without="looks"),
-    Exclusion("looks", " has its own test", "leave {other} out, or pass looks=None", "test"),
+    Exclusion("looks", " has its own test", "leave {other} out, or pass looks=None", by="test"),
     Exclusion(
         "strata",
         " cannot be used with {other}",
         "pass one of them, or cut the covariate into a few groups, and pass these as one more column of strata",
-        "covariate",
+        by="covariate",
     ),
-    Exclusion("strata", " requires a single look, and cannot be used with {other}", PASS_ONE, "looks"),
+    Exclusion("strata", " requires a single look, and cannot be used with {other}", PASS_ONE, by="looks"),
 )
 _MARGIN = (
-    Exclusion("margin", " cannot be used with {other}, which is no system that could lose", PASS_ONE, "against"),
-    Exclusion("margin", " cannot be used with {other}, which lists the differences of queries", PASS_ONE, "per_query"),
+    Exclusion("margin", " cannot be used with {other}, which is no system that could lose", PASS_ONE, by="against"),
+    Exclusion(
+        "margin", " cannot be used with {other}, which lists the differences of queries", PASS_ONE, by="per_query"
+    ),
     *(
         Exclusion(
             "margin",
             " cannot be used with {other}, which does not look at the size of a mean",
             "pass another test",
-            f"test={test}",
+            by=f"test={test}",
         )
         for test in ("wilcoxon", "sign", "fisher")  # they say nothing of how large a difference is
     ),
@@ -109,7 +112,7 @@ COMPARE = Verb(
     name="compare",
     excludes=(
         _EACH_QUERY,
-        Exclusion("against", " tests each system by itself", "pass baseline=None", "baseline"),
+        Exclusion("against", " tests each system by itself", "pass baseline=None", by="baseline"),
         *_MARGIN,
     ),
     means=True,
@@ -201,7 +204,7 @@ CHANGE = Verb(
             "test correction over margin",
             " applies to tests, and {other} takes each change apart, with intervals alone",
             "leave it out, or pass by=None, or use ab_test() for each segment by itself",
-            "by",
+            by="by",
         ),
     ),
     means=True,
@@ -254,7 +257,7 @@ INTERLEAVING = Verb(
 )
 SIMILARITY = Verb(
     name="similarity",
-    excludes=(Exclusion("average ci margins", " applies to means", "pass per_query=False", "per_query"),),
+    excludes=(Exclusion("average ci margins", " applies to means", "pass per_query=False", by="per_query"),),
     kinds={
         "queries": role_rules(
             "queries",

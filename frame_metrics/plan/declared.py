@@ -145,17 +145,18 @@ _OF_EVERY_THRESHOLD: dict[RowKind, RoleRules] = {
 }
 THRESHOLDS = Verb(name="thresholds", kinds=_OF_EVERY_THRESHOLD)
 BEST_THRESHOLD = Verb(name="best_threshold", kinds=_OF_EVERY_THRESHOLD)
+# levels= fixes the points of the curve, so that these options have no effect.
 _LEVELS = " reads off an interpolated curve, and leaves nothing to {other}"
 _OF_CURVES = (
     *(
-        Exclusion("levels", _LEVELS, compared.PASS_ONE, one, error_class=BadValueError)
+        Exclusion("levels", _LEVELS, compared.PASS_ONE, by=one, error_class=BadValueError)
         for one in ("points", "interpolated")
     ),
     Exclusion(
         "ci",
         " applies to the mean over queries, and {other} gives each its own",
         compared.PASS_ONE,
-        "per",
+        by="per",
         error_class=BadValueError,
     ),
 )

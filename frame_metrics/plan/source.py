@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.backends.protocol import NO_JUDGMENTS, Gathering, Pieces, Request, Schema, SeparateJudgments
 from frame_metrics.data.log import Log, WholeLogFacts
-from frame_metrics.data.other_spellings import check_zeros
+from frame_metrics.data.other_spellings import check_leading_zeros
 from frame_metrics.data.rank_scores import check_positions
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.row_map import Origin
@@ -24,7 +24,7 @@ from frame_metrics.hidden import ORDER, ROW_CODE, TIMES
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.index import Index
-from frame_metrics.keys.leading_zeros import check_zeros_of_parts
+from frame_metrics.keys.leading_zeros import check_leading_zeros_of_parts
 from frame_metrics.keys.spelling import check_positive
 from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
@@ -52,9 +52,9 @@ class Source:
         log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
         if whole_log is None:
             if judgments is not None:
-                check_zeros(log)
+                check_leading_zeros(log)
             elif columns.system:
-                check_zeros_of_parts(log.index, None)
+                check_leading_zeros_of_parts(log.index, None)
             if columns.system:
                 check_shared(log.index)
             if log.spelled:
@@ -146,7 +146,7 @@ def answer_of(
         table, columns = _counted(call, rows, by_document=by_document)
         table = call.plan.backend.as_enums(table, classes)
         times = table[TIMES].to_numpy()
-        with Origin(None, int(times.sum()), times).errors():
+        with Origin(row=None, n=int(times.sum()), times=times).errors():
             return answer_in_memory(replace(call, columns=columns), table, judgments, compute)
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:

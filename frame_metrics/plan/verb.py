@@ -129,7 +129,9 @@ class Verb:
     form: str = ""  # which of several forms, as "of scores"
     kinds: Mapping[RowKind, RoleRules]
     excludes: Sequence[Exclusion] = ()
-    means: bool = False  # whether its result is a mean over queries, where the caller may have meant all rows together
+    # Whether its result is a mean over queries. If "query" was only found by name, the caller may have meant all rows
+    # together.
+    means: bool = False
     takes_lists: bool = False  # whether it takes metrics of sets of lists
 
     @property

@@ -165,7 +165,8 @@ class Shape:
     list_columns: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
     made: tuple[str, ...] = ()  # names of columns that are not in the frame, but are made later
     from_judgments: tuple[str, ...] = ()  # columns that only the separate judgments have
-    unnamed_roles: tuple[str, ...] = ()  # roles of judgments (subtopic ...) with a column of their name, but not named
+    # Roles of judgments (subtopic ...) that were not named, though a column has the name of the role.
+    unnamed_roles: tuple[str, ...] = ()
     likely_systems: tuple[str, ...] = ()  # if system= is not given: columns without a role whose names are usual for it
     likely_query: str = ""  # if query= is not given: a column without a role whose name is usual for queries
     likely_order: tuple[
@@ -272,7 +273,7 @@ class Columns:
         return self.system is not None and not self.shape.per_system
 
     @property
-    def asked_again_text(self) -> str:
+    def repeated_query_text(self) -> str:
         """The clause of errors that says which columns to name if the same query was asked several times."""
         if self.shape.needs_documents:
             return "name the impression with query= and the text with query_text= if a query was asked several times"

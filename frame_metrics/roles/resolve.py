@@ -105,10 +105,10 @@ def resolve(
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     # Score or rank, judgments, and columns that are made: of positions in lists, of systems.
     columns |= relevant_lists(named, found, judged, glance)
-    elsewhere = judged or "relevant" in columns
-    _check_ambiguous(roles, found, ALTERNATIVES[:1] if elsewhere else ALTERNATIVES, available)
+    judgments_not_in_rows = judged or "relevant" in columns
+    _check_ambiguous(roles, found, ALTERNATIVES[:1] if judgments_not_in_rows else ALTERNATIVES, available)
     columns |= _found_alternative(roles, ALTERNATIVES[0], found)
-    columns |= _judgment_of_rows(columns, roles, found, elsewhere=elsewhere)
+    columns |= _judgment_of_rows(columns, roles, found, judgments_not_in_rows=judgments_not_in_rows)
     columns |= rank_of_places(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
     lists = tuple(result_lists(columns, made, holds_lists, glance)) if nested else ()
@@ -123,7 +123,7 @@ def resolve(
 
 
 def _likely(role: str, columns: Columns, available: list[str], begin: str | tuple[str, ...] = "") -> str:
-    """Return a column without a role whose name, of those that begin so, is usual for one; "" if there is none."""
+    """Return the first column without a role that begins with ``begin``, a name usual for ``role``; "" for none."""
     known = [name for name in _known(role, available) if str(name).strip().lower().startswith(begin)]
     return next((name for name in known if name not in columns.needed), "")
 
@@ -140,7 +140,7 @@ def _likely_order(columns: Columns, roles: Roles, available: list[str]) -> tuple
 
 
 def _likely_systems(columns: Columns, available: list[str]) -> tuple[str, ...]:
-    """Return the columns without a role whose names are usual for systems, first one that is called so."""
+    """Return the columns without a role whose names are usual for systems; one called "system" is first."""
     every = dict.fromkeys([*_known("system", available), *ROLES["system"].among(available)])
     return tuple(name for name in every if name not in columns.needed)
 
@@ -193,10 +193,10 @@ def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> 
 
 
 def _judgment_of_rows(
-    columns: Mapping[str, Any], roles: Roles, found: Sequence[str], *, elsewhere: bool
+    columns: Mapping[str, Any], roles: Roles, found: Sequence[str], *, judgments_not_in_rows: bool
 ) -> dict[str, Any]:
-    """Return the columns of label and grade in the log; none if the judgments are in a frame of their own."""
-    if elsewhere:
+    """Return the columns of label and grade in the log; none with separate judgments or ``relevant=``."""
+    if judgments_not_in_rows:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
     return _found_alternative(roles, ALTERNATIVES[1], found)
@@ -389,14 +389,14 @@ def missing_text(
             only = "a column can have only one role"
             return f"the column {role!r} is the {other}, and {only}; name the {role} with {role}="
         if role in available and ROLES[role].found:
-            return f"the column {role!r} does not fit the others, and was not found; pass {role}={role!r} to see why"
+            return f"the column {role!r} is there, but does not fit the others; pass {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
     if {*PER_QUERY} <= {*available}:
         what = "the frame has numbers of queries, as per_query() returns them; pass value='value'"
         return f"the {' or '.join(pair)} is missing, and {what}"
     named = {column for role, given in roles.items() if role in COLUMNS for column in column_names(given)}
     free = [column for column in available if column not in named]
-    # A hint of the frame at a similar name is left out: it may be of a column that has a role.
+    # The backend's hint may name a similar column; that is cut out, as this column may have a role already.
     hints = [hint_at(role, free) or (hint(role) if hint else "").replace(closest(role, available), "") for role in pair]
     more = next((words for words in hints if words), "")
     among = listed(free or available)
@@ -450,7 +450,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     available : the columns of the judgments.
     roles, columns : the roles of the log, as named, and their columns.
     """
-    _check_several_found(given, available, roles, columns)
+    _check_several_missing(given, available, roles, columns)
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _label_or_grade(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
@@ -462,7 +462,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     roles_given = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _column_of_judgments(role, given[role], available) for role in roles_given}
     found = Columns.of(query=query, by=by, doc=doc, **of_query, **judgment, **named)
-    free = {*available} - {*found.needed} - {*named}  # without columns called as a role that is named
+    free = {*available} - {*found.needed} - {*named}  # nor columns with the name of a role that has another column
     if unnamed_roles := tuple(role for role in OF_JUDGMENTS if role in free):
         found = found.changed(unnamed_roles=unnamed_roles)
     if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
@@ -475,7 +475,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     return found
 
 
-def _check_several_found(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> None:
+def _check_several_missing(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> None:
     """Raise if several columns of separate judgments are neither named nor found, all at once."""
     is_there = {
         "query=": {*columns.query} <= {*available} or "query" in available,

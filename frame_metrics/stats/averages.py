@@ -51,7 +51,7 @@ def total(sums: Array) -> Array:
 
 
 def quotient(sums: Array) -> Array:
-    """Return a mean: the sum of values divided by that of weights. (A third sum, of their squares, is not for this.)"""
+    """Return a mean: the sum of values divided by that of weights. (A third sum, of squared weights, is not used.)"""
     return sums[0] / sums[1]
 
 
@@ -176,7 +176,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
     def raw_of(sums: Array) -> Array:
         if metric.micro is not None:
-            return _over_parts(*np.split(sums, 2))
+            return _sum_of_ratios(*np.split(sums, 2))
         options = {name: value for name, value in metric.params.items() if name in metric.signature}
         with np.errstate(divide="ignore", invalid="ignore"):
             return metric.apply(FullConfusion.of_counts(sums), **options)
@@ -186,14 +186,14 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
         return values if fill is None or metric.micro is not None else np.where(np.isnan(values), fill, values)
 
     all_count = np.ones(counts.shape[1], bool)
-    each = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
+    each = raw if metric.micro is None else _sum_of_ratios(*np.split(counts, 2))
     undefined = np.isnan(each)
     return Tally("micro", tuple(counts), finish, all_count, undefined, each=each, value_range=metric.range, raw=raw_of)
 
 
-def _over_parts(over: Array, under: Array) -> Array:
-    """Return the sum of the ratios ``over`` / ``under`` of all parts, shape (groups,); NaN if one is undefined."""
-    return ratio(over, under).sum(axis=0)
+def _sum_of_ratios(numerators: Array, denominators: Array) -> Array:
+    """Return the sum over axis 0 of numerators / denominators, shape (groups,); NaN if one ratio is undefined."""
+    return ratio(numerators, denominators).sum(axis=0)
 
 
 def averages_within(tallies: list[Tally], group: Array | None, n: int) -> tuple[Array, Array, Array, Array]:

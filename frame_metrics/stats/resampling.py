@@ -12,12 +12,12 @@ from frame_metrics.threads import in_threads
 
 NUMBERS_AT_ONCE = 1 << 20  # random numbers that are drawn together
 CACHED = 1 << 15  # the most units whose counts stay in the cache; more units are drawn in blocks of this size
-# With fewer units there are at least ``MIN_RESAMPLES_OF_FEW`` resamples: ends of their intervals are far out, where few
-# resamples are.
+# With fewer units there are at least ``MIN_RESAMPLES_OF_FEW`` resamples: their intervals have greater levels, and few
+# resamples reach their ends.
 FEW_UNITS = 20
 MIN_RESAMPLES_OF_FEW = 10_000
 ROUNDED = 1e-12  # relative differences between resamples that rounding makes
-MIN_REPEATS = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
+MIN_REPEATS = 8  # with more rows per unit, on average, counts of units are drawn instead of single rows
 
 
 @record

@@ -608,7 +608,7 @@ two().evaluate("precision(judged_only=True)")
 many(score=SCORES).evaluate("roc_auc", ci=0.9, method="delong")
     NotComputableError: there are 3 classes, and method='delong' is for two; pass method='bootstrap'
 many(score=SCORES).evaluate("roc_auc", average="micro")
-    NotComputableError: roc_auc has no micro average over classes: macro and weighted it has
+    NotComputableError: roc_auc has no micro average over classes; it has macro and weighted
     but: two().evaluate("roc_auc", ci=0.9, method="delong")
     but: many(score=SCORES).evaluate("roc_auc", average="weighted")
 many().evaluate("balanced_accuracy(sensitivity=0.8)")

@@ -162,7 +162,7 @@ def by_draws(
 ) -> Row:
     """Return intervals and p-value of the difference of two values by the bootstrap.
 
-    The level is that which few units need (``expanded_level``). Where no draw differs from another there is no
+    The level is expanded, as few units need it (``expanded_level``). Where no draw differs from another there is no
     interval, and the p-value is the least that so many units can have if their sides are exchanged.
 
     Parameters
@@ -200,8 +200,8 @@ def by_draws(
 def _effective_n(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
     """Return the number of units by which the level of draws is expanded, and the degrees of freedom.
 
-    Of pairs: the number of units n, and n - 1. Of two arms: the number of units of one sample whose draws would lose as
-    much variance, and Welch's degrees of freedom.
+    Of pairs: the number of units n, and n - 1. Of two arms: the size n of a single sample whose bootstrap variance is
+    too small by the same factor, (n - 1) / n; and Welch's degrees of freedom.
     """
     n = np.asarray(units, np.float64)
     if len(n) == 1:

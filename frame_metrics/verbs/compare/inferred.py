@@ -163,8 +163,8 @@ def _fill(
     ----------
     p_value : of each comparison; None if nothing can be tested.
     ends : of the intervals, shape (2, comparisons).
-    n_errors : how many standard errors the ends of relative intervals are from the mean, and for ``mde`` the least
-        significant difference is from 0, shape (comparisons,).
+    n_errors : how many standard errors the ends of relative intervals are from the mean, shape (comparisons,). For
+        ``mde``, a difference so many standard errors from 0 is just significant.
     times_p : by what a correction multiplies the p-value of each comparison. If even the least possible p-value is then
         above 1 - ``ci``, no difference can be detected.
     """

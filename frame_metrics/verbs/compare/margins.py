@@ -109,8 +109,8 @@ def margin_columns(p: Array, metric: Metric) -> dict[str, float]:
 
     Parameters
     ----------
-    p : the p-values that the loss, and that the gain, is less than the margin. If it is not known whether more is
-        better, these are the two directions, and "p_not_worse" is null.
+    p : the p-values of two claims: that the loss, and that the gain, is less than the margin. If it is not known
+        whether more is better, these are the two directions, and "p_not_worse" is null.
     """
     of_loss, of_gain = (float(one) for one in p)
     return dict(zip(OF_MARGIN, (nan if metric.higher is None else of_loss, max(of_loss, of_gain)), strict=True))
@@ -135,7 +135,7 @@ def margin_of(margin: Any, name: str) -> float | None:
 
 
 def loss_left(row: Mapping[str, Any], metric: Metric, margin: float) -> float:
-    """Return the greatest loss that a row of a comparison does not exclude: the end of its interval, or the margin."""
+    """Return the greatest loss that a row of a comparison does not exclude, but at least the margin."""
     end = row["ci_low"] if metric.sign > 0 else row["ci_high"]
     return margin if end is None else max(margin, -metric.sign * end)
 

@@ -73,7 +73,7 @@ SEQUENCE, MIN_FIRST_LOOK = "sequence", 100  # the test of looks="any", and the l
 class CompareOptions(IntervalOptions):
     """Options of a comparison; the verb has the parameters. A verb without an option has its default."""
 
-    always: ClassVar[bool] = True
+    always_has_intervals: ClassVar[bool] = True
     verb: ClassVar[str] = "compare"
     choices: ClassVar[Mapping[str, Any]] = CHOICES
     baseline: Any

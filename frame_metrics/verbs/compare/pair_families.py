@@ -18,7 +18,8 @@ from frame_metrics.stats.significance import in_clusters, weigh_unlike, weighted
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.pair_groups import PairGroup
 
-MIN_PAIRS_PER_SYSTEM = 2  # with at least so many times as many pairs as systems, the values of systems are flipped
+# If pairs are at least so many times as many as systems, values of systems are flipped, not differences of pairs.
+MIN_PAIRS_PER_SYSTEM = 2
 
 
 @record
@@ -28,9 +29,9 @@ class FamilyTests:
     adjusted: list[Array]  # the corrected p-values, shape (comparisons,) each
     n_errors: list[Array]  # how many standard errors the ends of intervals are from the means, (comparisons,) each
     p_value: Array | None  # uncorrected, of the same flips, shape (comparisons,); None if there are several groups
-    # If the verb needs them: bounds of one side in standard errors, shape (2, comparisons) each. Row 0 holds for the
-    # comparison if its difference is above 0, row 1 if it is below. A bound holds for all comparisons of a system in
-    # which this is the worse one.
+    # If the verb needs them: bounds of one side in standard errors, shape (2, comparisons) each. Row 0 is for a
+    # difference above 0, row 1 for one below. A bound holds for all comparisons of a system in which this is the worse
+    # one.
     bounds: list[Array]
 
 

@@ -71,6 +71,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
             for metrics, (at, pair) in of_lists:
                 found = lists_compared(pairing, segment, metrics, pair, options, tick)
                 row_of |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
+            # Each comparison of a group holds its row, to which ``infer`` adds interval and p-value.
             rows += row_of.values()
             groups += new_groups
             add_margin_columns(new_groups, margins, options)
@@ -167,8 +168,8 @@ def _pair_differences(
 
 def _rounded_difference(value: Array, base: Array) -> Array:
     """Return the differences of values; 0 for those that are only rounding."""
-    difference, offset = value - base, offsets(np.concatenate([value, base]))
-    return np.where(np.abs(difference) < ROUNDED * np.abs(base - offset), 0, difference)
+    difference, common_offset = value - base, offsets(np.concatenate([value, base]))
+    return np.where(np.abs(difference) < ROUNDED * np.abs(base - common_offset), 0, difference)
 
 
 def _described(value: Array, base: Array, better: Array, weight: Array | None) -> Row:

@@ -48,7 +48,7 @@ from frame_metrics.verbs.compare.inferred import POWER
 from frame_metrics.verbs.compare.margins import margin_columns, margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
-MARKS = np.array([0, 1, np.nan])  # what a row may be to a share: it counts against it, for it, or not at all
+MARKS = np.array([0, 1, np.nan])  # a row counts in a metric that is a share of rows as 0 or 1; NaN: not at all
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
@@ -166,9 +166,9 @@ class RowComparison:
         found = [self._described(name, metric) for name, metric in asked]
         if not self.n:
             return found
-        by_draws = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
+        asked_by_draws = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
         draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, for_ends=True, paired=True)
-        values, margins = draws.values(by_draws), margins_of(self.options.margin, asked).tolist()
+        values, margins = draws.values(asked_by_draws), margins_of(self.options.margin, asked).tolist()
         for i, (row, (_, metric), margin) in enumerate(zip(found, asked, margins, strict=True)):
             if np.isnan(row["difference"]):
                 continue
@@ -239,7 +239,7 @@ class RowComparison:
         return self.options.test or tests[0]
 
     def _counted(self, share: Array, sign: int) -> Row:
-        """Count wins, ties and losses over rows, and compute the effect size, for a metric that is a share of rows."""
+        """Count wins, ties and losses over rows, and compute the effect size; ``share``: see ``share_of``."""
         mine, base, weight, times = self._marked(share)
         difference = np.nan_to_num(mine - base)
         order = np.lexsort((times, weight, difference))  # so that sums do not depend on the order of rows
@@ -255,7 +255,7 @@ class RowComparison:
         return row
 
     def _marked(self, share: Array) -> tuple[Array, Array, Array, Array]:
-        """Return what each row is to a share by system and by baseline (see ``MARKS``), its weight, and its times.
+        """Return the mark of each row by system and by baseline (see ``MARKS``), its weight, and its times.
 
         Without weights, rows with equal marks are merged. Shape (rows,) each.
         """
@@ -290,7 +290,7 @@ class RowComparison:
         return by_area(row["difference"], metric, covariance, self.options, ends, margin)
 
     def _enough_differ(self, metric: Metric) -> bool:
-        """Return True if the systems differ on ``MIN_DIFFERING`` rows; with fewer no loss can be excluded."""
+        """Return True if the systems differ on ``MIN_DIFFERING`` rows; with fewer, a margin has no p-value."""
         if len(self.sides) < 2:
             return False
         kind = FullScores if metric.slope_by_area is not None else input_of(self.cases, metric)
@@ -302,6 +302,7 @@ class RowComparison:
         table, test, level = row["table"], row["test"], self.options.ci
         n = int(table.sum())
         low, high = newcombe(table, normal_quantile(level)) if n > 1 else (np.nan, np.nan)
+        # How many standard errors the end of an interval is from the difference, and what ``mde`` adds for power.
         n_errors, n_errors_for_power = (t_quantile(at, n - 1) for at in ((1 + level) / 2, POWER))
         error, error_of_log_ratio = standard_errors(table)
         detectable = least_p(test, n, 0) <= 1 - level + CLOSE
