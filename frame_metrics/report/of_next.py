@@ -112,7 +112,7 @@ class NextStepSentences(SentenceWriter):
             arm += BETWEEN[self.content.basis.kind].format(len(first), first, later[0] if later else first)
             begin = f"Take the change {'from' if later else 'of'} {found.of} apart"
         else:
-            arm, begin = f"{arm} >= {first!r}", f"Take the change at {first} apart, before and from then on"
+            arm, begin = f"{arm} >= {first!r}", f"Take the change near {first} apart, before and from then on"
         code = f"irm(arm={arm}, by={named!r}).change({self.content.first!r}, baseline=False)"
         of = f"{begin}{'' if by else ', with by= a column that may explain it'}: {code}"
         return self._sentence("next", {}, of=of)

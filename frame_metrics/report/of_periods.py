@@ -176,13 +176,18 @@ class PeriodSentences(SentenceWriter):
         return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
 
     def _counts(self, found: Course, line: Line) -> dict[str, int | None]:
-        """Return the numbers of queries within an outage or from a break on, and of the others."""
-        n = sum(row["n"] for row in line.rows)
+        """Return the numbers of queries behind the level of an outage, or from a break on, and behind the other level.
+
+        Levels are means over the same weekdays, so that of a short outage the other days of the week do not count.
+        """
+        n = np.array([row["n"] for row in line.rows])
         if found.kind == "trend":
-            return {"n": n}
-        end = found.end if found.kind == "outage" else len(line.rows)
-        within = sum(row["n"] for row in line.rows[found.cut : end])
-        return {"n": within, "baseline_n": n - within}
+            return {"n": int(n.sum())}
+        at = np.arange(len(n))
+        within = (at >= found.cut) & ((at < found.end) | (found.kind != "outage"))
+        kinds = line.periods.kinds
+        in_both = kinds[(kinds & within).any(axis=1) & (kinds & ~within).any(axis=1)].any(axis=0)
+        return {"n": int(n[within & in_both].sum()), "baseline_n": int(n[~within & in_both].sum())}
 
     def _also(self, change: Change) -> str:
         """Return words for the other systems and segments that have the same change."""

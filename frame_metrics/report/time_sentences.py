@@ -46,5 +46,5 @@ def outage(figures: Figures) -> str:
 
 
 def trend_or_break(figures: Figures) -> str:
-    how = f"at once near {figures.of} or step by step{figures.also}"
+    how = f"suddenly near {figures.of} or gradually{figures.also}"
     return f"{_rose_or_fell(figures)}, {how}, {_from_to(figures)} {_tests(figures)}."

@@ -46,7 +46,7 @@ def test_a_break_leads_to_before_and_after(library: str, by: Any, fall: float) -
     irm = IRM(frame if library == "polars" else frame.to_pandas(), query="query", value="rr", by=by)
     said = as_polars(irm.summary()).filter(kind="next")["sentence"][0]
     begin, code = said.rstrip(".").split(": ", 1)
-    assert re.match("Take the change at 2026-05-2[45] apart, before and from then on", begin)
+    assert re.match("Take the change near 2026-05-2[45] apart, before and from then on", begin)
     found = as_polars(eval(code, {"irm": irm, "pl": pl}))
     assert found.columns[1:3] == ["baseline", "metric" if by == "day" else "device"]
 

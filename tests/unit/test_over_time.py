@@ -221,7 +221,7 @@ def test_equal_changes_are_one_and_others_stand_beside() -> None:
     irm = IRM(of_lines(both), query="query", value="rr", system="line", by="day")
     (row,) = irm.summary().filter(kind="outage").to_dicts()
     assert " lower than otherwise on the same weekdays, as of both systems: " in row["sentence"]
-    assert (row["n"], row["baseline_n"]) == (60, 740)
+    assert (row["n"], row["baseline_n"]) == (60, 280)  # 14 days of the same weekdays
     assert {*drawn(plot.over_time(irm.evaluate(ci=0.95)))} == {"both: 2026-05-21 to 2026-05-23"}
     (row,) = segments_of(irm).summary().filter(kind="outage").to_dicts()
     assert " on the same weekdays, as in 1 more of 2 segments: " in row["sentence"]

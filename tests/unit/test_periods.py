@@ -197,7 +197,7 @@ def test_an_outage_is_said_from_when_to_when() -> None:
     (said,) = told(log)
     assert re.fullmatch(
         r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than otherwise on the same weekdays: 0\.\d+ against "
-        r"0\.\d+ \(over 20 and 280 queries; p = 0\.001\)\.",
+        r"0\.\d+ \(over 20 and 60 queries; p = 0\.001\)\.",
         said,
     )
     high = log_of(0.5 + rng.normal(0, 0.01, 30) + 0.2 * (np.arange(30) == 16))
