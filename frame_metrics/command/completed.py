@@ -13,6 +13,7 @@ from frame_metrics.command.periods import FIRST_ROWS, has_times
 from frame_metrics.command.whole import values_of
 from frame_metrics.roles.columns import ROLES
 
+WITH_DOCS = ("explain", "to-judge")  # commands that print documents
 OF_PAGES = ("report", "summary", "audit")  # commands that take rows without an order too
 
 
@@ -29,7 +30,7 @@ def completed(command: Sequence[str]) -> list[str]:
         return [*command]
     named = {one for one, before in zip(rest, ["", *rest], strict=False) if before.startswith("--")}
     free = [one for one in there if one not in named]
-    several = "--system" in rest or (name in OF_FILES and len(files) > 1)
+    several = "--system" in rest or (name in OF_FILES and len(files) > 1) or name in WITH_DOCS
     wanted = [("doc",)] * (several and "doc" in options) + [("rank", "score")] * (name in OF_PAGES)
     added = [word for roles in wanted for word in _likely(roles, rest, there, free)]
     by = rest[rest.index("--by") + 1] if "--by" in rest[:-1] else ""

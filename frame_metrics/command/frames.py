@@ -69,22 +69,26 @@ class Frames:
         """Raise if lists mix systems; they are looked for once, before anything is computed of them."""
         if self.only_checked:
             self.irm._plan  # noqa: B018  # which raises for columns that are missing
-            self._try()
+            self._end_if_large()
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
             several = self.inputs[0].files if len(self.call.arguments[0]) > 1 else []
             mixed_systems.refuse_same_documents(several, self.irm._plan.columns)
         self.looked_at = True
+        if self.only_checked and self.call.name in SLOW:
+            self._try()
 
-    def _try(self) -> None:
-        """End the check of a call where it would take long: before large files are read; slow verbs are evaluated."""
+    def _end_if_large(self) -> None:
+        """End the check of a call before large files are read."""
         names = [one for files in (self.call.arguments[0], self.call.set_options.get("qrels", [])) for one in files]
         if sum(os.path.getsize(one) if os.path.isfile(one) else MOST_BYTES for one in names) >= MOST_BYTES:
             raise WouldRunError
-        if self.call.name in SLOW and self.call.metrics:
+
+    def _try(self) -> None:
+        """End the check of a slow verb, whose metrics are evaluated."""
+        if self.call.metrics:
             self.irm.evaluate(*self.call.metrics).collect()
-        if self.call.name in SLOW:
-            raise WouldRunError
+        raise WouldRunError
 
     def _input(
         self,

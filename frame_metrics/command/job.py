@@ -66,8 +66,12 @@ class Job:
         return self._exit_code_of_gates(result, outcomes)
 
     def _note(self, result: pl.DataFrame) -> None:
-        """Say that other documents may be judged, where that matters and the log alone has judgments."""
+        """Say that nothing was corrected; and that other documents may be judged, if the log alone has judgments."""
         name, options = self.call.name, self.call.set_options
+        if options.get("correction", "none") != "none" and _has_single_tests(result):
+            several = len(result) > 1 and "over" in options_of(name) and options.get("over") != "all"
+            way = "; pass --over all to correct all rows together" * several
+            say(f"--correction {options['correction']} corrects nothing, as each metric has one comparison{way}")
         if name not in (*OF_MEANS, *OF_SYSTEMS) or "qrels" in options or options.get("collection_size") is True:
             return
         metrics = result["metric"].unique(maintain_order=True) if "metric" in result.columns else self.call.metrics
@@ -139,3 +143,8 @@ class Job:
         if any(not one.undecided for one in failed):
             return FAILED
         return UNDECIDED if failed else OK
+
+
+def _has_single_tests(result: pl.DataFrame) -> bool:
+    """Return True if no p-value of a comparison is corrected together with another."""
+    return "n_tests" in result.columns and not (result["n_tests"] > 1).any()

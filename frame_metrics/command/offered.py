@@ -12,7 +12,7 @@ from frame_metrics.command.completed import columns_in, completed, greatest_grad
 from frame_metrics.command.filtered import FILTERS, filtered, is_filter
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import RETIRED
-from frame_metrics.command.whole import known_flags, line, values_of
+from frame_metrics.command.whole import known_flags, line, unused, values_of
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
 
@@ -35,9 +35,9 @@ POOLED = " of one row is undefined"
 LEAVE_OUT = re.compile(r"leave out (--[a-z-]+)(?: \w+)?$")
 LACKS_SCALE = "need the scale; pass --max-grade"
 AGREEMENT = "agreement compares annotators"
-TAIL = re.compile(r" (?:\| |2>|> ).*$")  # what a shell does with the output
+TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
 TREC, ENDS = ("run", "qrels"), ("", "-out", "-file", "-output")  # the flags of files of TREC, as --run-out
-MOST_MESSAGES, MOST_FILES = 6, 100  # messages of one call, and files of one name
+MOST_MESSAGES = 6  # of one call
 # Words behind a flag that are no values.
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
@@ -76,7 +76,7 @@ def _steps(whole: str, messages: list[str], error_of: Callable[[list[str]], str]
         return [_joined(checked, tail)]
     old, new = gate[1], _first_file(kept)
     saving = "evaluate" if "--max-drop" in gate else "per-query"
-    save = [saving, *(old if one == new else one for one in checked[1:]), "-o", (name := _unused(SAVED_AS))]
+    save = [saving, *(old if one == new else one for one in checked[1:]), "-o", (name := unused(SAVED_AS))]
     if error_of(save):
         return []
     return [_joined(save, ""), _joined([*checked, *(name if one == old else one for one in gate)], tail)]
@@ -95,7 +95,7 @@ def _checked(command: list[str], messages: list[str], error_of: Callable[[list[s
             return []
         seen.append(further)
         messages += [further] * (further not in messages)
-        command = _parts(_line(further, command))[0]
+        command = _parts(_line(further, command))[0] or (better if better != command else [])
     return command if "-" in command else []
 
 
@@ -120,13 +120,6 @@ def _without_gate(command: list[str]) -> tuple[list[str], list[str]]:
 
 def _pair(command: Sequence[str], flag: str) -> list[str]:
     return [flag, command[command.index(flag) + 1]] if flag in command[:-1] else []
-
-
-def _unused(name: str) -> str:
-    """Return a name that no file has yet, so that none is replaced."""
-    stem, ending = os.path.splitext(name)
-    names = (f"{stem}{number}{ending}" for number in range(2, MOST_FILES))
-    return next((one for one in (name, *names) if not os.path.exists(one)), name)
 
 
 def in_trec(arguments: Sequence[str]) -> str:

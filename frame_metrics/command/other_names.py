@@ -187,7 +187,7 @@ OF_COLUMN = re.compile(r"[-_]col(umn)?s?$")  # the end of other names of options
 OF_FIRST = ("--baseline", "--old", "--before", "--control", "--a", "--base", "--reference")
 OF_SECOND = ("--new", "--after", "--candidate", "--treatment", "--variant", "--b", "--challenger")
 
-BASE = "after per-query old.csv ndcg@10 -o base.csv"
+BASE = "after per-query old.csv ndcg@10 -o base.csv; with --max-drop the file of evaluate is enough"
 NO_FILTER = Way(
     "rows are not filtered here; --by COLUMN splits them, and evaluate - --from csv reads filtered rows from a pipe",
     "",
@@ -200,7 +200,14 @@ OF_RATERS = Way(
     "evaluate",
     value=TWO,
 )
-ALL_MEASURES = Way("every measure of agreement is printed, kappa among them; leave out --metric", "", value=ANY)
+OF_RATER = OF_RATERS._replace(typed="--metric kappa --no-query --label {}", value=ANY)
+OF_OTHER_RATER = OF_RATER._replace(typed="--predicted {}")
+RATERS = ("rater", "annotator", "coder", "judge")
+ALL_MEASURES = Way(
+    "every measure of agreement is printed, kappa and alpha among them, which is that of --level; leave out --metric",
+    "",
+    value=ANY,
+)
 OF_CUTOFF = Way("a cutoff follows the name of a metric, as ndcg@10", "", value=rf"{WHOLE}(,{WHOLE})*")
 FEWER = Way(
     "all rows are printed; --sort value puts the lowest first, and | head cuts them", "", tail="| head -{}", value=WHOLE
@@ -247,7 +254,7 @@ PER_MEANS = ("evaluate", "compare", "ab-test", "change", "bounds", "report", "su
 # command behind its name.
 RETIRED = {
     "save": Way(
-        f"pass -o FILE; a gate reads values of queries: pass --fail-if-worse-than base.csv {BASE}", "-o {}", value=ANY
+        f"pass -o FILE; the gate of saved numbers is --fail-if-worse-than base.csv, {BASE}", "-o {}", value=ANY
     ),
     "save-baseline": Way(
         "a gate reads values of queries, which per-query writes: pass --fail-if-worse-than with its file",
@@ -314,6 +321,8 @@ RETIRED = {
     **dict.fromkeys(("b", "llm", "machine"), OF_MACHINE),
     "alpha": LEVEL,
     **dict.fromkeys(("raters", "annotators", "coders"), OF_RATERS),
+    **{f"{one}{end}": OF_RATER for one in RATERS for end in ("1", "-1", "-a")},
+    **{f"{one}{end}": OF_OTHER_RATER for one in RATERS for end in ("2", "-2", "-b")},
     "weights": Way(
         "weights of mistakes are a parameter of the metric, as kappa(weights='quadratic')",
         "--metric kappa(weights='{}')",

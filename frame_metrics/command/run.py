@@ -56,6 +56,10 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith("argument ") and message.endswith(": expected one argument"):
             flag = message.removeprefix("argument ").partition(":")[0].partition("/")[0]
             message = f"{flag} needs a value; one that begins with a dash is written {flag}=-x"
+            if flag == "--ci":
+                level = ["--ci=0.95" if one == flag else one for one in self.arguments]
+                whole = line(self.prog.removeprefix(PROGRAM).strip(), level)
+                raise BadValueError(f"--ci needs the level of the intervals, as 0.95\n{whole}".rstrip())
         of_trec = self.prog == f"{PROGRAM} convert" and message.startswith("argument --to: invalid choice")
         if of_trec and (told := in_trec(self.arguments)):
             raise BadValueError(told)

@@ -128,8 +128,10 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
     if "qrels" in options and missing in message:
         message += "; judgments in a separate file are named with --qrels"
     several = LIST.match(message)
-    if several and (option := options.get(several[2].replace("-", "_"))) and option.kind.many:
-        flags = " ".join(f"{several[1]} {one}" for one in several[3].split(","))
+    of_item = several is not None and several[1] == "--doc" and "query" in options  # a document within its query
+    if several and (option := options.get(several[2].replace("-", "_"))) and (option.kind.many or of_item):
+        *before, last = several[3].split(",")
+        flags = " ".join([*(f"{'--query' if of_item else several[1]} {one}" for one in before), f"{several[1]} {last}"])
         message = f"{message.partition('; did you mean')[0]}; pass {flags}"
     message = ALL_OFFERED.sub(lambda found: found[0].replace(",", ""), message)
     message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)

@@ -27,6 +27,7 @@ from frame_metrics.command.other_names import (
     TWO,
     Way,
 )
+from frame_metrics.command.reading import format_inside
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
@@ -34,7 +35,9 @@ OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file
 SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a threshold
 OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
 OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may be many
+MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
+RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
 UNKNOWN = Way("")
 
 
@@ -179,6 +182,9 @@ def line(name: str, arguments: Sequence[str], tail: str = "") -> str:
         command = way.command or command
     if depth:
         found, tail = _pool(found, depth)
+    while any(one.startswith("kappa(weights=") for one in found) and "kappa" in found[1:]:  # which is not meant then
+        at = found.index("kappa", 1)
+        found = [*found[: at - (found[at - 1] in ("-m", "--metric"))], *found[at + 1 :]]
     return _joined(command, found, cutoffs, tail)
 
 
@@ -206,9 +212,20 @@ def _pool(arguments: list[str], depth: str) -> tuple[list[str], str]:
         one = left.pop(0)
         written = left.pop(0) if one in ("-o", "--output") and left else written
         kept += [] if one in ("-o", "--output") else [one]
-    at = 3 + max(kept.count("--query"), 1) - 1 + kept.count("--by")
-    to = f" > {shlex.quote(written)}" if written else ""
-    return kept, f"| awk -F, 'NR == 1 || ${at} && ${at} <= {depth}'{to}"
+    asked = f"awk -F, 'NR == 1 || $({RANK}) && $({RANK}) <= {depth}'"
+    if not written:
+        return kept, f"| {asked}"
+    whole = shlex.quote(
+        unused("{}_all{}".format(*os.path.splitext(written)))
+    )  # a pipe would write a file if it fails too
+    return [*kept, "-o", whole], f"&& {asked} {whole} > {shlex.quote(written)}"
+
+
+def unused(name: str) -> str:
+    """Return a name that no file has yet, so that none is replaced."""
+    stem, ending = os.path.splitext(name)
+    names = (f"{stem}{number}{ending}" for number in range(2, MOST_FILES))
+    return next((one for one in (name, *names) if not os.path.exists(one)), name)
 
 
 def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
@@ -220,7 +237,7 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
     if "--margin" in arguments and command == "evaluate":
         saved = "--fail-if-worse-than"
         arguments = ["--not-worse-than" if one == saved else one for one in arguments]
-    if "|" in tail and {"-o", "--output"} & {*arguments}:  # which writes all rows, and prints none
+    if tail.startswith("|") and {"-o", "--output"} & {*arguments}:  # which writes all rows, and prints none
         return ""
     if command in NEED_METRIC and not any(one in ("-m", "--metric") or _is_named_metric(one) for one in arguments):
         metric = _usual_metric(command, arguments)
@@ -228,7 +245,8 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
     arguments = [_with_cutoff(one, cutoffs) for one in arguments] if cutoffs else arguments
     if command == "report":
         arguments = [PICTURE.sub(".html", one) for one in arguments]
-    runs = [one for one in arguments if os.path.isfile(one) and not one.endswith((".qrels", ".txt"))]
+    files = [one for one, before in zip(arguments, ["", *arguments], strict=False) if before[:1] != "-"]
+    runs = [one for one in files if os.path.isfile(one) and format_inside(one) != "qrels"]
     if command == "to-judge" and len(runs) > 1 and "--system" not in arguments:
         arguments += ["--system", "file"]
     return f"{shlex.join([PROGRAM, command, *arguments])} {tail}".rstrip()

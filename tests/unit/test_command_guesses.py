@@ -26,7 +26,7 @@ def write_runs() -> None:
 # What is typed first, and a part of the error that leads on.
 GUESSED = {
     "evaluate log.csv rr --quiet": "for the number alone pass --columns value --no-header",
-    "evaluate log.csv rr --save x.json": "pass --fail-if-worse-than base.csv after per-query old.csv ndcg@10 -o",
+    "evaluate log.csv rr --save x.json": "with --max-drop the file of evaluate is enough",
     "evaluate log.csv rr --baseline x.json": "saved numbers are those of the gate --fail-if-worse-than base.csv",
     "evaluate log.csv rr --fail-if-worse": "pass --fail-if-worse-than base.csv",
     "evaluate log.csv rr --precision 0.9": "name the metric behind the input, as log.csv precision",
@@ -214,8 +214,25 @@ WHOLE = {
         "--scale a=0 --scale b=1 --scale c=2"
     ),
     "agreement gaps.csv --raters machine,grade --weights quadratic": (
-        "evaluate gaps.csv --metric kappa --no-query --label grade --predicted machine --metric "
+        "evaluate gaps.csv --no-query --label grade --predicted machine --metric "
         """'kappa(weights='"'"'quadratic'"'"')' --unjudged drop"""
+    ),
+    "agreement gaps.csv --rater1 machine --rater2 grade": (
+        "evaluate gaps.csv --metric kappa --no-query --label grade --predicted machine --unjudged drop"
+    ),
+    "agreement gaps.csv kappa --rater-a machine --rater-b grade --weights linear": (
+        "evaluate gaps.csv --no-query --label grade --predicted machine --metric "
+        """'kappa(weights='"'"'linear'"'"')' --unjudged drop"""
+    ),
+    "agreement gaps.csv machine grade": (
+        "evaluate gaps.csv --label grade --predicted machine --metric kappa --no-query --unjudged drop"
+    ),
+    "agreement who.csv --item query,doc --annotator who": "agreement who.csv --annotator who --query query --doc doc",
+    "evaluate log.csv rr --ci --format json": "evaluate log.csv rr --ci=0.95 --to json",
+    "explain runs.csv rr --query q1 --system run": "explain runs.csv rr --system run --query-id q1",
+    "pool ranks.csv --depth 1": (
+        "to-judge ranks.csv --way depth --to csv --rank position --doc docno --system run "
+        "| awk -F, 'NR == 1 || $(NF - 2) && $(NF - 2) <= 1'"
     ),
     "per-query cases.csv roc_auc --query id": "evaluate cases.csv roc_auc --no-query",
     "report odd.csv --query qid -o page.md": "report odd.csv --query qid -o page.md --score sim --grade relevance",
@@ -265,6 +282,8 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(rows.select(qid="query", sim="score", relevance="grade"), "odd.csv")
     gaps = pl.when(pl.int_range(pl.len()) > 0).then(pl.col("grade"))
     write(judged.with_columns(machine=pl.col("grade"), grade=gaps), "gaps.csv")
+    ranks = pl.DataFrame({"query": "q", "run": list("aabb"), "docno": list("xyyx"), "position": [1, 2, 1, 2]})
+    write(ranks, "ranks.csv")
     write(pl.DataFrame({"thing": list("xxyyzz"), "who": list("uvuvuv"), "said": list("aabbcb")}), "items.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "risk": [0.2, 0.7, 0.1]}), "risks.csv")
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
@@ -337,7 +356,8 @@ STEPS = {
         ],
     ),
     "agreement who.csv --rater who --metric kappa": (
-        "every measure of agreement is printed, kappa among them; leave out --metric",
+        "every measure of agreement is printed, kappa and alpha among them, which is that of --level; "
+        "leave out --metric",
         ["agreement who.csv --annotator who"],
     ),
     "agreement who2.csv --annotator who": (
@@ -346,7 +366,7 @@ STEPS = {
     ),
     "pool a.run b.run --qrels q.txt --depth 10": (
         "or with --way depth those that rank highest",
-        ["--qrels q.txt --way depth --to csv --system file | awk -F, 'NR == 1 || $3 && $3 <= 10'"],
+        ["--qrels q.txt --way depth --to csv --system file | awk -F, 'NR == 1 || $(NF - 2) && $(NF - 2) <= 10'"],
     ),
     "report ranked.csv -o page.md": (
         "the label or grade is missing",
@@ -398,6 +418,38 @@ def test_rows_with_one_value_are_read_from_a_pipe(asked: list[str], capsys: pyte
     told = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
     by = read(out(capsys, "evaluate", "log.csv", "rr", "--by", "device")).filter(device="mobile")
     assert read(told)["value"].to_list() == by["value"].to_list()
+
+
+def test_a_correction_of_one_comparison_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A note says that p-values are as they were, and how metrics are corrected together."""
+    write_runs()
+    call = ["compare", "a.run", "b.run", "rr", "map", "--qrels", "q.txt", "--correction", "bonferroni"]
+    note = "--correction bonferroni corrects nothing, as each metric has one comparison"
+    assert main(call) == 0
+    assert f"{note}; pass --over all to correct all rows together" in capsys.readouterr().err
+    assert main([*call, "--over", "all"]) == 0
+    told = capsys.readouterr()
+    assert note not in told.err
+    assert read(told.out)["n_tests"].to_list() == [2, 2]
+    assert main([one for one in call if one != "map"]) == 0
+    assert f"{note}\n" in capsys.readouterr().err
+
+
+def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line writes the documents down to a rank, whatever the ids have in them, and no file if it fails."""
+    for name, order in (("a", "xyz"), ("b", "zyx")):
+        Path(f"{name}.txt").write_text(
+            "".join(f"q,1 Q0 {doc} {at} {9 - at} {name}\n" for at, doc in enumerate(order, 1))
+        )
+    *_, last = error(capsys, *["pool", "a.txt", "b.txt", "--depth", "1", "-o", "pool.csv"]).splitlines()
+    assert "--system file" in last
+    line = last.removeprefix("  | ").replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+    assert subprocess.run(
+        ["bash", "-c", line.replace("a.txt", "none.txt")], check=False, capture_output=True
+    ).returncode
+    assert not Path("pool.csv").exists()
+    subprocess.run(["bash", "-c", line], check=True)
+    assert read(Path("pool.csv").read_text())["doc"].sort().to_list() == ["x", "z"]
 
 
 @pytest.mark.parametrize("asked", ["score>1", "devise=mobile", "device=a;b"])
