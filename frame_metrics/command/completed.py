@@ -73,6 +73,11 @@ def columns_in(file: str) -> list[str]:
     return _scan(file).collect_schema().names() if file.endswith((".csv", ".parquet")) else []
 
 
+def texts_in(file: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the different rows of some columns of a file, as texts."""
+    return _scan(file).select(pl.col(columns).cast(pl.String)).unique().collect()
+
+
 def _scan(file: str) -> pl.LazyFrame:
     return pl.scan_csv(file, infer_schema=False) if file.endswith(".csv") else pl.scan_parquet(file)
 

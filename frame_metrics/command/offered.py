@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.completed import columns_in, completed, greatest_grade, with_whole_predictions
-from frame_metrics.command.filtered import FILTERS, filtered, is_filter
+from frame_metrics.command.filtered import FILTERS, filtered, is_filter, underscored, with_space
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import RETIRED
 from frame_metrics.command.whole import known_flags, line, unused, values_of
+from frame_metrics.errors import listed
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
 
@@ -36,6 +37,7 @@ LEAVE_OUT = re.compile(r"leave out (--[a-z-]+)(?: \w+)?$")
 LACKS_SCALE = "need the scale; pass --max-grade"
 AGREEMENT = "agreement compares annotators"
 TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
+OF_TREC = ("query", "doc", "score", "grade")  # the roles of files of TREC
 TREC, ENDS = ("run", "qrels"), ("", "-out", "-file", "-output")  # the flags of files of TREC, as --run-out
 MOST_MESSAGES = 6  # of one call
 # Words behind a flag that are no values.
@@ -132,27 +134,46 @@ def in_trec(arguments: Sequence[str]) -> str:
     if asked not in ("trec", "run", "qrels") or not file:
         return ""
     there = [*columns_in(file)]
+    columns = {role: values.get(f"--{role}") or _column_of(role, there) for role in OF_TREC}
     names = [next((values[f"--{one}{end}"] for end in ENDS if f"--{one}{end}" in values), "") for one in TREC]
     given = values.get("--output") or values.get("-o") or "out"
     run, qrels = names[0] or given * (asked != "qrels"), names[1] or given * (asked == "qrels")
-    ids = _named_roles(("query", "doc"), there)
     name = os.path.basename(run).partition(".")[0].replace("run", "") or "system"  # a column may be called run
-    of_run = [*_named_roles(("score",), there), *([] if "run" in there else ["--run-name", name])]
-    lines = [(run, ".run", of_run), (qrels, ".qrels", _named_roles(("grade",), there))]
-    written = ((os.path.splitext(to)[0] + ending, its) for to, ending, its in lines if to)
-    commands = [shlex.join([PROGRAM, "convert", file, "-o", to, *ids, *its]) for to, its in written]
+    lines = [(run, ".run", "score", [] if "run" in there else ["--run-name", name]), (qrels, ".qrels", "grade", [])]
+    commands, missing = list[list[str]](), dict[str, str]()
+    for to, ending, role, further in (one for one in lines if one[0]):
+        its = ("query", "doc", role)
+        flags = [word for one in its if columns[one] != one for word in (f"--{one}", columns[one])]
+        commands.append([PROGRAM, "convert", file, "-o", os.path.splitext(to)[0] + ending, *flags, *further])
+        missing |= {one: f"--{one}" for one in its if not columns[one]}
     problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
     known = {"--to", "--format", "--output", "-o", *(f"--{one}{end}" for one in TREC for end in ENDS)}
+    known |= {f"--{role}" for role in OF_TREC}
     others = [flag for flag in values if flag.startswith("-") and flag not in known]
     told = [f"there is no option {flag}; {RETIRED[flag[2:]].text}" for flag in others if flag[2:] in RETIRED]
-    return "\n".join([problem, *told, *(commands if all(is_filter(one, values[one]) for one in others) else [])])
+    ids = [columns[one] for one in ("query", "doc") if columns[one] in there]
+    spaced = with_space(file, ids)
+    told += _of_ids(there, missing, spaced)
+    if missing or not all(is_filter(one, values[one]) for one in others) or (spaced and others):
+        commands = []
+    written = (underscored(one, file, spaced) if spaced else shlex.join(one) for one in commands)
+    return "\n".join([problem, *told, *filter(None, written)])
 
 
-def _named_roles(roles: Sequence[str], there: Sequence[str]) -> list[str]:
-    """Return the flags of roles whose columns have other usual names; those of ids are rather taken than texts."""
-    usual = ((role, ROLES[role].among(there)) for role in roles)
-    found = ((role, [one for one in names if role not in there or one.endswith("_id")]) for role, names in usual)
-    return [word for role, names in found if names for word in (f"--{role}", names[0])]
+def _of_ids(there: Sequence[str], missing: Mapping[str, str], spaced: Sequence[str]) -> Iterator[str]:
+    """Yield what keeps rows out of a file of TREC: roles without a column, by role their flags, and ids with spaces."""
+    if missing:
+        ways = " and ".join(missing.values())
+        yield f"{listed(there)}: none is called as the {' or the '.join(missing)}; name it with {ways}"
+    if spaced:
+        yield f"{listed(spaced)} has ids with white space, which a file of TREC cannot hold; write _ for each space"
+
+
+def _column_of(role: str, there: Sequence[str]) -> str:
+    """Return the column that likely has a role; ids are rather taken than texts. It is "" if none is."""
+    usual = [*ROLES[role].among(there)]
+    usual += [one for one in there if role == "score" and one.lower().endswith("score") and one not in usual]
+    return next((one for one in usual if role not in there or one.endswith("_id")), role if role in there else "")
 
 
 def _first_file(words: Sequence[str]) -> str:

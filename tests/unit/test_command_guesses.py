@@ -435,6 +435,35 @@ def test_a_correction_of_one_comparison_is_noted(capsys: pytest.CaptureFixture[s
     assert f"{note}\n" in capsys.readouterr().err
 
 
+def test_ids_with_spaces_are_written_for_trec(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error says that a file of TREC cannot hold them, and its lines write both files with other ids."""
+    rows = {
+        "term": ["red shoe", "red shoe", "hat"],
+        "sku": list("aba"),
+        "es_score": [2.5, 1.5, 3.5],
+        "grade": [1, 0, 2],
+    }
+    write(pl.DataFrame(rows), "log.csv")
+    call = "convert log.csv --to trec --query term --run-out my.run --qrels-out my.qrels"
+    told, *lines = [one[4:] for one in error(capsys, *call.split(" ")).splitlines()[1:]]
+    assert told == "'term' has ids with white space, which a file of TREC cannot hold; write _ for each space"
+    for line in lines:
+        shown = line.replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+        subprocess.run(["bash", "-c", shown], check=True)
+    assert Path("my.run").read_text().split("\n")[0] == "red_shoe Q0 a 1 2.5 my"
+    assert Path("my.qrels").read_text().split("\n")[1] == "red_shoe 0 b 0"
+
+
+def test_all_that_a_file_of_trec_lacks_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """No line is offered while columns are unknown, or where two ids would become one."""
+    write(pl.DataFrame({"term": ["a b", "a_b"], "thing": ["x", "y"], "grade": [1, 0]}), "log.csv")
+    told = error(capsys, *["convert", "log.csv", "--to", "trec", "--run-out", "my.run"])
+    assert "none is called as the query or the doc or the score; name it with --query and --doc and --score" in told
+    told = error(capsys, *["convert", "log.csv", "--to", "qrels", "--query", "term", "--doc", "thing"])
+    assert "'term' has ids with white space" in told
+    assert "| frame-metrics" not in told
+
+
 def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
     """The line writes the documents down to a rank, whatever the ids have in them, and no file if it fails."""
     for name, order in (("a", "xyz"), ("b", "zyx")):
