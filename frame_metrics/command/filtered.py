@@ -39,7 +39,7 @@ def filtered(command: Sequence[str], file: str, values: Mapping[str, str]) -> st
 
 def with_space(file: str, columns: Sequence[str]) -> list[str]:
     """Return those of some columns of ids of a file that have white space; none of a large file."""
-    if os.path.getsize(file) > MOST_BYTES:
+    if not columns or os.path.getsize(file) > MOST_BYTES:
         return []
     rows = texts_in(file, columns)
     return [one for one in columns if rows[one].str.contains(r"\s").any()]

@@ -143,9 +143,9 @@ def in_trec(arguments: Sequence[str]) -> str:
     commands, missing = list[list[str]](), dict[str, str]()
     for to, ending, role, further in (one for one in lines if one[0]):
         its = ("query", "doc", role)
-        flags = [word for one in its if columns[one] != one for word in (f"--{one}", columns[one])]
+        flags = [word for one in its if columns[one] not in ("", one) for word in (f"--{one}", columns[one])]
         commands.append([PROGRAM, "convert", file, "-o", os.path.splitext(to)[0] + ending, *flags, *further])
-        missing |= {one: f"--{one}" for one in its if not columns[one]}
+        missing |= {one: f"--{one}" for one in its if there and not columns[one]}
     problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
     known = {"--to", "--format", "--output", "-o", *(f"--{one}{end}" for one in TREC for end in ENDS)}
     known |= {f"--{role}" for role in OF_TREC}

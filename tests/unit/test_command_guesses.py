@@ -462,6 +462,9 @@ def test_all_that_a_file_of_trec_lacks_is_said(capsys: pytest.CaptureFixture[str
     told = error(capsys, *["convert", "log.csv", "--to", "qrels", "--query", "term", "--doc", "thing"])
     assert "'term' has ids with white space" in told
     assert "| frame-metrics" not in told
+    write(pl.DataFrame({"query": "q", "doc": ["x"], "score": 1.0}), "log.jsonl")
+    told = error(capsys, *["convert", "log.jsonl", "--to", "run"])
+    assert told.endswith("| frame-metrics convert log.jsonl -o out.run --run-name out\n")
 
 
 def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
