@@ -57,7 +57,8 @@ class QueryValues:
     without_value: Array
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
-    n_only_in_baseline: int  # how many queries of the segment only the saved baseline has, or has answered
+    # How many queries only the saved baseline has, or answered while they are not evaluated in the frame.
+    n_unpaired_of_baseline: int
     people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 
     @property
@@ -162,20 +163,21 @@ class Pairing:
         def of_metrics(values: Sequence[Array] | Array, fill: Any) -> Array:
             return np.array([by_query_and_system(one, fill)[evaluated_for_all] for one in values])
 
-        unanswered = by_query_and_system(all_values.unanswered > 0, True)
-        n_only_in_baseline = 0
+        unanswered_of_all = by_query_and_system(all_values.unanswered > 0, True)
+        n_unpaired_of_baseline = 0
         if self.n_only_in_baseline is not None:
-            # A query of both frames counts too if it is not evaluated here, but the saved system (the last) answered.
-            answered_by_saved = ~unanswered[~evaluated_for_all, -1]
-            n_only_in_baseline = int(self.n_only_in_baseline[segment] + answered_by_saved.sum())
-        unanswered = unanswered[evaluated_for_all]
+            # Queries of both frames are unpaired too if they are not evaluated here, but the saved system (the last)
+            # answered them.
+            answered_by_saved = ~unanswered_of_all[~evaluated_for_all, -1]
+            n_unpaired_of_baseline = int(self.n_only_in_baseline[segment] + answered_by_saved.sum())
+        unanswered = unanswered_of_all[evaluated_for_all]
         query = np.zeros(len(segment_query), np.int64)
         query[place] = index.query[here]
-        without_value = np.zeros(all_values.value.shape, bool)
-        if all_values.without_value is not None:
-            without_value = all_values.without_value
-        undefined = np.isnan(all_values.value) & ~without_value
-        without_value = of_metrics(without_value, True)
+        is_missing = all_values.without_value  # of each ranking
+        if is_missing is None:
+            is_missing = np.zeros(all_values.value.shape, bool)
+        undefined = np.isnan(all_values.value) & ~is_missing
+        without_value = of_metrics(is_missing, True)
         return QueryValues(
             segment_query[evaluated_for_all],
             query[evaluated_for_all],
@@ -186,7 +188,7 @@ class Pairing:
             without_value=without_value,
             cluster=of_queries(all_values.cluster),
             weight=of_queries(all_values.weight),
-            n_only_in_baseline=n_only_in_baseline,
+            n_unpaired_of_baseline=n_unpaired_of_baseline,
             people=self.people and self.people.by_query(lambda values: of_metrics([values], values.dtype.type(0))[0]),
         )
 
@@ -228,9 +230,12 @@ def pairing_of_systems(values: Values, baseline: Any, one: str = "system") -> Pa
     index = values.index
     order, names, columns = index.systems.by_value, index.system_names, index.columns
     # A null team is no team: the others are numbered anew for ``pair_systems``.
-    some = [system for system, name in enumerate(names) if name is not None or not columns.team]
-    places, column = [some.index(system) for system in order if system in some], str(columns.system)
-    pairs = [(some[system], some[base]) for system, base in pair_systems(places, names[some], baseline, column, one)]
+    compared = [system for system, name in enumerate(names) if name is not None or not columns.team]
+    places, column = [compared.index(system) for system in order if system in compared], str(columns.system)
+    pairs = [
+        (compared[system], compared[base])
+        for system, base in pair_systems(places, names[compared], baseline, column, one)
+    ]
     return Pairing(values, all_filled(values), index.segments.by_value, pairs)
 
 

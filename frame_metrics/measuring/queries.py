@@ -150,7 +150,7 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
     """
     grid, columns = log.grid, log.columns
     evaluated, unanswered = np.zeros(len(grid.segment_query), bool), ~log.answered
-    deep = depth_of_lists(asked)
+    deep = depth_of_lists(asked)  # None without metrics of sets of lists
     listed: dict[int, Results] = {}
     by_variant = _by_variant(log, asked)
     reads = {fact for _, metric in asked for fact in metric.reads}
@@ -160,7 +160,7 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
     if "probability" in reads and (name := of_probabilities(asked)):
         check_probability(name, log.table["score"], str(columns.score))
     cutoffs = sorted({metric.k for _, metric in asked if metric.k is not None})
-    unsettled_by_ties = [(name, metric) for name, metric in asked if not _is_settled_by_ties(metric, log)]
+    not_settled_by_tie_rule = [(name, metric) for name, metric in asked if not _tie_rule_settles(metric, log)]
 
     # If only sums are kept, each block has arrays of its own, and those of all rankings stay empty.
     conventions, n_allocated = log.conventions, 0 if sums else len(grid.segment_query)
@@ -171,7 +171,7 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
     ordered = order != "none"
 
     def work(block: Block) -> None:
-        for name, metric in unsettled_by_ties:
+        for name, metric in not_settled_by_tie_rule:
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored, cutoffs=cutoffs)
         if deep is not None and ordered:
@@ -258,7 +258,8 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
 
 def _fill(values: Values, wanted: Sequence[int], variant: FullRanking, block: Block, at: slice | Array) -> None:
     """Compute the metrics ``wanted`` for a block's rankings, in the variant that they read; store them at ``at``."""
-    run, expected = variant, variant if variant.tie is None else Expected(variant, variant.tie)
+    run = variant
+    expected = variant if variant.tie is None else Expected(variant, variant.tie)
     for i in wanted:
         metric = values.asked[i][1]
         if i in values.weights:
@@ -273,25 +274,32 @@ def _fill(values: Values, wanted: Sequence[int], variant: FullRanking, block: Bl
             values.n_rows[i][at] = run.n_rows
 
 
-def _is_settled_by_ties(metric: Metric, log: Log) -> bool:
+def _tie_rule_settles(metric: Metric, log: Log) -> bool:
     """Return True if the tie rule gives the metric one right value for equal scores, see ``Metric.orders``.
 
     With weighted results (propensity=) only ``ties="doc"`` and "order" do.
     """
-    unsettled = log.conventions.propensity is not None and log.conventions.ties in ("worst", "best", "expected")
-    return metric.orders(log.conventions.ties) and not unsettled
+    ties, weighted = log.conventions.ties, log.conventions.propensity is not None
+    return metric.orders(ties) and not (weighted and ties in ("worst", "best", "expected"))
+
+
+def _extras_read(metric: Metric) -> str:
+    """Return the words for what a metric reads of rows besides judgments, for errors."""
+    if metric.of_subtopics:
+        return "subtopics"
+    if not metric.judges:
+        return "popularities, or groups"
+    return f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
 
 
 def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     """Raise for a metric that the tie rule does not settle, if tied rows differ in something that it reads."""
     ties, rows = log.conventions.ties, block.view
     reads_extras = metric.columns or log.conventions.propensity is not None or metric.of_subtopics
-    if _is_settled_by_ties(metric, log) or not (rows.judgments_differ or (rows.extras_differ and reads_extras)):
+    if _tie_rule_settles(metric, log) or not (rows.judgments_differ or (rows.extras_differ and reads_extras)):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
-    reads = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
-    reads = "subtopics" if metric.of_subtopics else reads if metric.judges else "popularities, or groups"
-    read = "judgments" if rows.judgments_differ else reads
+    read = "judgments" if rows.judgments_differ else _extras_read(metric)
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "

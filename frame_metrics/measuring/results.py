@@ -101,15 +101,15 @@ class Wide:
 
     average: bool  # whether there is a column "average": only if it is the same for all metrics
     weighted: bool  # whether each metric has a column of its effective sample size
-    has_n: Sequence[bool]  # whether each metric has its own column of n, because it may leave queries out
+    has_n_column: Sequence[bool]  # whether each metric has its own column of n, because it may leave queries out
     counts_unanswered: bool  # whether there is a column "n_unanswered"
     calibrated: bool = False  # whether metrics that chance makes greater have a column ``CALIBRATED``
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""
         columns: list[tuple[str, Any]] = []
-        for (name, metric), has_n in zip(asked, self.has_n, strict=True):
-            columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if has_n else [])]
+        for (name, metric), has_n_column in zip(asked, self.has_n_column, strict=True):
+            columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if has_n_column else [])]
             columns += [(f"{name}_undefined", pl.Int64)]
             columns += [(f"{name}_n_effective", pl.Float64)] if self.weighted else []
             columns += [(f"{name}_{CALIBRATED}", pl.Float64)] if self.calibrated and metric.biased else []

@@ -39,9 +39,11 @@ class Values:
     index: Index  # the system, the segment and the query of each ranking
     asked: Asked
     value: Array  # shape (metrics, rankings)
-    evaluated: Array  # whether a ranking counts: its query is judged, see ``Block.evaluated``, shape (rankings,)
-    # The number of unanswered rankings of judged queries: 0 or 1, or more if a ranking stands for a sum of several. All
-    # are counted, also those that are not evaluated; shape (rankings,).
+    # Whether a ranking counts in averages: its query is judged and, with unanswered="drop", the system answered it, see
+    # ``Block.evaluated``; shape (rankings,).
+    evaluated: Array
+    # How many unanswered rankings of judged queries a ranking is: 0 or 1, or more if it stands for a sum of several.
+    # With unanswered="drop" these are not evaluated, but still counted here; shape (rankings,).
     unanswered: Array
     # By the position of a metric in ``asked``. Metrics that sum the same counts share the entry of the first of them,
     # see ``first_of_same_counts``:
@@ -62,8 +64,8 @@ class Values:
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
     n_unpaired: Array | None = None  # with a baseline in another frame: the queries of only one frame, (segments,)
-    # If a ranking stands for the sum of several (of a block, or of a piece): what ``tallies_of`` returns, and the
-    # number of evaluated rankings that each evaluated one stands for.
+    # If one ranking of each block (or piece) and cell stands for the sums of all of them, see ``with_sums``: what
+    # ``tallies_of`` returns, made from these sums; and how many evaluated rankings each evaluated one stands for.
     tallies_of_groups: tuple[list[int], list[Tally]] | None = None
     n_summed: Array | None = None
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
@@ -154,7 +156,8 @@ def tallies_of(all_values: Values, averages: Averages = (None,)) -> tuple[list[i
     tallies: list[Tally] = []
     # Tallies of metrics that are defined for all queries share these two arrays: marks of defined and of undefined.
     defined = np.ones(n, bool)
-    shared, squared_weight = (defined, ~defined), None
+    shared = defined, ~defined
+    squared_weight = None
     if weight is not None:
         with np.errstate(over="ignore", under="ignore"):  # Kish's effective number is then unknown
             squared_weight = weight * weight
@@ -217,7 +220,7 @@ def with_sums(values: Values, parts: Sequence[Summed]) -> Values:
     representative = np.concatenate([part.representative for part in parts])
     is_representative = np.zeros(len(values.evaluated), bool)
     is_representative[representative] = True
-    # Sums come in the order of rankings, as what ``evaluated`` selects does.
+    # Sort the sums by the ranking that stands for them: what ``evaluated`` selects is in that order.
     n_summed, *sums = np.hstack([part.sums for part in parts])[:, np.argsort(representative)]
     tallies = parts[0].metric_of_tally, tallies_of_sums(parts[0].tallies, np.array(sums))
     return replace(values, evaluated=is_representative, tallies_of_groups=tallies, n_summed=n_summed)

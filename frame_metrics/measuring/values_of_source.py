@@ -27,7 +27,8 @@ SMALL_TABLE = 1 << 20  # a table of fewer values of metrics is held whole
 def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, Asked | None]:
     """Return the call for some metrics, and the metrics, read from their names.
 
-    None for the metrics: all those of ``value=``, if only the data name them. ``more``: needs beyond those of metrics.
+    The metrics are None if only the data name them (saved numbers, and no metric is asked for): then all are meant.
+    ``more``: needs beyond those of metrics.
     """
     if plan.has_saved_numbers:
         if more.verb is not None:
@@ -76,8 +77,8 @@ def values_of_source(
 def _take_less_room(log: Log, n_metrics: int) -> bool:
     """Return True if values of each ranking take much room, and sums of each cell and block less.
 
-    Values that fit are summed once, which is faster than block by block. The log has rows / BLOCK blocks, with up to
-    ``cells`` sums each, of MIN_TO_SUM numbers.
+    Values that fit are summed once, which is faster than block by block. The log has rows / BLOCK blocks, each with
+    up to a sum for each cell, and a sum takes the room of MIN_TO_SUM values.
     """
     rankings, cells = len(log.grid.segment_query), len(log.index.systems) * len(log.index.segments)
     return rankings * n_metrics > SMALL_TABLE and rankings * BLOCK > MIN_TO_SUM * cells * len(log.table)

@@ -284,12 +284,15 @@ def _summed_within(
     """
     marks = [*(one_tally.counted for one_tally in tallies), *(one_tally.undefined for one_tally in tallies)]
     given = [remainder for one_tally in tallies for remainder in one_tally.remainders]
-    added, of = [*marks, *columns], group
+    added, group_of_added = [*marks, *columns], group
     if given:  # remainders are added as further rows, in the columns of their sums
         nothing = np.zeros(len(given[0]))
         added = [np.append(*both) for both in zip(added, [*[nothing] * len(marks), *given], strict=True)]
-        of = None if group is None else np.tile(group, 2)
-    table, lost = exactly_within(of, n, added) if remainders else (sums_within(of, n, added), np.zeros((0, n)))
+        group_of_added = None if group is None else np.tile(group, 2)
+    if remainders:
+        table, lost = exactly_within(group_of_added, n, added)
+    else:
+        table, lost = sums_within(group_of_added, n, added), np.zeros((0, n))
     ends = [one_tally.least_and_most for one_tally in tallies if one_tally.least_and_most is not None]
     least = sums_within(group, n, [low for low, _ in ends], np.fmin)
     most = sums_within(group, n, [high for _, high in ends], np.fmax)

@@ -24,8 +24,8 @@ MIN_REPEATS = 8  # with more rows per unit, on average, counts of units are draw
 class Units:
     """Distinct rows, each with the number of rows that are equal to it.
 
-    What is drawn are rows, or clusters; equal rows are only stored once. Units are sorted by their values, column by
-    column. With clusters a unit is a distinct row of one cluster.
+    Equal rows (with clusters, equal rows of one cluster) are stored once, as one unit. Elsewhere a unit is what is
+    drawn; here single rows are drawn, or whole clusters. Units are sorted by their values, column by column.
     """
 
     columns: list[Array]  # the values of each unit, shape (units,) each
@@ -153,9 +153,9 @@ def resampled(
         begin, m, random = block
         if n <= CACHED:
             out[:, begin : begin + m] = sums_drawn(columns, _draw_counts(n, m, random))
-        for row, some, often in _tiles(n, m, random) if n > CACHED else ():
-            # sums_drawn would copy the columns of a tile for each draw.
-            out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
+        else:  # ``sums_drawn`` would copy the columns of a tile for each draw
+            for row, some, often in _tiles(n, m, random):
+                out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
         tick((begin + m) * n // resamples - begin * n // resamples)
 
     in_threads(_blocks(n, resamples, seed), work)

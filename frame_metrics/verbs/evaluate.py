@@ -61,7 +61,7 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:
-            # Whether metrics need no table of classes; asked only if there are too many classes for one.
+            # This is called only if there are too many classes for a table: do the metrics do without it?
             only_correctness = partial(are_row_shares, asked)
             return _of_rows(cases_read(source, only_correctness=only_correctness), asked, options, wide)
         if call.proxy is not None:
@@ -190,13 +190,13 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     averages_shown |= {
         average for metric in metrics_over_queries for average in averages_of(metric, averages, weighted=weighted)
     }
-    has_n = []
+    has_n_column = []
     for _, metric in asked:
         is_pooled = set(averages) == {"micro"} and metric.of_table and not metric.average
         leaves_out = conventions.undefined != "raise" and conventions.fill(metric) is None
-        has_n.append(leaves_out and not is_pooled)
+        has_n_column.append(leaves_out and not is_pooled)
     has_average_column = options.averages_given_as_list or len(averages_shown) == 1
-    return Wide(has_average_column, weighs(call), has_n, counts_answers(call))
+    return Wide(has_average_column, weighs(call), has_n_column, counts_answers(call))
 
 
 def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

@@ -148,7 +148,7 @@ def by_area(
     difference = 0.0 if abs(difference) < CLOSE else difference
     low, high = around(np.array(difference), np.array(variance), options.ci, ends)
     row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
-    if variance > 0 and margin == margin:
+    if variance > 0 and not np.isnan(margin):
         row |= margin_columns_of_error(difference, variance**0.5, metric, margin, normally_above)
     return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 
@@ -209,8 +209,8 @@ def _effective_n(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
     n, variances = np.maximum(n, MIN_UNITS_TO_EXPAND), drawn.var(axis=1)
     if not (np.isfinite(variances).all() and variances.any()):
         return float(n.min()), float(n.min()) - 1
-    left = float(variances.sum() / (variances * n / (n - 1)).sum())
-    return 1 / (1 - left), float(freedom(variances[:, None], n.tolist())[0])
+    variance_kept = float(variances.sum() / (variances * n / (n - 1)).sum())  # this is (n - 1) / n of the result n
+    return 1 / (1 - variance_kept), float(freedom(variances[:, None], n.tolist())[0])
 
 
 def least_of_units(units: Sequence[float], shared: int = 0) -> float:
@@ -236,7 +236,9 @@ def sorted_rows(segments: int, pairs: Sequence[Any], compared: Callable[[int, An
 def pairs_among(systems: CellGroups, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
-    names = systems.values(column)[: None if systems.n.any() else 0]
+    names = systems.values(column)
+    if not systems.n.any():  # no rows: no systems
+        names = names[:0]
     order = range(len(names)) if options.noun == "system" else order_of_arms(names).places
     return pair_systems(order, names, options.baseline, column, options.noun)
 

@@ -45,6 +45,7 @@ def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, n
     counts: Counter[int] = Counter()
     for group, of_group in zip(groups, families, strict=True):
         counts.update(of_group if group.tested else ())
+    # The families whose comparisons are tested together; those of other families are tested each by itself.
     joint = {family for family, n in counts.items() if n > 1 and options.tests_families and not n_tested_elsewhere}
     # Families in the same groups are flipped at once: the result of a family does not depend on others.
     families_by_groups: dict[tuple[int, ...], set[int]] = {}
@@ -69,6 +70,8 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
     ``family_sizes``: the number of p-values in the family of each comparison.
     """
     by_draws, spread = options.test == "bootstrap", group.spread
+    # How many standard errors the ends of each interval are from the mean; of values of 0 and 1, those of the relative
+    # interval only.
     n_errors, p_value = np.full(len(group.comparisons), np.nan), None
     ends = np.full((2, len(n_errors)), np.nan)
     if spread is not None:
@@ -79,11 +82,13 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
         # By a formula; then by resampling, if there are enough units whose values vary or are all 0.
         ends = ends_around(group, spread, np.where(group.zero_one, normal_quantile(options.ci), n_errors))
         vary = (spread.error > 0) | (np.array([comparison.mean for comparison in group.comparisons]) == 0)
-        some = np.flatnonzero(by_draws | (~group.zero_one & vary & (spread.units >= MIN_UNITS_TO_RESAMPLE)))
-        if len(some):
-            given = options.ci, options.resamples, options.seed, tick, group.magnitude[some]
-            found = interval_and_p_value(group.differences[:, some], group.weight, group.cluster, *given)
-            ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
+        by_resampling = np.flatnonzero(by_draws | (~group.zero_one & vary & (spread.units >= MIN_UNITS_TO_RESAMPLE)))
+        if len(by_resampling):
+            given = options.ci, options.resamples, options.seed, tick, group.magnitude[by_resampling]
+            found = interval_and_p_value(group.differences[:, by_resampling], group.weight, group.cluster, *given)
+            ends[:, by_resampling] = [
+                found.get(name, np.full(len(by_resampling), np.nan)) for name in ("ci_low", "ci_high")
+            ]
             p_value = found["p_value"] if by_draws else p_value
     p_multipliers = family_sizes if options.multiplied else [1] * len(family_sizes)
     _fill(group, p_value, ends, n_errors, p_multipliers, options)
@@ -139,7 +144,9 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
     if options.test not in ("randomization", MID_P):
         return classical(group.differences, str(options.test))
     of_shares = ((comparison.win_table, _test(comparison, options) == MID_P) for comparison in group.comparisons)
-    out = np.array([mid_p(int(one[1]), int(one[2])) if one is not None and mid else np.nan for one, mid in of_shares])
+    out = np.array(
+        [mid_p(int(table[1]), int(table[2])) if table is not None and mid else np.nan for table, mid in of_shares]
+    )
     rest = np.isnan(out)
     if rest.any() and drawn is not None:
         out[rest] = drawn[rest]
@@ -181,7 +188,7 @@ def _fill(
         n_errors_of_mde, error = float(n_errors[i]) + n_errors_for_power, float(spread.error[i])
         detectable = least_p(test, group.units, options.permutations) * times_p[i] <= 1 - options.ci + CLOSE
         known = detectable and np.isfinite(n_errors_of_mde) and (error or not comparison.mean)
-        known = known and n_errors_of_mde * error <= comparison.ends[1]
+        known = known and n_errors_of_mde * error <= comparison.ends[1]  # no mean can be greater
         row["mde"] = n_errors_of_mde * error if known else np.nan
         if relative is not None:
             row["relative_low"], row["relative_high"] = relative[:, i].tolist()

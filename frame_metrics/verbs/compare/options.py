@@ -71,7 +71,7 @@ SEQUENCE, MIN_FIRST_LOOK = "sequence", 100  # the test of looks="any", and the l
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(IntervalOptions):
-    """Options of a comparison; the verb has the parameters. A verb without an option has its default."""
+    """Options of a comparison; the verb has the parameters. An option that a verb lacks keeps its default."""
 
     always_has_intervals: ClassVar[bool] = True
     verb: ClassVar[str] = "compare"
@@ -209,7 +209,8 @@ def check_correction(options: CompareOptions, kind: ComparisonKind = "queries") 
     if options.correction != MAX_T:
         return
     tests = FLIPPING_TESTS.get(kind, ())
-    if options.looks is not None or (options.test not in tests and not (options.test is None and tests)):
+    can_flip = options.looks is None and (options.test in tests if options.test else bool(tests))
+    if not can_flip:
         does = "exchanges" if kind in ARM_KINDS else "flips"
         what = f"{options.verb}() {does} none here" if options.test is None else f"test={options.test!r} {does} none"
         what = "looks='any' exchanges none" if options.looks is not None else what

@@ -75,9 +75,10 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
             rows += row_of.values()
             groups += new_groups
             add_margin_columns(new_groups, margins, options)
-            if options.over == "metric":
+            if options.over == "metric":  # no family is of two segments; ``infer`` makes one of each metric
                 infer(groups, options, tick)
                 groups = []
+        # With over="all": one family of all segments and metrics. Else nothing is left to infer.
         infer(groups, options, tick, n_tested_elsewhere=n_tests_of_lists)
     if pairing.all_values.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: value for name, value in row.items() if name not in WINS} for row in rows]
@@ -129,7 +130,7 @@ def described_pairs(
             weight = None if values.weight is None else values.weight[use]
             difference = _rounded_difference(value, base)
             row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
-            row["n_unpaired"] = values.answered_by_one(i, pair).sum() + values.n_only_in_baseline
+            row["n_unpaired"] = values.answered_by_one(i, pair).sum() + values.n_unpaired_of_baseline
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
             has_values = ~values.not_compared(i, pair)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & has_values).sum()
@@ -158,12 +159,21 @@ def _pair_differences(
     value, base, difference = values
     if options.tests_preference:
         preference = np.sign(difference) * metric.sign / 2
-        return PairDifferences(row, metric, at, pair, preference, 0.0, None, row["preference"], (-0.5, 0.5))
+        mean, ends = row["preference"], (-0.5, 0.5)
+        return PairDifferences(row, metric, at, pair, preference, magnitude=0.0, win_table=None, mean=mean, ends=ends)
     least, most = range_of_metric(metric, np.concatenate([value, base]))
     widest = np.inf if np.isnan(most - least) else most - least
-    table = table_of_pairs(value, base) if zero_one else None
-    magnitude = float(np.abs(value).max(initial=0))
-    return PairDifferences(row, metric, at, pair, difference, magnitude, table, row["difference"], (-widest, widest))
+    return PairDifferences(
+        row,
+        metric,
+        at,
+        pair,
+        difference,
+        magnitude=float(np.abs(value).max(initial=0)),
+        win_table=table_of_pairs(value, base) if zero_one else None,
+        mean=row["difference"],
+        ends=(-widest, widest),
+    )
 
 
 def _rounded_difference(value: Array, base: Array) -> Array:

@@ -71,6 +71,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         rows, n_unpaired = by_document.rows(segment, pair)
         # The rows of the system with the smaller number come first, see ``ByDocument.rows``.
         names = [cut(str(by_document.systems.text(system))) for system in pair]
+        # With segments, averages over different classes give a null difference; without, an error that names both.
         named = [] if by_document.segments.keys else names
         comparison = RowComparison(_stacked(cases, rows, asked), options, int(pair[0] > pair[1]), named)
         return [row | {"n_unpaired": n_unpaired} for row in comparison.result_rows(asked)]
@@ -310,6 +311,7 @@ class RowComparison:
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
         out["mde"] = (n_errors + n_errors_for_power) * error if detectable else np.nan
         if not np.isnan(margin):
+            # If less is better, a loss of the share is a gain: the two p-values change places.
             out |= margin_columns(np.array(margin_p_of_shares(table, margin))[:: metric.sign], metric)
         if error_of_log_ratio >= 0:  # NaN if it is unknown
             means = np.array([[row["value"]], [row["baseline_value"]]])
