@@ -10,7 +10,9 @@ COMPUTED = "\0computed"  # the values of an expression, while it is computed
 # Of rows that lists became:
 WITHOUT_RESULTS = "\0without results"  # marks a row that stands for a query without results; these come last
 ORIGIN = "\0origin"  # a sort key, if there are such rows: the position of each row's source row
-RELEVANCE_KNOWN = "\0relevance known"  # marks rows of a query that is judged even if it has no judged document
+RELEVANCE_KNOWN = (
+    "\0relevance known"  # marks rows of a query with a list of relevant documents: judged, even if it is empty
+)
 LABEL = "\0label"  # the labels that ``relevant=`` makes: 1 for a listed document
 
 SOURCE_ROW = "\0source"  # of judgments that lists became: the number of the row whose list held it

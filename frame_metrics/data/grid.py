@@ -122,31 +122,34 @@ def build_grid(
     ranking_keys = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judgments is not None and not system and not by:
         return _grid_of_one_cell(ranking_keys, len(log), rankings, query, judgments)
-    both, row = ranking_keys, rankings.first_row  # the keys of the rankings, then of the judged queries; and their rows
-    used, known = np.arange(n), None  # the keys that make pairs of segment and query, by their positions in ``both``
+    # ``keys``: those of the rankings, then those of the judged queries; ``row``: the row of each. ``used``: the indices
+    # of the keys that make pairs of segment and query; the first ``n`` are those of the rankings.
+    keys, row = ranking_keys, rankings.first_row
+    used, known = np.arange(n), None
     if judgments is not None:
-        both, row = _with_judged(ranking_keys, judgments), np.concatenate([row, len(log) + judgments.row])
+        keys, row = _with_judged(ranking_keys, judgments), np.concatenate([row, len(log) + judgments.row])
         used, known = _keys_of_pairs(ranking_keys, judgments, by, totals=totals)
-    # The codes of each key's query, each used key's segment, and each ranking's system; and the first key of each code.
-    query_code, query_at = codes(both, query)
-    segments = both if len(used) == len(both) else both[used]
+    # The codes of each key's query, of each used key's segment, and of each ranking's system; and for each code the
+    # first that has it, as an index in ``keys``, in ``used``, and among the rankings.
+    query_code, first_of_query = codes(keys, query)
+    segments = keys if len(used) == len(keys) else keys[used]
     # A segment of which the values are unknown is not the segment of which they are null.
     segments = segments if known is None else segments.with_columns(known=pl.Series(known))
-    segment_code, segment_at = codes(segments, by if known is None else [*by, "known"])
-    system_code, system_at = codes(ranking_keys, system)
-    # The pair of each used key (the first ``n`` keys are those of the rankings), and the first used key of each pair.
-    segment_query = segment_code * len(query_at) + query_code[used]
-    _, first, pair_of_key = np.unique(segment_query, return_index=True, return_inverse=True)
-    # The systems and pairs that have no ranking; and the pair, and a used key, of every ranking with these.
-    n_without_rows = int(other_systems) if systems is None else systems - len(system_at)  # number of such systems
-    has_ranking = np.zeros((len(system_at) + n_without_rows, len(first)), bool)
+    segment_code, first_of_segment = codes(segments, by if known is None else [*by, "known"])
+    system_code, first_of_system = codes(ranking_keys, system)
+    # The pair of each used key; and for each pair the first key that has it, as an index in ``used``.
+    segment_query = segment_code * len(first_of_query) + query_code[used]
+    _, first_of_pair, pair_of_key = np.unique(segment_query, return_index=True, return_inverse=True)
+    # The systems and pairs that have no ranking. Then, of every ranking with these, the pair, and an index in ``used``.
+    n_without_rows = int(other_systems) if systems is None else systems - len(first_of_system)  # number of such systems
+    has_ranking = np.zeros((len(first_of_system) + n_without_rows, len(first_of_pair)), bool)
     has_ranking[system_code, pair_of_key[:n]] = True
-    lacking_system, lacking_pair = np.divmod(np.flatnonzero(~has_ranking), max(len(first), 1))
+    lacking_system, lacking_pair = np.divmod(np.flatnonzero(~has_ranking), max(len(first_of_pair), 1))
     pair = np.concatenate([pair_of_key[:n], lacking_pair])
-    at = first[pair]
-    positions = (system_at, used[segment_at] if len(used) else segment_at, query_at)
-    # Without any key, the only system and the only segment still have a position, 0.
-    system_row, segment_row, query_row = (row[some] if len(row) else some for some in positions)
+    at = first_of_pair[pair]
+    # Without any key, the only system and the only segment still have a first key, 0.
+    first_keys = (first_of_system, used[first_of_segment] if len(used) else first_of_segment, first_of_query)
+    system_row, segment_row, query_row = (row[first] if len(row) else first for first in first_keys)
     grid = Grid(
         _with_added(rankings, len(lacking_pair)),
         np.concatenate([system_code, lacking_system]),
@@ -157,11 +160,11 @@ def build_grid(
         segment_row,
         query_row,
         None,
-        None if known is None else known[segment_at],
+        None if known is None else known[first_of_segment],
     )
     if judgments is None:
-        return replace(grid, pool=_pools_of_best_judged_system(grid)) if columns.systems_have_rows else grid
-    key_code = query_code if judgments.keys == query else codes(both, judgments.keys)[0]
+        return replace(grid, pool=_pools_from_other_systems(grid)) if columns.systems_have_rows else grid
+    key_code = query_code if judgments.keys == query else codes(keys, judgments.keys)[0]
     return replace(grid, pool=_pool_of(key_code[used][at], judgments, key_code[n:]))
 
 
@@ -209,6 +212,7 @@ def _grid_of_one_cell(
 
     ``ranking_keys``: the keys of the rankings; ``n``: number of rows of the log.
     """
+    # Each ranking has a query of its own here: ``at``, the first key of each query, is every ranking, then the others.
     code, at = codes(_with_judged(ranking_keys, judgments), query)
     row = np.concatenate([rankings.first_row, n + judgments.row])[at]
     zeros, each = np.zeros(len(at), np.int64), np.arange(len(at))
@@ -233,13 +237,14 @@ def _pool_of(code: Array, judgments: JudgmentTable, judged_code: Array) -> Pools
     judgments : the judgments.
     judged_code : the code of each judged query's key.
     """
+    # The index of each code in ``judgments.pool``; -1, the empty pool that is appended below, for an unjudged query.
     position = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     position[judged_code] = np.arange(len(judged_code))
     at, pool = position[code], judgments.pool
     return replace(pool, starts=np.append(pool.starts, 0)[at], lengths=np.append(pool.lengths, 0)[at])
 
 
-def _pools_of_best_judged_system(grid: Grid) -> Pools | None:
+def _pools_from_other_systems(grid: Grid) -> Pools | None:
     """Share judged rows between systems, if judgments are in the log and no document ids tell which are the same.
 
     A ranking without a judged row gets the judged rows of another system for the same (segment, query): of the system
@@ -254,7 +259,7 @@ def _pools_of_best_judged_system(grid: Grid) -> Pools | None:
     n_judged, n_positive = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
     if n_judged.all():
         return None
-    best = np.lexsort((np.arange(len(n_judged)), -n_judged, -n_positive, grid.segment_query))
-    _, at = np.unique(grid.segment_query[best], return_index=True)
-    donor = np.where(n_judged > 0, np.arange(len(n_judged)), best[at][grid.segment_query])
+    best_first = np.lexsort((np.arange(len(n_judged)), -n_judged, -n_positive, grid.segment_query))
+    _, at = np.unique(grid.segment_query[best_first], return_index=True)
+    donor = np.where(n_judged > 0, np.arange(len(n_judged)), best_first[at][grid.segment_query])
     return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))

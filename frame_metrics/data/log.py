@@ -36,7 +36,8 @@ class Log(Facts, CachesByKey):
     conventions: Conventions
     judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
     grid: Grid  # the rankings to measure
-    separate_judgments: JudgmentTable | None = None  # judgments that all systems share; None if each row has its own
+    # Judgments that all systems share, of ``judge`` or of the rows of all systems; None if each row has its own.
+    separate_judgments: JudgmentTable | None = None
     origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
     first_repeated_query: str | None = None  # the query of the first row that duplicates="first" left out
     # A row for each query without results: its keys and its values of other roles. Its row number is counted on from
@@ -68,7 +69,7 @@ class Log(Facts, CachesByKey):
 
     @computed_once
     def judgments(self) -> pl.DataFrame:
-        """The table with grades and labels: the separate judgments, else the rows of the log.
+        """The table with grades and labels: the judgments that all systems share, else the rows of the log.
 
         Where each system is a column, every system has the same judgments, and the table has them once.
         """
@@ -95,7 +96,7 @@ class Log(Facts, CachesByKey):
 
     @property
     def scores_by_looks(self) -> tuple[set[str], set[str]]:
-        """The score columns that are called like ranks: those whose values look like ranks, and the others."""
+        """The score columns that are called like ranks, in two sets: the values look like ranks, or they do not."""
         return split_by_looks(self.columns, self.grid, lambda: self.index.system_names)
 
     @property
@@ -215,7 +216,10 @@ class Log(Facts, CachesByKey):
 
     @property
     def _unknown_keys(self) -> list[str]:
-        """The ``by`` columns that only log or only judgments have: their value is unknown for some queries."""
+        """The ``by`` columns that only log or only judgments have: their value is unknown for some queries.
+
+        If systems share no judgments, these are all columns. Then ``_segment_known`` is None, and nobody reads this.
+        """
         by = self.columns.internal_by_role[1]
         theirs = () if self.separate_judgments is None else self.separate_judgments.keys
         return [
@@ -254,7 +258,7 @@ class Log(Facts, CachesByKey):
             the bad rows of all blocks. It goes before any other error; of the others the first ranking's is raised.
         """
         broken: list[BadRowsError] = []
-        other: dict[int, FrameMetricsError] = {}
+        other: dict[int, FrameMetricsError] = {}  # by the first ranking of the block
 
         def tried(at: slice | Array) -> None:
             # All blocks are sorted, to find all bad rows. After another error only earlier rankings are worked on, so

@@ -25,7 +25,9 @@ class RankingRows:
     which ``Log.rows`` maps to rows of the caller's frame.
     """
 
-    first_row: Array  # row of the log where each ranking first appears, shape (rankings,)
+    # Row of the log where each ranking first appears, shape (rankings,). For a query without results it is that of
+    # ``Log.empty_queries``, whose rows are numbered after those of the table.
+    first_row: Array
     starts: Array  # the first place of each ranking, shape (rankings,)
     lengths: Array  # number of rows of each ranking, shape (rankings,)
     row: Array | None  # row of the log at each place, shape (rows,); None where row and place are the same

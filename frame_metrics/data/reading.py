@@ -70,15 +70,17 @@ def read_log(
     if columns.shape.per_system and not (columns.threshold or drops_duplicates):
         systems = systems_of(log, columns)
         log = systems.first
+    # ``row``: the row of ``frame`` of each row of the log; None if they are the same, as no duplicate was dropped. The
+    # results are the first rows of ``frame``: those of queries without results come last.
     log, row, first_repeated_query = _first_places(log, columns) if drops_duplicates else (log, None, None)
-    systems_in_rows, whole = systems is None, whole_log is None
+    has_all_systems, whole = systems is None, whole_log is None
     # Join the judgments. ``judged`` also has the judged queries without rows, which the grid adds below.
     log, empty_queries, judged = _with_judgments(
-        log, empty_queries, columns, judgments, conventions, row, systems_in_rows=systems_in_rows, whole=whole
+        log, empty_queries, columns, judgments, conventions, row, has_all_systems=has_all_systems, whole=whole
     )
     if columns.relevant:
         log = _unlisted_to_zero(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
-    # The rows of queries without results are the last ones of ``frame``, and are numbered after those of the log.
+    # From here on ``row`` also has the rows of queries without results, after those of the log.
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
@@ -97,13 +99,14 @@ def read_log(
     grid = build_grid(
         all_keys, rankings, columns, judged, totals=totals, systems=facts.systems, other_systems=facts.other_systems
     )
+    # Without any judgments no query is left out as unjudged.
     has_judgments = bool(judgment_columns.label or judgment_columns.grade or columns.relevant)
     known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
-    name = str(judgment_columns.grade or judgment_columns.label)
+    judgment_name = str(judgment_columns.grade or judgment_columns.label)
     origin = None if row is None else Origin(row, len(frame))
     spelled = _spellings(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
     fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
-    return Log(log, columns, conventions, name, grid, judged, origin, first_repeated_query, **fields)
+    return Log(log, columns, conventions, judgment_name, grid, judged, origin, first_repeated_query, **fields)
 
 
 def _spellings(
@@ -134,7 +137,7 @@ def _checked_results(
         results,
         columns,
         judged_elsewhere=judged_elsewhere,
-        # Rows that duplicates="first" drops would not be seen later.
+        # Scores are checked when they are sorted. Rows that duplicates="first" drops never are: then check now.
         scores_later=conventions.duplicates != "first",
         positive=conventions.positive,
         scale=conventions.scale,
@@ -231,7 +234,7 @@ def _with_judgments(
     conventions: Conventions,
     row: Array | None,
     *,
-    systems_in_rows: bool,
+    has_all_systems: bool,
     whole: bool,
 ) -> tuple[pl.DataFrame, pl.DataFrame, JudgmentTable | None]:
     """Return the log with its judgments.
@@ -240,7 +243,8 @@ def _with_judgments(
     ----------
     log, empty_queries : the results, and the rows of queries without results.
     row : the row of the frame of each row of the log; None if they are the same.
-    systems_in_rows : whether systems have their own rows, and share their judgments by document id.
+    has_all_systems : whether ``log`` has the rows of all systems: True, unless systems are columns and only the first
+        was read yet.
     whole : whether this is the whole log, not a piece of it.
 
     Returns
@@ -260,7 +264,7 @@ def _with_judgments(
         )
     if columns.doc and not in_python:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
-    if judged is None and systems_in_rows and columns.system and columns.doc and (columns.grade or columns.label):
+    if judged is None and has_all_systems and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _judgments_in_rows(log, [*by, *query], columns, row, in_python=in_python)
     log = log if judged is None else join_judgments(log, judged, query, columns, whole=whole, in_python=in_python)
     if "hash" in log.columns:  # from here on it only finds repeated documents of a query: half of its bits are enough
@@ -272,7 +276,7 @@ def _with_judgments(
 def _unlisted_to_zero(log: pl.DataFrame, has_list: pl.Series) -> pl.DataFrame:
     """Set the label 0 for results that are not in their query's list of relevant documents.
 
-    ``has_list``: True for rows whose query has such a list.
+    ``has_list``: True for rows whose query has such a list (the column ``RELEVANCE_KNOWN``).
     """
     return log.with_columns(pl.when(pl.col("label").is_nan() & has_list).then(0.0).otherwise("label").alias("label"))
 
@@ -320,14 +324,10 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
         return log, None, None
     judgment = pl.col(judgment_columns_in(log))
     least, most = log.select(judgment.min().over(keys)), log.select(judgment.max().over(keys))
-    for one, other in zip(least, most, strict=True):
-        what, remedy = "repeat a document of their query with another judgment", "keep one of each"
-        refuse(
-            columns.doc,
-            one != other,
-            what,
-            f"{remedy}, or {columns.repeated_query_text}" if ordered_by == "rank" else remedy,
-        )
+    what, remedy = "repeat a document of their query with another judgment", "keep one of each"
+    remedy += f", or {columns.repeated_query_text}" if ordered_by == "rank" else ""
+    for lowest, highest in zip(least, most, strict=True):
+        refuse(columns.doc, lowest != highest, what, remedy)
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
     first_dropped = int(np.setdiff1d(np.arange(len(log)), row)[0])

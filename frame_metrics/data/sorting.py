@@ -51,7 +51,8 @@ class Sorter:
         """
         lengths, places = self.rankings.lengths[block], self.rankings.places(block)
         values = {name: in_double(column[places]) for name, column in self.rankings.values.items()}
-        score, n_ret = -values["rank"].astype(np.float64) if "rank" in values else values.get("score"), lengths
+        n_ret = lengths
+        score = -values["rank"].astype(np.float64) if "rank" in values else values.get("score")
         if score is None:
             return SortedView(values, lengths, n_ret, None, places, None)
         score = score.astype(np.float64, copy=False)
@@ -60,8 +61,9 @@ class Sorter:
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
         rank_places, equal = (None, False) if order == "none" else rank_order(score, lengths)
+        # If the rows are in rank order already (``rank_places`` is None), an infinite or NaN score is the first or the
+        # last of its ranking: only these are checked.
         check_all = rank_places is not None or order == "none" or len(score) <= threads.FEW_ROWS
-        # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
         to_check = score if check_all else score[_ends(lengths)]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.has_nulls or np.isfinite(to_check).all() or "rank" in self.table.columns):

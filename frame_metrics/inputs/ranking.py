@@ -215,6 +215,8 @@ class FullRanking(CachesByKey):
     def condensed(self) -> FullRanking:
         """Return the rankings without their unjudged rows, which then are in no cell of a 2x2 table.
 
+        Where grades decide, a row with a negative grade is unjudged here too, though ``judged`` is True for it.
+
         The collection loses the unjudged rows that were retrieved. The other unjudged rows still count in it, as
         documents that no row has do.
         """
@@ -236,7 +238,7 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def judged(self) -> Array:
-        """True for the rows that have a judgment, bool, shape (rows,)."""
+        """True for the rows that have a judgment, also for a negative grade, bool, shape (rows,)."""
         judgment = self.grade if self.label is None else self.label
         return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
@@ -251,7 +253,7 @@ class FullRanking(CachesByKey):
 
     @computed_once
     def evaluated(self) -> Array:
-        """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
+        """True for the judged queries, bool, shape (queries,); ``Block.evaluated`` says which count in averages."""
         judged = self.n_judged > 0
         return judged if self.relevance_known is None else judged | self.relevance_known
 

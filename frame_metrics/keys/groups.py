@@ -24,9 +24,11 @@ class Cells:
 
     columns: Columns  # the roles of the columns
     values: pl.DataFrame  # the values of system and segment, by the caller's names, a row for each cell
-    rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame that holds its value
+    rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame with each cell's value
     n: Array  # number of rows, or rankings, of each cell, shape (cells,)
-    unknown_keys: Sequence[str] = ()  # key columns whose value is known for some cells only
+    # Key columns whose value is unknown for some queries, as only the log or only the judgments have the column. A null
+    # is a known value.
+    unknown_keys: Sequence[str] = ()
     segment_known: Array | None = None  # whether a cell's values in ``unknown_keys`` are known, (cells,); None: all are
     key_table: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
 
@@ -51,7 +53,7 @@ class Cells:
         if not keys:  # one group of all
             zeros = np.zeros(len(self.n), np.int64)
             return CellGroups(self, keys, np.zeros(1, np.int64), zeros, np.array([int(self.n.sum())]))
-        some = np.arange(len(self.n))
+        some = np.arange(len(self.n))  # the cells that are in a group
         if self.segment_known is not None and set(keys) & set(self.unknown_keys):
             some = np.flatnonzero(self.segment_known)
         # Groups by the first key, then each of them by the second key, and so on.
@@ -181,9 +183,10 @@ def _column_as_text(values: pl.Series) -> pl.Series:
 
 
 def segments_of(cells: Cells, *, queries: bool = False) -> CellGroups:
-    """Find the segments of each system; with ``queries`` each cell is a query, and a group by itself.
+    """Find the segments of each system.
 
-    The queries of a segment keep their order.
+    With ``queries`` the cells are queries, and each is a group by itself. Then this only sorts them by system and
+    segment; the queries of a segment keep their order.
     """
     columns, order = cells.columns, cells.sort_ranks()
     if not queries:

@@ -72,7 +72,10 @@ class KeyValues:
 
     @computed_once
     def values(self) -> pl.DataFrame:
-        """The values, a row for each code, a column for each internal name; codes without rows, the last, have none."""
+        """The values, a row for each code, a column for each internal name.
+
+        Codes without a row of the log come last, and are not in this table.
+        """
         some = self.log_row[self.log_row != NONE]
         return self.key_source.keys_at(self.internal_keys, some) if self.internal_keys else NOTHING
 
@@ -160,7 +163,7 @@ class Index:
         order = np.argsort(self.segment_query[of_log], kind="stable")
         system, pair = self.system[of_log][order], self.segment_query[of_log][order]
         out = np.zeros((n, n), np.int64)
-        step = max(BLOCK // max(n, 1), 1)
+        step = max(BLOCK // max(n, 1), 1)  # so many pairs at a time, so that ``has_ranking`` stays small
         for first in range(0, self.n_segment_queries, step):
             part = slice(*np.searchsorted(pair, [first, first + step]))
             has_ranking = np.zeros((n, step), np.float32)  # 0 and 1: floats are multiplied fast, and exact here
@@ -248,9 +251,9 @@ class Index:
         return replace(self.some(at), system=np.zeros(len(at), np.int64), systems=one)
 
     def with_one_more_system(self) -> Index:
-        """Return the index with one more system, the last, which has every pair of segment and query.
+        """Return the index with one more system, the last, with a ranking for every pair of segment and query.
 
-        Its values come from another frame.
+        Its values come from another frame, so that its rankings are not of the log.
         """
         first = self.first_of_segment_queries
         added = np.zeros(len(first), bool)

@@ -33,7 +33,8 @@ class Call:
     judgment_columns: Columns | None  # of the frame that was given to ``judge``; None without ``judge``
     conventions: Conventions
     judgments_backend: Backend | None  # of the same frame; it reads columns of tuples as lists
-    # Whether rows have to be made: a row of the frame is not one result, or one of its judgments not one judgment.
+    # Whether rows have to be made: a row of the frame is not one result of one system, as with lists, or a row of the
+    # judgments is not one judgment.
     unfolds: bool
     proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
 

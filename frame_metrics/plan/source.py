@@ -71,7 +71,10 @@ class Source:
 
     @property
     def key_source(self) -> Source:
-        """The source that key rows of the answer refer to: with proxies the machine's, which judged every query."""
+        """The source that key rows of the answer refer to: with ``proxy=`` the machine's, which judged every query.
+
+        It is no ``KeySource``, as that of a log is.
+        """
         return self.proxy or self
 
     def read_judgments(self) -> tuple[pl.DataFrame, Columns] | None:
@@ -135,7 +138,8 @@ def answer_of(
         if isinstance(rows, pl.DataFrame):
             return answer_in_memory(call.with_frames_read(), rows, judgments, compute)
         if call.columns.query:
-            empty = pl.DataFrame(schema=rows.types(needed))  # keys of judgments have the types of the frame's columns
+            # The table has no rows, but types: keys of the judgments are cast to these.
+            empty = pl.DataFrame(schema=rows.types(needed))
             source = InPieces(call.with_frames_read(), empty, judgments, call.judgment_columns, pieces=rows)
             if (machine := call.proxy) is not None:
                 by_machine, roles = machine.read_judgments(), machine.judgment_columns

@@ -81,23 +81,23 @@ def resolve(
     judged, glance = judgments is not None, glance or Glance()
     if roles.get("value") is not None:
         return _columns_of_numbers(roles, available, judged=judged, hint=glance.hint)
-    theirs = [column for column in judgments or () if column not in available]
+    theirs = [column for column in judgments or () if column not in available]  # columns that only the judgments have
     from_judgments = _from_judgments(roles, theirs)
     named = _named(roles, [*available, *from_judgments], partial(_hint_at_missing, theirs, glance.hint))
     found = _found(roles, named, available)
-    pooled = "query" in roles and not roles["query"]
+    query_refused = "query" in roles and not roles["query"]
     # Lists: whether a row has all results of its query, and which columns may hold lists.
-    results = _result_columns(named, found, judged, pooled=pooled)
-    grouped = not pooled and ("query" in named or "query" in found)
+    results = _result_columns(named, found, judged, query_refused=query_refused)
+    grouped = not query_refused and ("query" in named or "query" in found)
     listed_relevant = holds_relevant_lists(named, found, glance)
     nested = read_as_lists(results, glance, relevant=listed_relevant, grouped=grouped)
     if listed_relevant and not nested and "doc" in named:
         check_no_texts([named["doc"]], glance, role="doc")
     holds_lists = partial(holds_result_lists, glance, tuples=nested)
-    if nested:
+    if nested:  # a column that is found has the name of its role, so that ``found`` tells them from named ones
         check_no_texts([column for _, column in results if column in found and not holds_lists(column)], glance)
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
-    # The query, and roles that are found by name only beside one.
+    # The query; and the roles whose columns are found by name only if there is one.
     made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
     query = named.get("query") or ("query" if "query" in found else ROW if made else None)
     found = [role for role in found if query or ROLES[role].found != "query"]
@@ -118,7 +118,7 @@ def resolve(
     return resolved.changed(
         likely_order=_likely_order(resolved, roles, available),
         likely_systems=() if resolved.system else _likely_systems(resolved, available),
-        likely_query="" if resolved.query or pooled else _likely("query", resolved, available, ("q", "search_")),
+        likely_query="" if resolved.query or query_refused else _likely("query", resolved, available, ("q", "search_")),
     )
 
 
@@ -213,7 +213,7 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
 
 
 def _result_columns(
-    named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool
+    named: Mapping[str, Any], found: Sequence[str], judged: bool, *, query_refused: bool
 ) -> list[tuple[str, str]]:
     """Return the roles and columns that may hold lists, each value the results of a query.
 
@@ -223,13 +223,13 @@ def _result_columns(
     ----------
     named, found : the columns that the caller named, and the roles found by name.
     judged : whether there are separate judgments.
-    pooled : whether the caller passed ``query=None``.
+    query_refused : True if the caller passed ``query=None``; False if merely no column of queries is there.
     """
-    pairs_named = [pair for pair in (("score", "rank"), ("label", "grade")) if any(named.get(role) for role in pair)]
+    pairs_named = [pair for pair in ALTERNATIVES if any(named.get(role) for role in pair)]
     superseded = {role for pair in pairs_named for role in pair}
     superseded |= {"score"} if named.get("class_scores") else set()
     superseded |= {"label", "grade"} if judged or named.get("relevant") else set()
-    superseded |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
+    superseded |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if query_refused else set()
     roles = [role for role in OF_RESULTS if role in named and not (judged and role in ("label", "grade"))]
     columns = [(role, column) for role in roles for column in column_names(named[role])]
     return [*columns, *((role, role) for role in found if role in OF_RESULTS and role not in superseded)]
