@@ -240,22 +240,24 @@ def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str
 
     Queries that are gone from the log may be those in which nothing is found any more.
     """
-    n, most = row["n"], _n_queries(row, evaluated)
+    n, most, zeros = row["n"], _of_log("n", row, evaluated), _of_log("n_unanswered", row, evaluated)
     lacking = max(most - n, 0)
     gone = max((row.get("n_unpaired") or 0) - lacking, 0)
+    # Judged queries without a row are compared, as 0, and how many of the saved ones are so is not known here.
+    without_rows = f"saved queries without a row in the log: {gone}; judged ones count as 0"
     texts = [
-        f"{lacking} of {most} queries have no saved number" if lacking else "",
-        f"{gone} of {n + gone} saved queries are not in the log" if gone else "",
+        f"{lacking} of {most} queries have no saved number" * bool(lacking),
+        (without_rows if zeros else f"{gone} of {n + gone} saved queries are not in the log") * bool(gone),
     ]
     side = "log" if n < lacking else "saved" if n < gone else ""
     return " and ".join(filter(None, texts)), side
 
 
-def _n_queries(row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
-    """The queries of the log that a row of a comparison could be about."""
+def _of_log(name: str, row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
+    """Return a number of queries of the log, those that a row of a comparison could be about; 0 if not counted."""
     own = {name: value for name, value in (_keys(row) | {"metric": row["metric"]}).items() if name in evaluated.columns}
-    found = (one["n"] for one in evaluated.iter_rows(named=True) if all(one[key] == own[key] for key in own))
-    return next(found, row["n"])
+    found = (one.get(name, 0) for one in evaluated.iter_rows(named=True) if all(one[key] == own[key] for key in own))
+    return int(next(found, row[name] if name == "n" else 0) or 0)
 
 
 def check_bounds(fail_on: Any) -> None:

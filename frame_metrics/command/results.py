@@ -89,6 +89,8 @@ def _worse(frames: Frames, compared: pl.DataFrame, metrics: Sequence[str]) -> li
     """Return the outcomes of gates on saved numbers; they take account of queries without a saved number."""
     partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
     evaluated = frames.collected(frames.irm.evaluate(*metrics)) if partial else pl.DataFrame()
+    if frames.call.roles.get("unanswered") == "drop":  # they are left out
+        evaluated = evaluated.drop("n_unanswered", strict=False)
     alpha = frames.call.set_options.get("alpha", gates.ALPHA)
     if frames.call.set_options.get("not_worse_than"):
         return list(gates.not_worse(_others(frames, compared), alpha, evaluated, frames.call.set_options["margin"]))

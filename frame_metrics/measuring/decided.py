@@ -15,7 +15,7 @@ from frame_metrics.data.classes import class_type, two_classes
 from frame_metrics.data.log import WholeLogFacts
 from frame_metrics.data.misread import check_positive_in, check_relevant
 from frame_metrics.data.rank_scores import check_positions, positions_in
-from frame_metrics.errors import ColumnError
+from frame_metrics.errors import ColumnError, quote
 from frame_metrics.fast.codes import codes
 from frame_metrics.hidden import ORDER, SEGMENT_KNOWN, SYSTEM_NUMBER, TIMES
 from frame_metrics.inputs.records import record
@@ -122,9 +122,9 @@ def binary_read(source: Source, **asked: Any) -> Cases:
     """Read cases of two classes; raise if there are several. The parameters are those of ``cases_read``."""
     cases = cases_read(source, **asked)
     if not cases.binary:
-        raise ColumnError(
-            "there are several classes, and a threshold separates one from the rest; name it with positive="
-        )
+        named = source.call.columns.class_scores
+        way = f"pass score={quote(named[0][1])}, positive={quote(named[0][0])}" if named else "name it with positive="
+        raise ColumnError(f"there are several classes, and a threshold separates one from the rest; {way}")
     return cases
 
 

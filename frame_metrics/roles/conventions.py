@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import ColumnError, NotComputableError, listed
+from frame_metrics.errors import ColumnError, NotComputableError, listed, quote
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.records import record
 from frame_metrics.metrics.metric import Metric
@@ -216,7 +216,9 @@ def _of_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) ->
     for_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
     for_several += ["score={class: column}"] * bool(columns.class_scores)
     if positive and for_several:
-        yield f"positive= is for two classes, {for_several[0]} for several; name one of them"
+        column = dict(columns.class_scores).get(roles["positive"]) if isinstance(roles["positive"], str) else None
+        one = f", as score={quote(column)} for this class against the rest" if column and len(for_several) == 1 else ""
+        yield f"positive= is for two classes, {for_several[0]} for several; name one of them{one}"
     if columns.query:
         of_rows = (*OF_ROWS_ALONE, "classes", "abstain", "match")
         yield from (f"{name}= is about the rows of a segment; pass query=None" for name in _given(roles, of_rows))

@@ -704,7 +704,13 @@ log(classes=[0, 1]).curve("roc")
     but: log().evaluate("precision", "ndcg")
     but: log().curve("roc")
 many(score=SCORES, positive="cat").evaluate("roc_auc")
-    ColumnError: positive= is for two classes, score={class: column} for several; name one of them
+    ColumnError: positive= is for two classes, score={class: column} for several; name one of them, as score='p_cat'
+        for this class against the rest
+    but: many(score="p_cat", positive="cat").evaluate("roc_auc")
+many(score=SCORES).best_threshold("f1")
+    ColumnError: there are several classes, and a threshold separates one from the rest; pass score='p_cat',
+        positive='cat'
+    but: many(score="p_cat", positive="cat").best_threshold("f1")
 two(threshold=0.5).curve("roc")
     ColumnError: threshold=0.5 is one threshold, and every threshold is looked at; pass threshold=None
 many(score=SCORES).evaluate("roc_auc(max_fpr=0.5, multi='ovo')")
