@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.backends.display import cell_text, printable
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed
 from frame_metrics.metrics.saved_names import metric_of, read_elsewhere
 
 CLOSE = 1e-12  # a loss that differs from its limit by no more is rounded
@@ -133,7 +133,7 @@ def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame) -> Iterato
         if row["difference"] is None or too_many == "log":
             yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, unsaved), True)
             continue
-        yield from _drop(row, row["value"], row["baseline_value"], most)
+        yield from _drop(row, row["value"], row["baseline_value"], most, unsaved)
 
 
 def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Iterator[Outcome]:
@@ -142,15 +142,43 @@ def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Itera
     Parameters
     ----------
     most : as in ``dropped``.
+
+    Raises
+    ------
+    FrameMetricsError
+        The saved values are of systems or segments, and the result is not, or the other way round.
     """
-    names = [name for name in result.columns if name in saved.columns and name in {*_before_values(result)}]
-    known = {_texts(row, names): row["value"] for row in saved.iter_rows(named=True)}
+    _check_keys(result, saved)
+    names = [name for name in _before_values(result) if name in result.columns and name in saved.columns]
+    known = {_texts(row, names): row for row in saved.iter_rows(named=True)}
     for row in result.iter_rows(named=True):
-        if (before := known.get(_texts(row, names))) is None or row["value"] is None:
+        before = known.pop(_texts(row, names), {}).get("value")
+        if before is None or row["value"] is None:
             what = "is undefined" if row["value"] is None else "has no saved value"
             yield Outcome(f"{row['metric']} no drop{_where(row)}", f"{row['metric']} {what}{_where(row)}", True)
             continue
         yield from _drop(row, row["value"], before, most)
+    asked = {*result["metric"]}
+    for row in known.values():
+        if row["metric"] in asked and row["value"] is not None:
+            told = f"{row['metric']} has a saved value and none now{_where(row)}"
+            yield Outcome(f"{row['metric']} no drop{_where(row)}", told, True)
+
+
+def _check_keys(result: pl.DataFrame, saved: pl.DataFrame) -> None:
+    """Raise unless saved values are of the same systems' and segments' columns; one that has one value may be more."""
+    own, theirs = ({*takewhile(lambda name: name != "metric", frame.columns)} for frame in (result, saved))
+    more = sorted(name for name in theirs - own if saved[name].n_unique() > 1)
+    if more:
+        raise FrameMetricsError(
+            f"the saved means are of several values of {listed(more)}, and these are not; evaluate both with the same "
+            "--system and --by, or name one system with --saved-system"
+        )
+    if lacking := sorted(own - theirs):
+        raise FrameMetricsError(
+            f"these means are of the values of {listed(lacking)}, and the saved ones are not; evaluate both with the "
+            "same --system and --by"
+        )
 
 
 def _before_values(result: pl.DataFrame) -> list[str]:
@@ -162,8 +190,11 @@ def _texts(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _drop(row: Mapping[str, Any], value: float, before: float, most: Any) -> Iterator[Outcome]:
-    """Check one value against that of before; there is no outcome for a metric without a limit."""
+def _drop(row: Mapping[str, Any], value: float, before: float, most: Any, unsaved: str = "") -> Iterator[Outcome]:
+    """Check one value against that of before; there is no outcome for a metric without a limit.
+
+    ``unsaved``: words for queries that are on one side alone.
+    """
     from frame_metrics.verbs.compare.margins import margin_of
 
     limit, metric = margin_of(most, row["metric"]), row["metric"]
@@ -174,7 +205,12 @@ def _drop(row: Mapping[str, Any], value: float, before: float, most: Any) -> Ite
         f"{_number(abs(lost))} {'worse' if lost > 0 else 'better'}, and up to {_number(limit)} worse is accepted"
     )
     text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
-    yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, lost > limit + CLOSE)
+    text, noted = (
+        "; ".join(filter(None, (text, unsaved))),
+        f"{metric} was compared without some{_where(row)}: {unsaved}",
+    )
+    failed = lost > limit + CLOSE
+    yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, failed, noted * bool(unsaved))
 
 
 def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any) -> Iterator[Outcome]:

@@ -38,12 +38,13 @@ def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
 
 
 def refuse_same_documents(files: Sequence[File], columns: Columns) -> None:
-    """Raise if files, whose rows become one frame without a query, have the same documents.
+    """Raise if files, whose rows become one frame, have the same queries, or without a query the same documents.
 
-    Parts of one log have documents of their own. Documents of a ranking are checked where lists are read.
+    Parts of one log have queries, or documents, of their own.
     """
-    keys = [*columns.cell_keys, str(columns.doc)]
-    if len(files) < 2 or not columns.doc or columns.query:
+    single = columns.query or ((columns.doc,) if columns.doc else ())
+    keys, word = [*columns.cell_keys, *map(str, single)], "queries" if columns.query else "documents"
+    if len(files) < 2 or not single:
         return
     if not all({*keys} <= {*file.plan.collect_schema()} for file in files):
         return
@@ -59,6 +60,6 @@ def refuse_same_documents(files: Sequence[File], columns: Columns) -> None:
     of, n, doc = seen.row(0)
     if n:
         raise ColumnError(
-            f"{columns.doc}: {n:,} of {of:,} documents are in several files, as {quote(doc)}, and one number would be "
+            f"{keys[-1]}: {n:,} of {of:,} {word} are in several files, as {quote(doc)}, and one number would be "
             "of the rows of all; pass --system file to measure each file, or --no-system if one number is meant"
         )

@@ -27,6 +27,7 @@ TWO_MEANINGS = re.compile(r"'([^']+)' means two things: (\w+) ")
 NO_METRIC, REQUIRES_METRIC = "no metric was asked for", "requires a metric; name one behind the input"
 NO_FILE = "does not look like the name of a file"
 GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
+EACH_FILE = "pass --system file if each file is a system"
 NOT_SAVED = "it has to be what "
 SEGMENTS = "For segments of "
 NO_COLUMN = re.compile(r"(--[\w-]+) (\S+): there is no such column")
@@ -229,6 +230,8 @@ def _changed(message: str, name: str, rest: list[str]) -> str | None:
         return line(name, [*rest, "--max-grade", grade]) if grade else ""
     if NOT_SAVED in message:
         return line(name, rest)
+    if EACH_FILE in message:
+        return line(name, [*rest, "--system", "file"])
     if means := TWO_MEANINGS.search(message):
         return line(name, [means[2] if one == means[1] else one for one in rest])
     if ALPHA_ALONE in message and "ci" in options_of(name):

@@ -91,7 +91,8 @@ def column_of_systems(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[s
     if own in rows.columns:
         return own
     queries = roles.get("query") or "query"
-    if not {*([queries] if isinstance(queries, str) else queries)} <= {*rows.columns}:
+    of_queries = "average" not in rows.columns  # else they are means, as evaluate writes them
+    if of_queries and not {*([queries] if isinstance(queries, str) else queries)} <= {*rows.columns}:
         return None  # the only column that is not a key may be the query, by another name
     beside = [name for name in takewhile(lambda name: name != "metric", rows.columns) if name not in keys]
     return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from frame_metrics.backends.times import ordered_distinct
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import name_of, roughly, signed_text
+from frame_metrics.report.words import name_of, roughly, signed_text, when_text
 
 MOST_NAMED = 3  # the most queries that are named
 TIMES_MORE = 4  # times as many queries make an interval half as wide
@@ -107,6 +108,12 @@ class NextStepSentences(SentenceWriter):
         time = next(name for name in self.content.by if are_times(self.segments_of_best, name))
         by = [name for name in self.content.by if name != time]
         first, *later = str(found.of).split(" to ")
+        values = pl.Series(time, [row[time] for row in self.segments_of_best], strict=False)
+        texts = [*map(when_text, ordered_distinct(values) or [])]
+        if texts != sorted(texts):  # as 11.01.2026 and W9, which code would not put in the order of time
+            begin = f"Take the change {'from' if later else 'near'} {found.of} apart"
+            of = f"{begin}: change() with arm= a column that is before or after it"
+            return self._sentence("next", {}, of=of)
         arm, named = CODE[self.content.basis.kind].format(repr(time)), by[0] if len(by) == 1 else by or None
         if found.kind == "outage":
             arm += BETWEEN[self.content.basis.kind].format(len(first), first, later[0] if later else first)

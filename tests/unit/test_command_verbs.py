@@ -103,7 +103,7 @@ def test_files_are_systems_where_that_is_asked(capsys: pytest.CaptureFixture[str
     new = named().with_columns(score=-pl.col("score")).rename({"docid": "doc"})
     old = named().rename({"docid": "doc"})
     call = ["evaluate", write(old, "old.csv"), write(new, "new.csv"), "rr"]
-    assert "pass --system file if each file is a system" in error(capsys, *call)
+    assert "pass --system file to measure each file, or --no-system if" in error(capsys, *call)
     both = pl.concat([old.with_columns(file=pl.lit("old")), new.with_columns(file=pl.lit("new"))])
     found = read(IRM(both, system="file").evaluate("rr").write_csv())
     assert_frame_equal(read(out(capsys, *call, "--system", "file")), found, check_dtypes=False)
@@ -305,3 +305,33 @@ def test_warnings_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
         shown = file.getvalue().decode()
         assert shown == ("\033[33mframe-metrics\033[0m: few queries\n" if colour else "frame-metrics: few queries\n")
         monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_means_are_compared_with_those_of_the_same_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    """Saved means of several systems are no baseline of one, whatever their order; a segment that is gone fails."""
+    rows = named().rename({"docid": "doc"}).with_columns(run=pl.lit("a"), part=pl.col("query") > "q1")
+    both = write(pl.concat([rows, rows.with_columns(run=pl.lit("b"), score=-pl.col("score"))]), "both.csv")
+    one, gate = write(rows.drop("run"), "one.csv"), ["--fail-if-worse-than", "means.csv", "--max-drop", "0"]
+    out(capsys, "evaluate", both, "rr", "--system", "run", "-o", "means.csv")
+    assert "means are of several values of 'run', and these are not" in error(capsys, "evaluate", one, "rr", *gate)
+    assert main(["evaluate", one, "rr", *gate, "--saved-system", "a"]) == 0
+    assert "these means are of the values of 'part', and the saved ones are" in error(
+        capsys, "evaluate", one, "rr", "--by", "part", *gate, "--saved-system", "a"
+    )
+    out(capsys, "evaluate", one, "rr", "--by", "part", "-o", "means.csv")
+    assert main(["evaluate", one, "rr", "--by", "part", *gate]) == 0
+    less = write(rows.drop("run").filter("part"), "less.csv")
+    gone = error(capsys, "evaluate", less, "rr", "--by", "part", *gate, code=1)
+    assert "gate failed: rr has a saved value and none now (part False)" in gone
+
+
+def test_a_gate_counts_no_query_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    """A judged query without a row is compared, as 0, and not one of the saved ones that are left out."""
+    Path("a.run").write_text("q1 Q0 a 1 2.0 x\nq2 Q0 b 1 1.0 x\n")
+    Path("b.run").write_text("q1 Q0 a 1 2.0 y\n")
+    Path("j.qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
+    out(capsys, "per-query", "a.run", "rr", "--qrels", "j.qrels", "-o", "saved.csv")
+    call = ["evaluate", "b.run", "rr", "--qrels", "j.qrels", "--fail-if-worse-than", "saved.csv"]
+    assert "saved queries without a row in the log: 1; judged ones count as 0" in main_says(capsys, *call)
+    assert "1 of 2 saved queries are not in the log" in main_says(capsys, *call, "--unanswered", "drop")
+    assert "without a row in the log: 1" in error(capsys, *call, "--max-drop", "0.1", code=1)
