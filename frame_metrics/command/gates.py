@@ -171,12 +171,12 @@ def _check_keys(result: pl.DataFrame, saved: pl.DataFrame) -> None:
     more = sorted(name for name in theirs - own if saved[name].n_unique() > 1)
     if more:
         raise FrameMetricsError(
-            f"the saved means are of several values of {listed(more)}, and these are not; evaluate both with the same "
+            f"the saved means differ by {listed(more)}, and these do not; evaluate both with the same "
             "--system and --by, or name one system with --saved-system"
         )
     if lacking := sorted(own - theirs):
         raise FrameMetricsError(
-            f"these means are of the values of {listed(lacking)}, and the saved ones are not; evaluate both with the "
+            f"these means differ by {listed(lacking)}, and the saved ones do not; evaluate both with the "
             "same --system and --by"
         )
 

@@ -49,6 +49,12 @@ def default_metrics(plan: Any, depth: int | None) -> Sequence[str]:
         deep = 100 if depth is None else min(100, max(10, depth))
         ranked = (*(GRADED if columns.grade or _graded(plan) else LABELLED), f"recall@{deep}")
         return ranked if roles.get("propensity") is None else WEIGHTED
+    likely = columns.shape.likely_query
+    if likely and columns.system:  # which rank documents for queries that they share
+        raise ColumnError(
+            f"no query is named, and {quote(likely)} is called as one is; pass query={quote(likely)}, or query=None if "
+            "all rows are one list, as those of a classifier"
+        )
     scored = SCORED if columns.score else SCORED[:1] if columns.class_scores else ()
     return (*DECIDED, *scored) if decided else scored or DECIDED
 

@@ -48,9 +48,12 @@ def measured(name: str, tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) 
     }[name]
 
 
-def best_of(rows: list[Row], name: str, limits: dict[str, float]) -> tuple[float, float] | None:
-    """The threshold, and the value, of the best decision that meets the limits; of equals the highest threshold."""
-    found = None
+def best_of(rows: list[Row], name: str, limits: dict[str, float]) -> tuple[float | None, float] | None:
+    """The threshold, and the value, of the best decision that meets the limits; of equals the highest threshold.
+
+    Where no row is relevant, and all decisions are as good, none is chosen.
+    """
+    found, every = None, set[Fraction]()
     for threshold in sorted({INF, *(row["score"] for row in rows if row["score"] is not None)}, reverse=True):
         cells = dict.fromkeys(((1, 1), (0, 1), (1, 0), (0, 0)), Fraction(0))
         for row in rows:
@@ -62,9 +65,12 @@ def best_of(rows: list[Row], name: str, limits: dict[str, float]) -> tuple[float
             for (one, limit), own in zip(limits.items(), bound, strict=True)
         )
         better = value is not None and (found is None or (value < found[1] if name in LESS else value > found[1]))
+        if met and value is not None:
+            every.add(value)
         if met and better:
             found = threshold, value
-    return found and (found[0], float(found[1]))
+    chosen = len(every) > 1 or any(row["label"] and row["w"] and row["n"] for row in rows)
+    return found and (found[0] if chosen else None, float(found[1]))
 
 
 @examples(150)

@@ -1690,7 +1690,17 @@ ordered("position").irm().summary()
     but: ordered("position").irm(score=None).summary()
     but: ordered("position", "sim").irm().summary()
     but: ordered().irm().summary("precision")
+of_systems().irm(system="run").summary()
+    ColumnError: no query is named, and 'qid' is called as one is; pass query='qid', or query=None if all rows are one
+        list, as those of a classifier
+    but: of_systems().irm(system="run", query="qid").summary()
+    but: of_systems().irm(system="run", query=None).summary()
+    but: of_systems().irm(system="run").summary("roc_auc")
 """
+
+
+def of_systems() -> pl.DataFrame:
+    return pl.DataFrame({"qid": [1, 1] * 2, "run": [*"aabb"], "score": [0.9, 0.5, 0.8, 0.7], "label": [1, 0, 0, 1]})
 
 
 def ordered(*without: str) -> pl.DataFrame:
@@ -1699,7 +1709,7 @@ def ordered(*without: str) -> pl.DataFrame:
 
 def test_rows_with_a_column_that_is_called_as_a_rank_is_are_no_set_by_default() -> None:
     """A report does not choose metrics of sets then; with metrics that are named the audit warns, until a role is."""
-    check_refusals(ORDERS, {"ordered": ordered})
+    check_refusals(ORDERS, {"ordered": ordered, "of_systems": of_systems})
     found = ordered().irm().audit().filter(check=SETS)
     assert found.select("severity", "n", "share").rows() == [("warning", 2, 1.0)]
     assert "'position' is called as a rank is: pass rank='position'" in found["message"].item()

@@ -313,9 +313,9 @@ def test_means_are_compared_with_those_of_the_same_keys(capsys: pytest.CaptureFi
     both = write(pl.concat([rows, rows.with_columns(run=pl.lit("b"), score=-pl.col("score"))]), "both.csv")
     one, gate = write(rows.drop("run"), "one.csv"), ["--fail-if-worse-than", "means.csv", "--max-drop", "0"]
     out(capsys, "evaluate", both, "rr", "--system", "run", "-o", "means.csv")
-    assert "means are of several values of 'run', and these are not" in error(capsys, "evaluate", one, "rr", *gate)
+    assert "the saved means differ by 'run', and these do not" in error(capsys, "evaluate", one, "rr", *gate)
     assert main(["evaluate", one, "rr", *gate, "--saved-system", "a"]) == 0
-    assert "these means are of the values of 'part', and the saved ones are" in error(
+    assert "these means differ by 'part', and the saved ones do not" in error(
         capsys, "evaluate", one, "rr", "--by", "part", *gate, "--saved-system", "a"
     )
     out(capsys, "evaluate", one, "rr", "--by", "part", "-o", "means.csv")
