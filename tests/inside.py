@@ -386,9 +386,9 @@ def values_of(
     if lots is None:
         rows = irm.frame.select(call.columns.needed)
         return values_of_source(
-            source_of(call.with_frames_read(), rows, call.read_judgments()), asked, averages, queries=queries
+            source_of(call.with_frames_read(), rows, call.judgments_in_memory()), asked, averages, queries=queries
         )
-    pieces, beside = Cut(irm.frame, lots, ordered), call.read_judgments()
+    pieces, beside = Cut(irm.frame, lots, ordered), call.judgments_in_memory()
     source = InPieces(call.with_frames_read(), pl.DataFrame(), beside, call.judgment_columns, pieces=pieces)
     return values_of_source(source, asked, averages, queries=queries)
 

@@ -36,7 +36,8 @@ class Log(Facts, CachesByKey):
     conventions: Conventions
     judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
     grid: Grid  # the rankings to measure
-    # Judgments that all systems share, of ``judge`` or of the rows of all systems; None if each row has its own.
+    # Judgments in a table of their own, which all systems share: those of ``judge``, or those collected from the rows
+    # of all systems. None if each row has its own.
     separate_judgments: JudgmentTable | None = None
     origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
     first_repeated_query: str | None = None  # the query of the first row that duplicates="first" left out
@@ -127,7 +128,8 @@ class Log(Facts, CachesByKey):
         unjudged_left_out = column in self.columns.shape.from_judgments and self.conventions.unjudged_queries is None
         if unjudged_left_out and pool is not None:
             lacking &= pool.lengths > 0  # a query without judgments is not evaluated, and needs no value
-            # But its lists are still counted by metrics of lists, so it gets the weight 0.
+            # But its lists are still counted by metrics of lists, so it gets 0: a weight that counts for nothing; other
+            # values of it are not read.
             values = values if role == "cluster" else np.where(pool.lengths > 0, values, 0)
         if lacking.any():
             n = len(np.unique(self.grid.segment_query[lacking]))
@@ -236,7 +238,7 @@ class Log(Facts, CachesByKey):
     def block(self, at: slice | Array, *, order: RankOrder = "judgments") -> Block:
         """Return some rankings in rank order; raise for scores and ranks that have no order.
 
-        ``at``: the indices of the rankings; ``order``: see ``Sorter.sort``.
+        ``at``: the indices of the rankings; ``order``: for what the order has to be exact, see ``Sorter.sort``.
         """
         return Block(self, at, self.sorter.sort(at, order=order))
 
@@ -249,7 +251,8 @@ class Log(Facts, CachesByKey):
         ----------
         work : a function of a block.
         more_for_relevant : whether ``work`` takes longer for relevant rows, so that blocks are cut by estimated time.
-        order : see ``Sorter.sort``.
+        order : for what the order by rank or score has to be exact: the judgments alone, the documents too, or nothing
+            (then nothing is sorted). It says how far ties are settled, see ``Sorter.sort``.
 
         Raises
         ------

@@ -80,8 +80,8 @@ def read_log(
     )
     if columns.relevant:
         log = _unlisted_to_zero(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
-    # From here on ``row`` also has the rows of queries without results, after those of the log.
-    row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
+    # The same with the rows of queries without results, after those of the log.
+    row_with_empty = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, empty_queries], how="diagonal"), judged)
         log, empty_queries = both[: len(log)], both[len(log) :].select(empty_queries.columns)
@@ -93,7 +93,7 @@ def read_log(
         log, rankings = systems.table(log), systems.rankings(rankings)
     all_keys = log
     if len(empty_queries):
-        all_keys, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row, columns)
+        all_keys, rankings = _with_empty_rankings(log, empty_queries, rankings, frame, row_with_empty, columns)
     # Each system is measured on every (segment, query) pair: the grid has a ranking for each.
     facts = whole_log or NO_PIECE
     grid = build_grid(
@@ -101,9 +101,10 @@ def read_log(
     )
     # Without any judgments no query is left out as unjudged.
     has_judgments = bool(judgment_columns.label or judgment_columns.grade or columns.relevant)
-    known = _relevance_known(frame, row, grid, every=conventions.unjudged_queries == "count" or not has_judgments)
+    every_known = conventions.unjudged_queries == "count" or not has_judgments
+    known = _relevance_known(frame, row_with_empty, grid, every=every_known)
     judgment_name = str(judgment_columns.grade or judgment_columns.label)
-    origin = None if row is None else Origin(row, len(frame))
+    origin = None if row_with_empty is None else Origin(row_with_empty, len(frame))
     spelled = _spellings(frame, columns, judgment_frame, judgment_columns, conventions.positive_text)
     fields: Any = {"empty_queries": empty_queries, "relevance_known": known, "spelled": spelled}
     return Log(log, columns, conventions, judgment_name, grid, judged, origin, first_repeated_query, **fields)

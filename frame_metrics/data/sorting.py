@@ -21,7 +21,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import MAKE_FINITE, NULL_IF_NOT_RETRIEVED, refuse_infinite
 
-RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # what needs the order of rows, see ``Sorter.sort``
+RankOrder: TypeAlias = Literal["none", "judgments", "documents"]  # how far ties are settled, see ``Sorter.sort``
 
 
 @record
@@ -45,9 +45,9 @@ class Sorter:
         Parameters
         ----------
         block : the indices of the rankings.
-        order : "judgments" leaves tied rows with equal judgments as they are. "documents" orders them too with
-            ``ties="doc"``, which only metrics of documents need. "none", if no metric looks at the order: nothing is
-            sorted, and scores, none of which may be null, are only checked.
+        order : for what the order by rank or score has to be exact. "judgments" leaves tied rows with equal judgments
+            as they are. "documents" orders them too with ``ties="doc"``, which only metrics of documents need. "none",
+            if no metric looks at the order: nothing is sorted, and scores, none of which may be null, are only checked.
         """
         lengths, places = self.rankings.lengths[block], self.rankings.places(block)
         values = {name: in_double(column[places]) for name, column in self.rankings.values.items()}

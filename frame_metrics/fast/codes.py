@@ -55,11 +55,11 @@ def _first_rows(slot: Array) -> Array:
     and then 8 times as many rows, until every used slot is found.
     """
     n_slots, n = int(slot.max()) + 1, len(slot)
-    n_used = 1  # with many slots: all rows are searched at once, so that the first round finds every used slot
+    n_to_find = 1  # with many slots the first round searches all rows, and the loop ends after it
     if n_slots < n >> 3:
-        n_used, n = int(np.count_nonzero(np.bincount(slot))), max(n >> 5, threads.BLOCK)
+        n_to_find, n = int(np.count_nonzero(np.bincount(slot))), max(n >> 5, threads.BLOCK)
     first_of_slot, first = np.empty(n_slots, INDEX), slot[:0]
-    while len(first) < n_used:
+    while len(first) < n_to_find:
         some = slot[:n]
         row = np.arange(len(some), dtype=INDEX)
         first_of_slot[some[::-1]] = row[::-1]  # backwards: the first row of a slot is written last, and stays

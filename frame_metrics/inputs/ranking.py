@@ -34,8 +34,6 @@ class Extra(dict[str, Array]):
 class FullRanking(CachesByKey):
     """The results of each query in rank order, and the judged documents they are measured against.
 
-    ``rank``, ``query``, ``position`` and ``precision`` are those of the relevant documents, not those of all rows.
-
     Parameters
     ----------
     grade : grade of each row, the rows of a query in rank order, those not retrieved last; NaN is unjudged.
@@ -62,6 +60,11 @@ class FullRanking(CachesByKey):
     document : index of each row's document in ``subtopics``, -1 for an unjudged one.
     subtopics : the judgments by subtopic; None without subtopics.
     cutoffs : the cutoffs of the metrics that are asked for, ascending.
+
+    Notes
+    -----
+    The properties ``rank``, ``query``, ``position`` and ``precision`` have a value for each relevant document, not for
+    each row.
     """
 
     grade: Array
@@ -217,8 +220,8 @@ class FullRanking(CachesByKey):
 
         Where grades decide, a row with a negative grade is unjudged here too, though ``judged`` is True for it.
 
-        The collection loses the unjudged rows that were retrieved. The other unjudged rows still count in it, as
-        documents that no row has do.
+        The collection loses the unjudged rows that were retrieved. Unjudged rows that were not retrieved still count in
+        it, like documents without a row.
         """
         keep = self.grade >= 0 if self.label is None else self.judged
         lengths, n_ret = (sums_between(keep, self.starts, self.starts + n) for n in (self.lengths, self.n_ret))

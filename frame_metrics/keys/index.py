@@ -191,7 +191,9 @@ class Index:
 
         Parameters
         ----------
-        system, segment, query : the codes; ``query=None`` for cells that are segments.
+        system, segment : the codes.
+        query : the codes, if each ranking is a cell by itself (only its key rows have the query); None for cells of a
+            system and segment.
         n : the number of rows or rankings.
         """
         parts = (self.systems, system), (self.segments, segment)
@@ -234,6 +236,10 @@ class Index:
         Parameters
         ----------
         some : True for these rankings, shape (rankings,).
+
+        Returns
+        -------
+        Positions among the marked rankings, not indices of rankings.
         """
         ranks = [rank[self.query[some]] for rank in drawing_ranks(self.queries.values)]
         if self.segments.columns:

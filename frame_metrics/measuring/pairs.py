@@ -57,7 +57,8 @@ class QueryValues:
     without_value: Array
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
-    # How many queries only the saved baseline has, or answered while they are not evaluated in the frame.
+    # How many queries are unpaired because of the saved baseline: the frame does not have them; or it has them, and the
+    # baseline answered them, but they are not evaluated.
     n_unpaired_of_baseline: int
     people: ByPeople | None = None  # with proxy=: the values by people; ``values`` are those by the machine
 

@@ -248,7 +248,7 @@ def check_flags(table: pl.DataFrame, work: PieceWork) -> None:
 
 def check_judgments(work: PieceWork, source: Source) -> None:
     """Raise for bad judgments, once for all, so that errors name their own row numbers, not those within a piece."""
-    qrels = source.read_judgments()
+    qrels = source.judgments_as_polars()
     if qrels is None or work.call.unfolds:
         return
     columns, conventions = work.call.columns, work.call.conventions

@@ -182,7 +182,7 @@ def measure_rankings(log: Log, asked: Asked, averages: Averages = (None,), *, su
         into, at = values, block.rankings
         if sums:
             of_block = _arrays_of(asked, averages, conventions, len(block.ranking_indices))
-            into, at = values.for_rankings(at, of_block), slice(None)
+            into, at = values.for_block(at, of_block), slice(None)
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             if columns.n_relevant:
@@ -259,17 +259,17 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
 def _fill(values: Values, wanted: Sequence[int], variant: FullRanking, block: Block, at: slice | Array) -> None:
     """Compute the metrics ``wanted`` for a block's rankings, in the variant that they read; store them at ``at``."""
     run = variant
-    expected = variant if variant.tie is None else Expected(variant, variant.tie)
+    over_ties = variant if variant.tie is None else Expected(variant, variant.tie)
     for i in wanted:
         metric = values.asked[i][1]
-        if i in values.weights:
-            expected = run = metric.weighted(variant)
+        if i in values.weights:  # with propensity= every metric has its own weights
+            over_ties = run = metric.weighted(variant)
             values.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
-        # Without ties that matter the ranking itself is faster. Tied rows with equal judgments may still differ in
-        # columns that a metric reads; what is pooled counts judgments only.
-        values.value[i, at] = metric.compute(expected if block.view.judgments_differ or metric.columns else run)
+        # With ties="expected" the ranking itself is faster where no ties matter. Tied rows with equal judgments may
+        # still differ in columns that a metric reads; what is pooled counts judgments only.
+        values.value[i, at] = metric.compute(over_ties if block.view.judgments_differ or metric.columns else run)
         if i in values.counts:
-            values.counts[i][:, at] = metric.pools(expected if block.view.judgments_differ else run)
+            values.counts[i][:, at] = metric.pools(over_ties if block.view.judgments_differ else run)
         if i in values.n_rows:
             values.n_rows[i][at] = run.n_rows
 

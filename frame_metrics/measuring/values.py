@@ -64,15 +64,18 @@ class Values:
     # the results of all lists, for metrics of sets of lists; None without such metrics
     list_results: Results | None = None
     n_unpaired: Array | None = None  # with a baseline in another frame: the queries of only one frame, (segments,)
-    # If one ranking of each block (or piece) and cell stands for the sums of all of them, see ``with_sums``: what
-    # ``tallies_of`` returns, made from these sums; and how many evaluated rankings each evaluated one stands for.
+    # With sums alone (``with_sums``) one ranking stands for all rankings of its cell in a block or piece. The tallies
+    # of these sums, as ``tallies_of`` returns them:
     tallies_of_groups: tuple[list[int], list[Tally]] | None = None
-    n_summed: Array | None = None
+    n_summed: Array | None = None  # the number of evaluated rankings that each evaluated one stands for
     with_results: Array | None = None  # whether a ranking has results, shape (rankings,); None without teams
     has_nonpositive: bool = True  # whether some judgment is 0 or below; looked up for arms and teams only
 
-    def for_rankings(self, at: slice | Array, arrays: Mapping[str, Any]) -> Values:
-        """Return values of some rankings: fields of rankings are cut to them, those in ``arrays`` replaced."""
+    def for_block(self, at: slice | Array, arrays: Mapping[str, Any]) -> Values:
+        """Return the same for some rankings, with new arrays for their metrics, which the caller fills.
+
+        Only ``RANKING_FIELDS`` are cut to the rankings; ``arrays`` has the other fields that have a value for each.
+        """
         each: Any = {name: held[at] for name in RANKING_FIELDS if (held := getattr(self, name)) is not None}
         return replace(self, index=self.index.some(at), **each, **arrays)
 

@@ -77,8 +77,11 @@ class Call:
             conventions = replace(conventions, **read)
         return self if conventions is self.conventions else replace(self, conventions=conventions)
 
-    def read_judgments(self) -> SeparateJudgments:
-        """Read the separate judgments once: a lazy frame or a stream may give its rows in another order next time."""
+    def judgments_in_memory(self) -> SeparateJudgments:
+        """Return the separate judgments in memory, as a frame of the caller's kind.
+
+        They are read once: a lazy frame or a stream may give its rows in another order next time.
+        """
         if self.judgments_backend is None or self.judgment_columns is None:
             return NO_JUDGMENTS
         return SeparateJudgments(self.judgments_backend.in_memory(self.to_read), self.judgment_keys)

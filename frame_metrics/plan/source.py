@@ -40,7 +40,7 @@ class Source:
 
     call: Call
     table: pl.DataFrame  # the needed columns, a row for each result; empty for a frame in pieces
-    judgments: SeparateJudgments  # the frame of ``judge``, as it was given
+    judgments: SeparateJudgments  # the frame of ``judge``, in memory, still of the caller's kind
     judgment_columns: Columns | None = None  # of that frame, or of the judgments that were made of ``relevant=``
     unfolded: Unfolded | None = None  # how the rows were made, if those of the frame are not single results
     proxy: Source | None = None  # the same rows with the judgments of a machine, if there are proxies
@@ -48,7 +48,7 @@ class Source:
     def log(self, *, whole_log: WholeLogFacts | None = None, **options: bool) -> Log:
         """Make the log of the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.call.columns, self.call.conventions
-        judgments = None if self.judgment_columns is None else self.read_judgments()
+        judgments = None if self.judgment_columns is None else self.judgments_as_polars()
         log = read_log(self.table, columns, conventions, judgments, whole_log=whole_log, **options)
         if whole_log is None:
             if judgments is not None:
@@ -70,14 +70,11 @@ class Source:
         return self.table[doc].dtype if doc else None
 
     @property
-    def key_source(self) -> Source:
-        """The source that key rows of the answer refer to: with ``proxy=`` the machine's, which judged every query.
-
-        It is no ``KeySource``, as that of a log is.
-        """
+    def source_of_keys(self) -> Source:
+        """The source that key rows of the answer refer to: with ``proxy=`` the machine's, which judged every query."""
         return self.proxy or self
 
-    def read_judgments(self) -> tuple[pl.DataFrame, Columns] | None:
+    def judgments_as_polars(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the separate judgments as polars, and the roles of their columns; None if there are none."""
         if self.judgment_columns is None:
             return None
@@ -134,7 +131,7 @@ def answer_of(
             return on_unreadable(error).of_rows(pl.DataFrame(), NO_JUDGMENTS)
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
-        judgments = call.read_judgments()
+        judgments = call.judgments_in_memory()
         if isinstance(rows, pl.DataFrame):
             return answer_in_memory(call.with_frames_read(), rows, judgments, compute)
         if call.columns.query:
@@ -142,10 +139,10 @@ def answer_of(
             empty = pl.DataFrame(schema=rows.types(needed))
             source = InPieces(call.with_frames_read(), empty, judgments, call.judgment_columns, pieces=rows)
             if (machine := call.proxy) is not None:
-                by_machine, roles = machine.read_judgments(), machine.judgment_columns
+                by_machine, roles = machine.judgments_in_memory(), machine.judgment_columns
                 proxy = replace(source, call=machine.with_frames_read(), judgments=by_machine, judgment_columns=roles)
                 source = replace(source, proxy=proxy)
-            return compute(source).of_rows(source.table, source.key_source.judgments)
+            return compute(source).of_rows(source.table, source.source_of_keys.judgments)
         # Rows without a query: equal ones are counted, and computed in memory.
         table, columns = _counted(call, rows, by_document=by_document)
         table = call.plan.backend.as_enums(table, classes)
@@ -170,7 +167,7 @@ def read_whole(call: Call) -> Source:
     """Read the columns into memory and return the source, for a second frame, such as a baseline."""
     check_names(call.columns.needed)
     rows = call.plan.backend.in_memory(call.columns.needed).read(call.columns.needed)
-    return source_of(call.with_frames_read(), rows, call.read_judgments())
+    return source_of(call.with_frames_read(), rows, call.judgments_in_memory())
 
 
 def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, piece: bool = False) -> Source:
@@ -185,7 +182,7 @@ def source_of(call: Call, rows: pl.DataFrame, judgments: SeparateJudgments, *, p
     """
     proxy, other = None, call.proxy
     if other is not None:
-        proxy = source_of(other.with_frames_read(), rows, other.read_judgments(), piece=piece)
+        proxy = source_of(other.with_frames_read(), rows, other.judgments_in_memory(), piece=piece)
     if not call.unfolds:
         return Source(call, rows, judgments, call.judgment_columns, proxy=proxy)
     unfolded = unfold(rows, call.columns, judgments, call.judgment_columns, call.to_read)
@@ -204,14 +201,14 @@ def answer_in_memory(
 ) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
     source = source_of(call, rows, judgments, piece=piece)
-    key_source = source.key_source
+    source_of_keys = source.source_of_keys
     if source.unfolded is None:
         answer = compute(source)
     else:
         with source.unfolded.origin.errors():
             answer = compute(source)
-    answer = answer if key_source.unfolded is None else key_source.unfolded.folded(answer)
-    return answer.of_rows(rows, key_source.judgments)
+    answer = answer if source_of_keys.unfolded is None else source_of_keys.unfolded.folded(answer)
+    return answer.of_rows(rows, source_of_keys.judgments)
 
 
 def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:

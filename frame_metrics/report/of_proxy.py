@@ -63,7 +63,7 @@ def _judgments(call: Call, who: str) -> pl.DataFrame:
     names = {f"query_{at}": name for at, name in enumerate(judged.query)} | {"doc": judged.doc}
     keys = [pl.col(name).cast(pl.String).alias(to) for to, name in names.items()]
     value = "grade" if judged.grade else "label"
-    frame = call.read_judgments().read([*names.values(), getattr(judged, value)])
+    frame = call.judgments_in_memory().read([*names.values(), getattr(judged, value)])
     return frame.select(*keys, pl.col(getattr(judged, value)).alias(value), pl.lit(who).alias(JUDGE)).drop_nulls()
 
 

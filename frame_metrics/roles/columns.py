@@ -172,7 +172,9 @@ class Shape:
     likely_order: tuple[
         str, ...
     ] = ()  # if nothing orders the results: a role, and the column whose name is usual for it
-    needs_documents: bool = False  # whether the call counts documents, so that doc=None is no way out
+    # Whether the call counts documents (impressions, metrics of sets of lists). Errors then do not offer doc=None, and
+    # for repeated queries they name query_text=.
+    needs_documents: bool = False
 
 
 @dataclass(frozen=True)
@@ -303,7 +305,7 @@ class Columns:
 
 SHAPE = tuple(one.name for one in fields(Shape))
 IN_FIELDS = tuple(one.name for one in fields(Columns) if one.name not in ("by_role", "shape"))  # roles that are fields
-# Roles that are kept in ``by_role``: those that callers name, and six that they do not.
+# Roles that are kept in ``by_role``: those that callers name, and these, which they do not.
 IN_BY_ROLE = (
     *(role for role in ROLES if role not in IN_FIELDS),
     "unnamed_query",  # one with a usual name of queries, in rows without a query, which an audit reads

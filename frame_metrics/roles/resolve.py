@@ -94,7 +94,7 @@ def resolve(
     if listed_relevant and not nested and "doc" in named:
         check_no_texts([named["doc"]], glance, role="doc")
     holds_lists = partial(holds_result_lists, glance, tuples=nested)
-    if nested:  # a column that is found has the name of its role, so that ``found`` tells them from named ones
+    if nested:  # ``found`` has roles; a column found by name is called like its role, so that it is in ``found``
         check_no_texts([column for _, column in results if column in found and not holds_lists(column)], glance)
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
     # The query; and the roles whose columns are found by name only if there is one.
@@ -123,7 +123,10 @@ def resolve(
 
 
 def _likely(role: str, columns: Columns, available: list[str], begin: str | tuple[str, ...] = "") -> str:
-    """Return the first column without a role that begins with ``begin``, a name usual for ``role``; "" for none."""
+    """Return the first column whose name is usual for ``role`` and begins with ``begin``; "" for none.
+
+    Columns that already have a role are left out.
+    """
     known = [name for name in _known(role, available) if str(name).strip().lower().startswith(begin)]
     return next((name for name in known if name not in columns.needed), "")
 

@@ -132,7 +132,7 @@ def _with_segments_read(call: Call, keys: Sequence[str]) -> Call:
 
 def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
     """Split the judgments by segment, sorted by the values of the segments, nulls last."""
-    read = source.read_judgments()
+    read = source.judgments_as_polars()
     if not keys or read is None or not len(each):
         return [each]
     names = [f"by:{i}" for i in range(len(keys))]

@@ -61,7 +61,8 @@ def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -
 
     def compute(source: Source) -> Answer:
         if not call.columns.query:
-            # This is called only if there are too many classes for a table: do the metrics do without it?
+            # ``only_correctness`` is called only if there are too many classes for a table, and returns whether the
+            # metrics do without it.
             only_correctness = partial(are_row_shares, asked)
             return _of_rows(cases_read(source, only_correctness=only_correctness), asked, options, wide)
         if call.proxy is not None:
@@ -152,7 +153,10 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
 
 
 def _check_intervals(asked: Asked, options: EvaluateOptions, call: Call) -> None:
-    """Raise for intervals of sets of lists, of errors that chance makes greater, and of top= in clusters."""
+    """Raise for intervals of sets of lists, of errors that chance makes greater, and of top= in clusters.
+
+    With top= the rows with the highest scores may come from few of the clusters.
+    """
     name = next((name for name, metric in asked if metric.top is not None), None)
     if name is not None and options.ci is not None and call.columns.cluster and not call.columns.query:
         raise NotComputableError(
@@ -195,6 +199,7 @@ def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
         is_pooled = set(averages) == {"micro"} and metric.of_table and not metric.average
         leaves_out = conventions.undefined != "raise" and conventions.fill(metric) is None
         has_n_column.append(leaves_out and not is_pooled)
+    # Without a list each row has all metrics, so that the column can name an average only if all have the same.
     has_average_column = options.averages_given_as_list or len(averages_shown) == 1
     return Wide(has_average_column, weighs(call), has_n_column, counts_answers(call))
 

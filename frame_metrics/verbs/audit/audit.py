@@ -168,7 +168,7 @@ class _Auditor:
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             about_them = of_rows.about_rows(rows, columns, conventions, unlabelled)
             return [*reached, *findings(*queries, *about_them, *parts)]
-        log = read_log(rows, columns, conventions, source.read_judgments(), keep_row_numbers=decided(call))
+        log = read_log(rows, columns, conventions, source.judgments_as_polars(), keep_row_numbers=decided(call))
         sides = of_rows.about_sides(rows, columns, conventions, judgment_labels=judgment_labels(source))
         found = Audited(run_checks(log), sides, log, cases_of(log) if decided(call) else None)
         if source.proxy is not None:

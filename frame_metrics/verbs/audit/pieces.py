@@ -90,7 +90,7 @@ def _readable_rows(work: PieceWork, source: Source, whole_log: WholeLogFacts) ->
     """
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
-        judgments, named = source.read_judgments(), decided(work.call)
+        judgments, named = source.judgments_as_polars(), decided(work.call)
         columns, conventions = source.call.columns, source.call.conventions
         return run_checks(read_log(rows, columns, conventions, judgments, keep_row_numbers=named, whole_log=whole_log))
 
@@ -157,7 +157,7 @@ def judgment_labels(source: Source) -> pl.Series | None:
     judged = source.judgment_columns
     if judged is None or judged.shape.made or not judged.label or source.call.conventions.positive is None:
         return None
-    qrels = source.read_judgments()
+    qrels = source.judgments_as_polars()
     return None if qrels is None else qrels[0][judged.label]
 
 

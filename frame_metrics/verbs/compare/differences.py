@@ -31,7 +31,8 @@ from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
 Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 
-MIN_UNITS_TO_EXPAND = 2  # units for which a level is expanded: with one it would have no ends
+# Fewer units than this count as so many when a level is expanded: with one the interval would have no ends.
+MIN_UNITS_TO_EXPAND = 2
 MIN_UNITS_FOR_ANY_P = 1000  # units of each arm from which on a p-value may be as small as floats are
 VALUE_COLUMNS = ("value", "baseline_value", "difference")
 INFERENCE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")

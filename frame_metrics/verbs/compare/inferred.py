@@ -70,8 +70,8 @@ def _infer_single(group: PairGroup, family_sizes: Sequence[int], options: Compar
     ``family_sizes``: the number of p-values in the family of each comparison.
     """
     by_draws, spread = options.test == "bootstrap", group.spread
-    # How many standard errors the ends of each interval are from the mean; of values of 0 and 1, those of the relative
-    # interval only.
+    # How many standard errors the ends of each interval are from the mean. For values of 0 and 1 only the relative
+    # interval takes these; the other is Newcombe's, by the normal quantile.
     n_errors, p_value = np.full(len(group.comparisons), np.nan), None
     ends = np.full((2, len(n_errors)), np.nan)
     if spread is not None:
@@ -170,8 +170,8 @@ def _fill(
     ----------
     p_value : of each comparison; None if nothing can be tested.
     ends : of the intervals, shape (2, comparisons).
-    n_errors : how many standard errors the ends of relative intervals are from the mean, shape (comparisons,). For
-        ``mde``, a difference so many standard errors from 0 is just significant.
+    n_errors : how many standard errors the ends of relative intervals are from the mean, shape (comparisons,).
+        ``mde`` reads the same number as the distance from 0 at which a difference is just significant.
     times_p : by what a correction multiplies the p-value of each comparison. If even the least possible p-value is then
         above 1 - ``ci``, no difference can be detected.
     """

@@ -177,7 +177,10 @@ def _pair_differences(
 
 
 def _rounded_difference(value: Array, base: Array) -> Array:
-    """Return the differences of values; 0 for those that are only rounding."""
+    """Return the differences of values; 0 for those that are only rounding.
+
+    The size by which rounding is judged is without what all values have in common, see ``offsets``.
+    """
     difference, common_offset = value - base, offsets(np.concatenate([value, base]))
     return np.where(np.abs(difference) < ROUNDED * np.abs(base - common_offset), 0, difference)
 
@@ -197,15 +200,15 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
 
 def query_differences(pairing: Pairing) -> Answer:
     """Return the answer with ``per_query=True``: a row for each comparison and query, greatest differences first."""
-    numbers: list[Array] = []  # of segment, metric, pair and query of each row, shape (4, rows) each
+    numbers: list[Array] = []  # of segment, metric, pair and (segment, query) pair of each row, shape (4, rows) each
     values: list[Array] = []  # of both systems, shape (2, rows) each
     for here, (segment, metric, i), use in pairing.each():
-        both, query = here.values[metric, use][:, pairing.pairs[i]], here.segment_query[use]
-        order = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
+        both, segment_query = here.values[metric, use][:, pairing.pairs[i]], here.segment_query[use]
+        order = np.lexsort((segment_query, -np.abs(both[:, 0] - both[:, 1])))
         comparison = np.broadcast_to([[segment], [metric], [i]], (3, len(order)))
-        numbers.append(np.vstack([comparison, query[order]]))
+        numbers.append(np.vstack([comparison, segment_query[order]]))
         values.append(both[order].T)
-    segments, metrics, pairs, queries = np.concatenate(numbers, axis=1)
+    segments, metrics, pairs, segment_queries = np.concatenate(numbers, axis=1)
     value, base = np.concatenate(values, axis=1)
     columns = dict(zip(VALUE_COLUMNS, map(float_column, (value, base, _rounded_difference(value, base))), strict=True))
-    return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))
+    return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(segment_queries))
