@@ -53,7 +53,7 @@ class Log(Facts, CachesByKey):
 
     @computed_once
     def answered(self) -> Array:
-        """Whether the system answered, shape (rankings,): True if the ranking has a row, even one without results.
+        """Marks of answered rankings, shape (rankings,): True if the ranking has a row, even one without results.
 
         A system that is a column has a row of each query: it answered the queries of which it has a result.
         """

@@ -25,7 +25,7 @@ OF_RANKINGS = ("of_log", "answered", "system", "segment", "query", "segment_quer
 
 
 class KeySource(Protocol):
-    """What reads the values of keys, and finds their rows in the caller's frame."""
+    """A protocol that reads the values of keys, and finds their rows in the caller's frame."""
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at some rows; ``keys``: internal names of key columns."""

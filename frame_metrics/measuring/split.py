@@ -41,12 +41,12 @@ class Split(NamedTuple):
 
     @property
     def over(self) -> Array:
-        """How many units more than expected each arm has, negative if it has fewer, shape (arms,)."""
+        """The number of units more than expected in each arm, negative if it has fewer, shape (arms,)."""
         return self.units - self.units.sum() * self.shares
 
     @property
     def off(self) -> int:
-        """How many units too many the arms have that have too many; at least 1."""
+        """The number of units above those expected, in the arms that have more; at least 1."""
         return max(round(float(self.over.clip(0).sum())), 1)
 
 

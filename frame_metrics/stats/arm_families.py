@@ -180,7 +180,7 @@ class Exchanges:
 
     @cached_property
     def _parts(self) -> tuple[Array, list[slice]]:
-        """What is summed of a unit of each kind, shape (kinds, parts), and which parts are of each distance."""
+        """The values summed of a unit of each kind, shape (kinds, parts), and which parts are of each distance."""
         ends = np.cumsum([0, *(one.unit_values.shape[1] for one in self.all_drawn)])
         values = self._kinds.values
         parts = [

@@ -61,7 +61,7 @@ class Kinds:
 
     @property
     def n_single(self) -> int:
-        """How many units are drawn one by one."""
+        """The number of units that are drawn one by one."""
         return len(self.times) - self.n_common - self.n_small
 
 

@@ -34,7 +34,7 @@ class Units:
 
     @property
     def n_drawn(self) -> int:
-        """How many rows, or clusters, a resample draws: as many as there are."""
+        """The number of rows, or clusters, that a resample draws: as many as there are."""
         return int(self.times.sum()) if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
 
     @classmethod

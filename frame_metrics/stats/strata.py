@@ -85,7 +85,7 @@ class Strata:
 
     @property
     def offset(self) -> Array:
-        """What was subtracted from the values, mixed over strata as means are, shape (columns,)."""
+        """The number that was subtracted from the values, mixed over strata as means are, shape (columns,)."""
         return self._mixed([part.offset for part in self.strata])
 
     @property
@@ -154,7 +154,7 @@ class Strata:
 
     @property
     def _n_commonest(self) -> Array:
-        """How many units of each arm have the commonest value of their stratum, shape (2, columns)."""
+        """The number of units of each arm that have the commonest value of their stratum, shape (2, columns)."""
         return np.asarray(np.sum([part.n_commonest for part in self.strata], axis=0))
 
     @property

@@ -171,7 +171,7 @@ class Arms:
 
     @cached_property
     def summed_columns(self) -> Array:
-        """What is summed of each row: its sums, size and centred covariate, shape (rows, columns + 2)."""
+        """The values that are summed of each row: its sums, size and centred covariate, shape (rows, columns + 2)."""
         return np.column_stack([self.sums, self.size, self.centred])
 
     def mean(self, totals: Array, n: Array | int) -> Array:
@@ -210,7 +210,7 @@ class Arms:
 
     @cached_property
     def _contributions_to_means(self) -> tuple[Array, Array]:
-        """What each row adds to the mean of its arm, and to the mean covariate, times the number of units of the arm.
+        """The part of each row in the mean of its arm, and to the mean covariate, times the number of units of the arm.
 
         Shapes are (rows, columns) and (rows,).
         """
@@ -222,7 +222,7 @@ class Arms:
 
     @cached_property
     def contributions(self) -> Array:
-        """What each row adds to the mean of its arm, less what its covariate explains, shape (rows, columns)."""
+        """The part of each row in the mean of its arm, less what its covariate explains, shape (rows, columns)."""
         value, x = self._contributions_to_means
         return (value - x[:, None] * self.slope) / np.where(self.in_first, *self.n)[:, None]
 
@@ -248,7 +248,7 @@ class Arms:
 
     @cached_property
     def n_commonest(self) -> Array:
-        """How many units of each arm have its commonest value, shape (2, columns)."""
+        """The number of units of each arm that have its commonest value, shape (2, columns)."""
         arms = self.in_first, ~self.in_first
         return np.array([[of_kinds(values).max() for values in self.row_means[arm].T] for arm in arms])
 

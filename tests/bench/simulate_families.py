@@ -78,7 +78,7 @@ def of_family(differences: Any, level: float, flips: int, seed: int, tick: Any) 
 def both(differences: Any, seed: int) -> tuple[Any, Any, float]:
     """Return the corrected p-values of all pairs together, and by Holm, and how wide intervals are."""
     block, found = flipped(differences, FLIPS, seed, lambda done: None)
-    alone = adjusted(found.p_values(found.reached[0]), "holm")
+    alone = adjusted(found.p_values(found.n_as_extreme[0]), "holm")
     return found.adjusted(block), alone, away(found, 1 - LEVEL, len(differences))
 
 

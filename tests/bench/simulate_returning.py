@@ -87,8 +87,8 @@ def exchanged(arms: Arms, trial: int) -> float:
 
 def same_arms(found: dict[str, float], value: Any, arms: Arms, trial: int) -> None:
     """Raise where ab_test() tells something else."""
-    user = np.repeat(np.arange(len(arms.mine)), arms.size.astype(np.int64))
-    arm = np.where(arms.mine, "new", "old")[user]
+    user = np.repeat(np.arange(len(arms.in_first)), arms.size.astype(np.int64))
+    arm = np.where(arms.in_first, "new", "old")[user]
     log = pl.DataFrame({"query": np.arange(len(value)), "v": value, "arm": arm, "user": np.asarray(arms.unit)[user]})
     irm = log.irm(query="query", value="v", arm="arm", cluster="user")
     row = irm.ab_test(baseline="old", permutations=DRAWN, resamples=DRAWN, seed=trial).row(0, named=True)

@@ -82,7 +82,7 @@ class World(NamedTuple):
     values: Any  # the mean of each unit, shape (units, trials)
     size: Any  # how many queries it has
     stratum: Any
-    mine: Any
+    in_first: Any
 
     def parts(self) -> Strata:
         """Return the units by stratum."""

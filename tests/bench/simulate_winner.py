@@ -58,7 +58,7 @@ def winner(values: Any, seed: int) -> Winner:
     block, found = flipped(differences, FLIPS, seed, lambda done: None)
     high, low = max(best, other), min(best, other)
     at = high * (high - 1) // 2 + low
-    p = max(float(found.adjusted(block)[at]), float(found.p_values(found.reached[0])[at]))
+    p = max(float(found.adjusted(block)[at]), float(found.p_values(found.n_as_extreme[0])[at]))
     own = around(differences[:, at], away(found, 1 - LEVEL, n))
     return Winner(best, other, p, float(own["ci_low"] if best == high else -own["ci_high"]))
 

@@ -182,11 +182,11 @@ LOG.irm(**ROLES).sample_size("clicks", detect=0.1)
     but: LOG.irm(**ROLES | {"team": None}).evaluate("clicks")
 LOG.irm(**ROLES | {"team": None}).interleaving("clicks")
     ColumnError: interleaving() compares the teams that contributed the rows of a list: the team is missing; name its
-        column with team=, one of 'search', 'user', 'device', 'doc', 'rank', 'from', 'clicked'
+        column with team=, one of 'user', 'device', 'doc', 'from'
     but: LOG.irm(**ROLES).interleaving("clicks")
 LOG.rename({"from": "team"}).irm(query="search", label="clicked").interleaving("clicks")
     ColumnError: interleaving() compares the teams that contributed the rows of a list: the team is missing; name its
-        column with team=, one of 'search', 'user', 'device', 'doc', 'rank', 'team', 'clicked'; did you mean 'team'?
+        column with team=, one of 'user', 'device', 'doc', 'rank', 'team'; did you mean 'team'?
     but: LOG.rename({"from": "team"}).irm(query="search", label="clicked", team="team").interleaving("clicks")
 LOG.irm(query="search", label="clicked", system="from").interleaving("clicks")
     ColumnError: interleaving() compares the teams that contributed the rows of a list: system='from' says that a

@@ -89,7 +89,7 @@ def _check(call: Call, asked: Asked) -> None:
 
 @record
 class Standing:
-    """What pairs say of the systems of a segment in each metric; shape (metrics, systems) unless stated otherwise."""
+    """The figures that pairs give of the systems of a segment, by metric; shape (metrics, systems) unless stated."""
 
     n_better: Array  # how many other systems are significantly better
     n_worse: Array  # how many other systems are significantly worse
