@@ -1295,3 +1295,12 @@ def test_queries_that_no_system_answers_are_zero_for_both_or_left_out() -> None:
         told = irm(unanswered=rule)
         assert told.compare("rr")["n"].to_list() == [len(queries)]
         assert told.compare("rr", per_query=True)["query"].to_list() == queries
+
+
+def test_queries_with_equal_differences_do_not_stand_in_the_order_of_the_frame() -> None:
+    """They stand in that of their ids, whichever rows come first."""
+    rows = {"query": ["q1", "q1", "q2", "q2", "q3", "q3"] * 2, "doc": ["a", "b"] * 6, "label": [1, 0] * 6}
+    log = pl.DataFrame(rows | {"system": ["A"] * 6 + ["B"] * 6, "score": [2, 1] * 3 + [1, 2] * 3})
+    for frame in (log, log[::-1]):
+        found = frame.irm(system="system").compare("rr", baseline="B", per_query=True)
+        assert found["query"].to_list() == ["q1", "q2", "q3"]

@@ -204,7 +204,7 @@ def query_differences(pairing: Pairing) -> Answer:
     values: list[Array] = []  # of both systems, shape (2, rows) each
     for here, (segment, metric, i), use in pairing.each():
         both, segment_query = here.values[metric, use][:, pairing.pairs[i]], here.segment_query[use]
-        order = np.lexsort((segment_query, -np.abs(both[:, 0] - both[:, 1])))
+        order = np.argsort(-np.abs(both[:, 0] - both[:, 1]), kind="stable")  # of equal ones in drawing order
         comparison = np.broadcast_to([[segment], [metric], [i]], (3, len(order)))
         numbers.append(np.vstack([comparison, segment_query[order]]))
         values.append(both[order].T)
