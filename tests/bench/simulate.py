@@ -1010,8 +1010,8 @@ PARTS = {
     "strata": of_strata,
     "segments": of_segments,
     "parts_of_change": parts_of_change,
-    "calibration": calibration,
     "arms_of_returning": arms_of_returning,
+    "calibration": calibration,
 }
 
 
