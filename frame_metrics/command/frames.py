@@ -73,7 +73,7 @@ class Frames:
         if not self.looked_at and self.call.name not in mixed_systems.WITHOUT and not self.call.no_system:
             mixed_systems.refuse_mixed_systems(self.log, self.irm._plan.columns)
             several = self.inputs[0].files if len(self.call.arguments[0]) > 1 else []
-            mixed_systems.refuse_same_documents(several, self.irm._plan.columns)
+            mixed_systems.refuse_same_keys(several, self.irm._plan.columns)
         self.looked_at = True
         if self.only_checked and self.call.name in SLOW:
             self._try()

@@ -37,7 +37,7 @@ def refuse_mixed_systems(log: pl.LazyFrame, columns: Columns) -> None:
             )
 
 
-def refuse_same_documents(files: Sequence[File], columns: Columns) -> None:
+def refuse_same_keys(files: Sequence[File], columns: Columns) -> None:
     """Raise if files, whose rows become one frame, have the same queries, or without a query the same documents.
 
     Parts of one log have queries, or documents, of their own.

@@ -185,8 +185,8 @@ class PeriodSentences(SentenceWriter):
             return {"n": int(n.sum())}
         at = np.arange(len(n))
         within = (at >= found.cut) & ((at < found.end) | (found.kind != "outage"))
-        kinds = line.periods.kinds
-        in_both = kinds[(kinds & within).any(axis=1) & (kinds & ~within).any(axis=1)].any(axis=0)
+        periods = line.periods
+        in_both = periods.kinds[periods.kinds_on_both_sides(within)].any(axis=0)
         return {"n": int(n[within & in_both].sum()), "baseline_n": int(n[~within & in_both].sum())}
 
     def _also(self, change: Change) -> str:

@@ -90,6 +90,11 @@ class Periods:
         """The runs that may be an outage."""
         return Runs(self.kinds)
 
+    def kinds_on_both_sides(self, within: Array) -> Array:
+        """Mark the kinds that have periods among some and among the others, shape (kinds,)."""
+        marks: Array = (self.kinds & within).any(axis=1) & (self.kinds & ~within).any(axis=1)
+        return marks
+
     def adjusted(self, values: Array) -> Array:
         """Return values less the mean of their weekday, or of all, shape (..., periods)."""
         return centred(values, self.kinds)
@@ -305,9 +310,9 @@ def _levels(periods: Periods, begin: int, end: int) -> tuple[float, float]:
     """
     at = np.arange(len(periods.values))
     within = (at >= begin) & (at < end)
-    counts = np.array([(periods.kinds & side).sum(axis=1) for side in (~within, within)])
-    some = (counts > 0).all(axis=0)
-    sums = np.array([periods.kinds[some] @ (periods.values * side) for side in (~within, within)])
-    weight = counts[:, some].prod(axis=0) / counts[:, some].sum(axis=0)
-    outside, inside = (sums / counts[:, some] @ weight / weight.sum()).tolist()
+    kinds = periods.kinds[periods.kinds_on_both_sides(within)]
+    counts = np.array([(kinds & side).sum(axis=1) for side in (~within, within)])
+    sums = np.array([kinds @ (periods.values * side) for side in (~within, within)])
+    weight = counts.prod(axis=0) / counts.sum(axis=0)
+    outside, inside = (sums / counts @ weight / weight.sum()).tolist()
     return outside, inside
