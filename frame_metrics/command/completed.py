@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.command.call import OF_FILES
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.periods import FIRST_ROWS, has_times
-from frame_metrics.command.whole import values_of
+from frame_metrics.command.whole import values_of, with_before
 from frame_metrics.roles.columns import ROLES
 
 WITH_DOCS = ("explain", "to-judge")  # commands that print documents
@@ -28,7 +28,7 @@ def completed(command: Sequence[str]) -> list[str]:
     there, options = [*dict.fromkeys(column for one in files for column in columns_in(one))], options_of(name)
     if "query" not in options or "--no-query" in rest or not ("query" in there or "--query" in rest):
         return [*command]
-    named = {one for one, before in zip(rest, ["", *rest], strict=False) if before.startswith("--")}
+    named = {one for one, before in with_before(rest) if before.startswith("--")}
     free = [one for one in there if one not in named]
     several = "--system" in rest or (name in OF_FILES and len(files) > 1) or name in WITH_DOCS
     wanted = [("doc",)] * (several and "doc" in options) + [("rank", "score")] * (name in OF_PAGES)
@@ -51,7 +51,7 @@ def with_whole_predictions(command: Sequence[str]) -> list[str]:
     if (lacking[0] > 0) == (lacking[1] > 0) or not any(one.startswith("kappa") for one in command):
         return [*command]
     swapped = {label: predicted, predicted: label} if lacking[1] else {label: label, predicted: predicted}
-    pairs = zip(command, ["", *command], strict=False)
+    pairs = with_before(command)
     named = [swapped[one] if before in ("--label", "--predicted") else one for one, before in pairs]
     return [*named, *(["--unjudged", "drop"] if "--unjudged" not in named else [])]
 

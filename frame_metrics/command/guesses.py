@@ -18,7 +18,7 @@ from frame_metrics.command.other_names import (
     TRIED,
     Way,
 )
-from frame_metrics.command.whole import is_input, is_metric, line
+from frame_metrics.command.whole import is_input, is_metric, line, with_before
 from frame_metrics.metrics.names import read_text
 
 # Numbers that readers name for the size of a sample, and what is taken where one is not there.
@@ -97,7 +97,7 @@ def _line_of(way: Way, rest: Sequence[str]) -> str:
     """
     words, odd = str(way.typed).split(), next((one for one in rest if one[:1] != "-" and not is_input(one)), None)
     if "metric" not in options_of(way.command):
-        rest = [one for one, before in zip(rest, ["", *rest], strict=False) if not _of_metric(one, before)]
+        rest = [one for one, before in with_before(rest) if not _of_metric(one, before)]
     if words[:1] and {*rest} & {words[0], *SAY_THE_SAME.get(words[0], ())}:
         typed = [*rest]
     elif "{}" not in words or odd is None:

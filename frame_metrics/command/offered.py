@@ -12,7 +12,7 @@ from frame_metrics.command.completed import columns_in, completed, greatest_grad
 from frame_metrics.command.filtered import FILTERS, filtered, is_filter, underscored, with_space
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.other_names import RETIRED
-from frame_metrics.command.whole import known_flags, line, unused, values_of
+from frame_metrics.command.whole import known_flags, line, unused, values_of, with_before
 from frame_metrics.errors import listed
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
@@ -244,7 +244,7 @@ def _changed(message: str, name: str, rest: list[str]) -> str | None:
     if (left_out := LEAVE_OUT.search(message)) and (option := options_of(name).get(left_out[1][2:].replace("-", "_"))):
         return line(name, _without(rest, [left_out[1]], switch=option.kind.switch)[0])
     if (wrong := NO_COLUMN.match(message)) and (right := MEANT.search(message) or USUAL.search(message)):
-        pairs = zip(rest, ["", *rest], strict=False)
+        pairs = with_before(rest)
         return line(name, [right[1] if (before, one) == wrong.groups() else one for one, before in pairs])
     return None
 

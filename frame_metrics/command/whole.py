@@ -64,7 +64,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
 def _files_first(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which files that flags call the baseline, or the other one, are the inputs."""
     first, second, rest, left = list[str](), list[str](), list[str](), [*arguments]
-    plain = {one for one, before in zip(arguments, ["", *arguments], strict=False) if before[:1] != "-"}
+    plain = {one for one, before in with_before(arguments) if before[:1] != "-"}
     while left:
         flag, equals, value = left.pop(0).partition("=")
         value = value if equals else (left[:1] or [""])[0]
@@ -83,6 +83,11 @@ def values_of(arguments: Sequence[str]) -> dict[str, str]:
     pairs = (one.partition("=") for one in arguments)
     after = [*arguments[1:], ""]
     return {flag: value if equals else next_one for (flag, equals, value), next_one in zip(pairs, after, strict=False)}
+
+
+def with_before(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return pairs of each argument and the one before it, "" for the first."""
+    return zip(arguments, ["", *arguments], strict=False)
 
 
 def is_input(argument: str) -> bool:
@@ -245,7 +250,7 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
     arguments = [_with_cutoff(one, cutoffs) for one in arguments] if cutoffs else arguments
     if command == "report":
         arguments = [PICTURE.sub(".html", one) for one in arguments]
-    files = [one for one, before in zip(arguments, ["", *arguments], strict=False) if before[:1] != "-"]
+    files = [one for one, before in with_before(arguments) if before[:1] != "-"]
     runs = [one for one in files if os.path.isfile(one) and format_inside(one) != "qrels"]
     if command == "to-judge" and len(runs) > 1 and "--system" not in arguments:
         arguments += ["--system", "file"]
@@ -255,7 +260,7 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
 def _usual_metric(command: str, arguments: Sequence[str]) -> str:
     """Return the metric of a command that names none: of rankings, or of what its options are about."""
     if command == "best-threshold":
-        limits = [one for one, before in zip(arguments, ["", *arguments], strict=False) if before == "--subject-to"]
+        limits = [one for one, before in with_before(arguments) if before == "--subject-to"]
         return "f1" if not limits else "precision" if any(one.startswith("recall=") for one in limits) else "recall"
     ranked = {"--query", "--rank", "--grade", "--qrels"} & {*arguments}
     return "f1" if "--predicted" in arguments else "roc_auc" if "--score" in arguments and not ranked else "ndcg"

@@ -92,8 +92,7 @@ class Periods:
 
     def kinds_on_both_sides(self, within: Array) -> Array:
         """Mark the kinds that have periods among some and among the others, shape (kinds,)."""
-        marks: Array = (self.kinds & within).any(axis=1) & (self.kinds & ~within).any(axis=1)
-        return marks
+        return np.asarray((self.kinds & within).any(axis=1) & (self.kinds & ~within).any(axis=1))
 
     def adjusted(self, values: Array) -> Array:
         """Return values less the mean of their weekday, or of all, shape (..., periods)."""
