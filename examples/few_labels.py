@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-import frame_metrics  # noqa: F401 - gives frames their accessor
+import frame_metrics
 
 SEARCHES, PRODUCTS, SHOWN = 400, 30, 10
 LABELLED = 60  # searches that people grade
@@ -78,17 +78,7 @@ def label_files(
 
 def show(says: str, table: pl.DataFrame) -> None:
     print(f"\n{textwrap.fill(says, 100)}\n")
-    with pl.Config(
-        tbl_formatting="NOTHING",
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        float_precision=4,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=100,
-        fmt_str_lengths=60,
-    ):
-        print(table)
+    frame_metrics.show(table)
 
 
 # 2. From two files to a sentence.

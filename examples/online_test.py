@@ -80,17 +80,7 @@ def named(log: pl.DataFrame) -> "frame_metrics.IRM[pl.DataFrame]":
 
 def show(says: str, table: pl.DataFrame) -> None:
     print(f"\n{textwrap.fill(says, 100)}\n")
-    with pl.Config(
-        tbl_formatting="NOTHING",
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        float_precision=4,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=100,
-        fmt_str_lengths=60,
-    ):
-        print(table)
+    frame_metrics.show(table)
 
 
 def split_of(log: pl.DataFrame) -> pl.DataFrame:

@@ -65,7 +65,8 @@ def named(log: pd.DataFrame) -> "frame_metrics.IRM[pd.DataFrame]":
 
 
 def show(says: str, table: pd.DataFrame) -> None:
-    print(f"\n{says}\n\n{table.round(3).to_string(index=False)}")
+    print(f"\n{says}\n")
+    frame_metrics.show(table)
 
 
 def report(log: pd.DataFrame) -> None:

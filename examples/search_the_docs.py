@@ -35,7 +35,7 @@ import pandas as pd
 import polars as pl
 from polars.testing import assert_frame_equal
 
-import frame_metrics  # noqa: F401 (gives every frame its .irm)
+import frame_metrics
 
 LIBRARIES = (numpy, pd, pl)
 # The parts of a document that each system searches, and their weights.
@@ -276,18 +276,8 @@ def show_code(function: Callable[..., Any]) -> None:
 
 
 def show(says: str, table: pl.DataFrame) -> None:
-    with pl.Config(
-        tbl_formatting="NOTHING",
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        float_precision=3,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=100,
-        fmt_str_lengths=60,
-        tbl_cell_numeric_alignment="RIGHT",
-    ):
-        print(f"\n{textwrap.fill(says, 100)}\n\n{table}")
+    print(f"\n{textwrap.fill(says, 100)}\n")
+    frame_metrics.show(table)
 
 
 def extremes(per_query: pl.DataFrame) -> pl.DataFrame:
@@ -327,13 +317,8 @@ def report(folder: Path, page: Path | None = None) -> None:
         "(ndcg@10).",
         extremes(per_query),
     )
-    print("\nWhat the audit finds in the log and the judgments.\n")
-    for row in results.audit().iter_rows(named=True):
-        first = f"; the first: {row['example']}" if row["example"] else ""
-        share = "" if row["share"] is None else f" ({row['share']:.1%})"
-        what = f"{row['severity']}: {row['n']:,} {row['check']}{share}"
-        text = f"{what}; {row['message']}{first}"
-        print(textwrap.fill(text, 100, initial_indent=" ", subsequent_indent="     "))
+    findings = results.audit().drop("example")
+    show("What the audit finds in the log and the judgments.", findings)
     if page:
         title = "Four ways to search the documentation of numpy, pandas and polars"
         written = results(by="library").report(

@@ -144,7 +144,7 @@ def rounded_down(number: float, digits: int) -> str:
     text = f"{number:.{digits}g}"
     if float(text) <= number:
         return text
-    step = 10.0 ** (math.floor(math.log10(abs(float(text)) or 1)) - digits + 1)
+    step = 10.0 ** (math.floor(math.log10(abs(number))) - digits + 1)
     return f"{float(text) - step:.{digits}g}"
 
 

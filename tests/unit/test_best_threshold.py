@@ -44,6 +44,12 @@ def test_a_threshold_is_never_printed_above_the_score_that_it_stands_for(
     assert [float(text.replace(",", "")) for text in printed] == pytest.approx([threshold] * 3, rel=0.01, abs=5e-4)
 
 
+def test_thresholds_just_below_1_are_printed_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9999996, 0.9999988, 0.999993, 0.5]})
+    frame_metrics.show(cases.irm(label="label", score="score").curve("pr")[["threshold"]])
+    assert capsys.readouterr().out.split() == ["threshold", "inf", "0.999999", "0.999998", "0.999993", "0.5"]
+
+
 @pytest.mark.parametrize(("metric", "threshold"), [("f1", None), ("recall", None), ("accuracy", np.inf)])
 def test_without_a_relevant_row_f1_chooses_no_threshold(metric: str, threshold: float | None) -> None:
     """It is 0 at every threshold; accuracy is best where nothing is predicted."""
