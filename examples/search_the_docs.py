@@ -284,7 +284,8 @@ def extremes(per_query: pl.DataFrame) -> pl.DataFrame:
     """The queries that lose most and gain most when names are added to the text."""
     values = per_query.pivot("system", index="query", values="value")
     change = (pl.col("names over text") - pl.col("text only")).alias("change")
-    table = values.select("query", "text only", "names over text", change)
+    short = pl.col("query").str.head(60)
+    table = values.select(short, "text only", "names over text", change)
     table = table.sort("change", "query")
     return pl.concat([table.head(4), table.tail(4)])
 
@@ -300,7 +301,7 @@ def report(folder: Path, page: Path | None = None) -> None:
     show(
         "Each system over all queries, with 95 % intervals. The control leaks: the "
         "query is in its text.",
-        averages,
+        averages.drop("average"),
     )
     print("\nThe averages from pandas are the same.")
     by_library = results(by="library").evaluate(
