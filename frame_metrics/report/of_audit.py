@@ -21,7 +21,7 @@ LACKING = "systems without rows for"
 MISMATCH_CHECK = "sample ratio mismatch"
 IN_A_SEGMENT = f"{MISMATCH_CHECK} in a segment"
 CUT = "searches cut by segments"
-OTHER_CLASSES = "segments without some class"
+OTHER_CLASSES = ("segments without some class", "segments with a class never true")
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these come before any figure.
 CAUSES = (
@@ -33,7 +33,7 @@ WORSE_THAN_CHANCE = "scores worse than chance in rankings"
 # Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
 # those of the report, which would have raised it.
 IN_OTHER_SENTENCES = (
-    *(UNJUDGED, "unjudged results", LACKING, MISMATCH_CHECK, CUT, WORSE_THAN_CHANCE, OTHER_CLASSES),
+    *(UNJUDGED, "unjudged results", LACKING, MISMATCH_CHECK, CUT, WORSE_THAN_CHANCE, *OTHER_CLASSES),
     *("query found by name", *MISSING),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
@@ -113,7 +113,7 @@ class AuditSentences(SentenceWriter):
         asked = [metric for _, metric in self.content.asked if is_mean_of_classes(metric, binary=False)]
         if self.content.query or not asked:
             return
-        for row in self.content.audit.filter(pl.col("check") == OTHER_CLASSES).iter_rows(named=True):
+        for row in self.content.audit.filter(pl.col("check").is_in(OTHER_CLASSES)).iter_rows(named=True):
             yield self._sentence("audit", {}, of=_found(row), n=row["n"], share=row["share"])
 
     def errors(self) -> Iterator[Figures]:

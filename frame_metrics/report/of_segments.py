@@ -9,7 +9,9 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.same_classes import ACCURACY, BRIER, is_mean_of_classes
 from frame_metrics.report.cells import ALPHA, plain_text, sign_of
+from frame_metrics.report.of_audit import OTHER_CLASSES
 from frame_metrics.report.of_periods import PeriodSentences, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentence_writer import SentenceWriter
@@ -149,6 +151,9 @@ class SegmentSentences(SentenceWriter):
 
     def _over_time(self, time: str, nothing: list[str]) -> Iterator[Figures]:
         """Yield the changes over time of all systems and segments together, the surest first."""
+        if why := self._of_other_classes():
+            yield self._sentence("absent", {}, of=f"No trend, break or outage is looked for: {why}")
+            return
         yield from PeriodSentences(self.content, self.work, self.compare_options, time).all(nothing)
 
     def _not_looked_for(self, why: str) -> Figures:
@@ -162,6 +167,8 @@ class SegmentSentences(SentenceWriter):
         if self._times:
             return self._of_both(self._times)
         if not content.query:
+            if why := self._of_other_classes():
+                return why
             many = f"{self._by} makes {self._n:,} segments, and at most {SEGMENTS} are searched"
             return f"{many}; group them with by=" if self._n > SEGMENTS else ""
         roles = self.work.irm.roles
@@ -173,6 +180,15 @@ class SegmentSentences(SentenceWriter):
         if self.best_row["average"] != "macro":
             return f"{content.first} is no mean over {unit}"
         return ""
+
+    def _of_other_classes(self) -> str:
+        """Return the reason that segments have averages over different classes; "" if they have not."""
+        content = self.content
+        found = content.audit["check"].is_in(OTHER_CLASSES).any()
+        if content.query or not found or not is_mean_of_classes(content.asked[0][1], binary=False):
+            return ""
+        way = ACCURACY if self.work.columns.predicted else BRIER
+        return f"{content.first} is an average over classes, and not all segments ({self._by}) have the same; {way[3:]}"
 
     def _of_both(self, times: Sequence[str]) -> str:
         """Return the reason that some columns of segments are times: these have a scatter of their own."""

@@ -13,6 +13,9 @@ from helpers import error
 
 Rows = list[tuple[str, str]]
 FEW: dict[str, Any] = {"resamples": 100}
+NOT_THE_SAME = (
+    "recall is an average over classes, and not all segments ({}) have the same; ask for accuracy, a share of rows."
+)
 
 
 def rows_of(label: str, other: str, right: int, wrong: int) -> Rows:
@@ -120,9 +123,9 @@ def test_in_segments_the_difference_is_null() -> None:
     assert arms["difference"].is_null().to_list() == [True, False]
 
 
-def audited(irm: Any) -> list[tuple[int, str, str]]:
-    """The findings about segments that lack a class."""
-    found = irm.audit().filter(check="segments without some class")
+def audited(irm: Any, check: str = "segments without some class") -> list[tuple[int, str, str]]:
+    """The findings about segments that lack a class, or have one more."""
+    found = irm.audit().filter(check=check)
     return list(found.select("n", "example", "message").iter_rows())
 
 
@@ -137,7 +140,8 @@ def test_segments_without_some_class_are_a_warning() -> None:
     assert audited(framed({"W10": COMMON, "W11": COMMON}).irm(by="week", query=None, positive="card")) == []
     first = irm.summary("recall")["sentence"].to_list()
     assert first[0].startswith("Segments without some class (9 segments (day)): fraud is true in no row of 2026-03-20")
-    assert any(" rose by " in one for one in first[1:])
+    assert f"No trend, break or outage is looked for: {NOT_THE_SAME.format('day')}" in first
+    assert not any(" rose " in one for one in first)
     assert "without some class" not in " ".join(irm.summary("accuracy")["sentence"].to_list())
 
 
@@ -149,3 +153,27 @@ def test_a_summary_says_what_is_not_compared() -> None:
     assert not any("recall 0.900 against" in one for one in said)
     assert not ARMS.summary("recall").filter(kind="difference").height
     assert any("Systems are not compared: f1 of old" in one for one in CASES.summary("f1")["sentence"])
+
+
+@pytest.mark.parametrize("made_up", ["fraud", "Fraud"])
+def test_one_wrong_prediction_makes_no_segment_unusual(made_up: str) -> None:
+    """A class without a row in a segment joins its average as 0, if it is predicted there, or made up."""
+    right, wrong = [(one, one) for one in ("card", "loan", "fraud")], [("card", "loan")]
+    parts = {"north": right * 30 + wrong * 15, "south": right * 30 + wrong * 15}
+    frame = framed({**parts, "west": right[:2] * 45 + [("card", made_up)]}, "part")
+    frame = frame.filter(pl.lit(made_up == "fraud") | (pl.col("label") != "fraud"))
+    irm = frame.irm(by="part", query=None)
+    (value,) = irm.evaluate("recall").filter(part="west")["value"]
+    assert value == pytest.approx(0.659, abs=1e-3)
+    said = irm.summary("recall")
+    assert not said.filter(kind="segment").height
+    assert f"No segment that stands out is looked for: {NOT_THE_SAME.format('part')}" in said["sentence"].to_list()
+    assert any(one.startswith("part = west is unusually high") for one in irm.summary("accuracy")["sentence"])
+    ((n, example, _),) = audited(
+        irm, "segments with" + ("out some class" if made_up == "fraud" else " a class never true")
+    )
+    assert (n, example) == (1, "west")
+    if made_up == "Fraud":
+        same = irm(abstain=["Fraud"], classes=["card", "loan"])
+        assert audited(same, "segments with a class never true") == []
+        assert not any("is looked for" in one for one in same.summary("recall")["sentence"])

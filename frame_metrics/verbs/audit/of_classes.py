@@ -32,3 +32,18 @@ def segments_without_some_class(pooled: Pooled) -> Seen | None:
     marked = absent.any(axis=1) & (segments.n > 0)
     seen, first = pooled.segments(marked), absent[int(marked.argmax())].argmax()
     return seen._replace(words={"segment": seen.example, "name": str(pooled.cases.classes[int(first)])})
+
+
+@check("warning", "{cells}", only=lambda pooled: pooled.decided and not pooled.cases.binary)
+def segments_with_a_class_never_true(pooled: Pooled) -> Seen | None:
+    """{name} is predicted in {segment}, not in some others, and never true: averages over classes count it there only,
+    and are not to be compared. Pass abstain=['{name}'] if it is no decision
+    """
+    segments, sizes = pooled.inputs.segments, class_sizes(pooled.cases, pooled.inputs.segments)
+    if not pooled.cases.columns.by or not pooled.cases.k:
+        return None
+    seen = pooled.inputs.tables.seen
+    own = seen & ~(sizes > 0).any(axis=0) & ~seen[segments.n > 0].all(axis=0)
+    marked = own.any(axis=1)
+    found, first = pooled.segments(marked), own[int(marked.argmax())].argmax()
+    return found._replace(words={"segment": found.example, "name": str(pooled.cases.classes[int(first)])})
