@@ -2019,7 +2019,7 @@ class IRM(Generic[Frame]):
             by the first.
         baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs,
             and with more than 32 systems each with the best one, with p-values corrected for all pairs. Three systems
-            or more have a leaderboard then.
+            or more have a leaderboard then. Of two arms that are periods the earlier, as in ``change``.
         title : of the report; the default says what was read, as "60 queries, 2 systems".
         format : "html", "md" or "json"; by default the ending of the file name, else "html".
         ci : level of the intervals; with None means have none.
@@ -2094,7 +2094,8 @@ class IRM(Generic[Frame]):
         ----------
         metrics : names, or values; the sentences are about the first, and those of a comparison about the first that
             can be compared. None for one that suits the roles.
-        baseline : as in ``compare``. None: the best system against the next, and the first that it surely beats.
+        baseline : as in ``compare``. None: the best system against the next, and the first that it surely beats; of
+            two arms that are periods the earlier, as in ``change``.
         covariate, strata : as in ``ab_test``, for arms.
         ci : level of the intervals.
         split : as in ``audit``, for arms: the share of the units that each one should have.

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.backends.times import order_of_arms
 from frame_metrics.errors import BadValueError, FrameMetricsError, quote
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, saved_call
@@ -30,6 +31,7 @@ ALL_PAIRS = 32  # the most systems of which all pairs are shown
 # If there are too many differences for all permutations, but not 10 times too many, a leaderboard takes a tenth of the
 # permutations: 1,000 are enough for it.
 FEWER_PERMUTATIONS = 10
+PERIODS = 2  # of so many periods the earlier is the baseline
 MIN_SYSTEMS_FOR_LEADERBOARD = 3  # from so many systems on, a report has a leaderboard
 # Pairs of more than ``ALL_PAIRS`` systems are tested together up to so many differences of queries: half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
@@ -77,6 +79,16 @@ def _with_margins_of(compare_options: Mapping[str, Any], names: Sequence[str]) -
     """Return the options of a comparison of some metrics, with their margins alone."""
     margins = {name: margin for name, margin in compare_options.get("margin", {}).items() if name in names}
     return with_option(compare_options, "margin", margins)
+
+
+def against_the_earlier(content: Content, work: Calls) -> list[Any] | None:
+    """Return the earlier of two periods as the baseline that none is named for, as ``change`` takes it; else None."""
+    if content.has_baseline or work.verb != "change" or content.n_systems != PERIODS:
+        return None
+    names = content.results[str(content.system)].unique(maintain_order=True)
+    order = order_of_arms(names)
+    known = order.in_time and order.are_periods
+    return work.as_baseline(names[order.places[0]]) if known else None
 
 
 def against_the_best(content: Content, work: Calls, compare_options: Mapping[str, Any]) -> Mapping[str, Any]:

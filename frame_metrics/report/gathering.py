@@ -24,6 +24,7 @@ from frame_metrics.report.calls import Calls
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.comparing import (
     against_the_best,
+    against_the_earlier,
     check_named,
     with_comparison,
     with_differences,
@@ -121,6 +122,8 @@ def gathered(
 def _with_comparisons(content: Content, work: Calls, plan: Any, call: Any, options: Mapping[str, Any]) -> Content:
     """Return the content with comparisons, by the options of the caller and those that a report adds, and a summary."""
     options = with_margins(options, content.asked, bounded=not plan.columns.value)
+    if (earlier := against_the_earlier(content, work)) is not None:
+        content, options = replace(content, has_baseline=True), {**options, "baseline": earlier}
     options = against_the_best(content, work, options)
     content = with_leaderboard(with_comparison(content, work, plan, options), work, options)
     content = with_segments_compared(with_differences(content, work, options), work, options)

@@ -106,6 +106,26 @@ COURSES: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.parametrize("names", [("before", "after"), ("W9", "W10")])
+def test_the_earlier_is_the_baseline_of_a_summary(names: tuple[str, str]) -> None:
+    """So a country that halved is named, with the sign of time, although the mean of all hardly moved."""
+    cells = {("AT", 0): 78, ("DE", 0): 132, ("AT", 1): 39, ("DE", 1): 155}
+    rows = [
+        (names[at], of, float(i < found))
+        for (of, at), found in cells.items()
+        for i in range({"AT": 120, "DE": 250}[of])
+    ]
+    log = pl.DataFrame(rows, schema=["week", "country", "found"], orient="row").with_row_index("search")
+    irm = log.irm(query="search", value="found", arm="week", by="country")
+    found = irm.summary()
+    assert found.equals(irm.summary(baseline=names[0]))
+    (told,) = found.filter(place=4)["sentence"]
+    assert told.startswith(f"In country = AT, {names[1]} is below {names[0]}: found 0.325 against 0.650 (-0.325")
+    assert {*found.filter(kind="difference")["baseline"]} == {names[0]}
+    shares = irm.summary(split="equal")  # arms of an experiment: the better first
+    assert shares.filter(kind="difference")["baseline"][0] == names[1]
+
+
 @pytest.mark.parametrize("case", COURSES)
 def test_a_break_is_found_however_periods_are_written(case: str) -> None:
     """It is named as its period is."""

@@ -44,6 +44,6 @@ def segments_with_a_class_never_true(pooled: Pooled) -> Seen | None:
         return None
     seen = pooled.inputs.tables.seen
     own = seen & ~(sizes > 0).any(axis=0) & ~seen[segments.n > 0].all(axis=0)
-    marked = own.any(axis=1)
+    marked = np.asarray(own.any(axis=1))
     found, first = pooled.segments(marked), own[int(marked.argmax())].argmax()
     return found._replace(words={"segment": found.example, "name": str(pooled.cases.classes[int(first)])})
