@@ -123,10 +123,11 @@ def shares_of(split: Shares, arms: pl.Series, columns: Columns) -> tuple[list[in
     BadValueError
         It names an arm that does not exist, or lacks one.
     """
-    given = dict.fromkeys(arms.to_list(), 1 / max(len(arms), 1)) if isinstance(split, str) else split
+    if isinstance(split, str):
+        return [*range(len(arms))], np.full(len(arms), 1 / max(len(arms), 1))
     with about_the_call():
-        asked = [number_of_system(arm, arms, str(columns.arm), "split: ", "arm") for arm in given]
+        asked = [number_of_system(arm, arms, str(columns.arm), "split: ", "arm") for arm in split]
         if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
             raise BadValueError(f"split: {listed(lacking[:5])} of {columns.arm} has no share; give each arm one")
-    shares = np.array([float(share) for share in given.values()])
+    shares = np.array([float(share) for share in split.values()])
     return asked, shares / shares.sum()

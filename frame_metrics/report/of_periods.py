@@ -16,7 +16,7 @@ from frame_metrics.backends.times import times_in
 from frame_metrics.report.cells import number_text
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import name_of, names_in_words, when_text
+from frame_metrics.report.words import name_of, names_in_words, p_words, when_text
 from frame_metrics.stats.changes import MOST_LINES, MOST_TOLD, Change, changes
 from frame_metrics.stats.periods import (
     MIN_DAYS,
@@ -25,11 +25,11 @@ from frame_metrics.stats.periods import (
     WEEK,
     Course,
     Periods,
-    course,
     well_filled,
 )
 
 ABOUT = {"trend": "trend", "break": "break", "outage": "outage", "either": "trend or break"}
+MANY = 26  # periods, from which on an outage of a few is usually told from chance
 MOST_NAMED = 3  # the most systems that are named as having the same change
 
 
@@ -121,11 +121,14 @@ class PeriodSentences(SentenceWriter):
             yield self._sentence("absent", {}, of=f"{self.content.first} changed in {more:,} more courses over time")
         if found:
             return
-        alone = course(self.lines[0].periods) if len({line.system for line in self.lines}) == len(self.lines) else None
+        yield from self._far_but_few()
+        alone = self.lines[0].periods.course if len({line.system for line in self.lines}) == len(self.lines) else None
         if alone is not None and alone.kind == "together":
             yield from self._dependent_periods(self.lines[0])
         else:
-            nothing.extend(self._not_found(longest.periods.looked_for))
+            each = [line.periods.course.p for line in self.lines if line.periods.looked_for]
+            sure = p_words(min(1.0, min(each) * len(each)))
+            nothing.append(f"{self._not_found(longest.periods.looked_for)} ({sure})")
 
     def _too_few(self, line: Line) -> str:
         """Return what the periods of a line are too few for, "" for nothing."""
@@ -144,12 +147,34 @@ class PeriodSentences(SentenceWriter):
             few = f"it has {row['n']:,} of the usual {usual:,} {self.content.unit}"
             yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
 
-    def _not_found(self, looked_for: Sequence[str]) -> list[str]:
+    def _not_found(self, looked_for: Sequence[str]) -> str:
         """Return words for changes that are not there, and for whose they would be."""
         every = [f"{'an' if one == 'outage' else 'a'} {one}" for one in looked_for]
         whose = f" of any of {self.content.n_systems:,} {self._systems}" if self.content.n_systems > 1 else ""
         whose = f" in a segment{whose}" if self._others else whose
-        return [f"{' or '.join(filter(None, [', '.join(every[:-1]), every[-1]]))}{whose}"] if whose else every
+        return f"{' or '.join(filter(None, [', '.join(every[:-1]), every[-1]]))}{whose}"
+
+    def _far_but_few(self) -> Iterator[Figures]:
+        """Yield the first run that is farther off than queries scatter, if periods are too few to tell it from chance.
+
+        How far periods vary by themselves is known from these alone; days are many, or may be.
+        """
+        for line in self.lines:
+            periods = line.periods
+            n = len(line.rows)
+            if "outage" not in periods.looked_for or periods.weekday is not None or n >= MANY or not periods.is_far:
+                continue
+            begin, end = periods.farthest
+            first, last = self._when(line.rows[begin]), self._when(line.rows[end - 1])
+            when, are = (first, "is") if first == last else (f"{first} to {last}", "are")
+            before, after = map(number_text, periods.levels_of_farthest)
+            whose = "" if line.system is None else f" of {name_of(line.system)}"
+            far = f"{when} {are} farther off than {self.content.unit} scatter"
+            values = f"{self.content.first}{whose} {after} against {before}"
+            few = f"{n} periods are too few to tell that from how periods vary anyway; shorter ones may be enough"
+            of = f"{far} ({values}), but {few}"
+            yield self._sentence("absent", {}, of=of, within=self._of(line.part) or None)
+            return
 
     @property
     def _systems(self) -> str:
@@ -209,8 +234,8 @@ class PeriodSentences(SentenceWriter):
         """Yield that neighbouring periods are alike, and for days the last week and the one before."""
         time, days, rows = line.periods.time, line.periods.weekday is not None, line.rows
         move = f"neighbouring {'days' if days else 'periods'} move together, so that "
-        why = f"{move if course(line.periods).correlated else ''}chance makes such changes too"
-        of = f"Not told from chance: {', '.join(self._not_found(line.periods.looked_for))}; {why}"
+        why = f"{move if line.periods.course.correlated else ''}chance makes such changes too"
+        of = f"Not told from chance: {self._not_found(line.periods.looked_for)}; {why}"
         yield self._sentence("absent", {}, of=of)
         if not days or any(later - earlier != 1 for earlier, later in pairwise(time[-2 * WEEK :])):
             return

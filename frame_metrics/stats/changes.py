@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from frame_metrics.stats.periods import ALPHA, Course, Periods, course
+from frame_metrics.stats.periods import ALPHA, Course, Periods
 
 MOST_LINES = 30  # the most lines that are looked at
 MOST_TOLD = 3  # the most changes that are told
@@ -32,7 +32,7 @@ def changes(lines: Sequence[Periods]) -> list[Change]:
         return []
     found: dict[Any, list[tuple[float, float, int, Course]]] = {}
     for at in some:
-        one = course(lines[at])
+        one = lines[at].course
         if one.kind not in ("none", "together") and one.p * len(some) < ALPHA:
             change = one.after - one.before
             sure = (one.p * len(some), -abs(change), at, one)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -89,6 +89,36 @@ class Periods:
     def runs(self) -> Runs:
         """The runs that may be an outage."""
         return Runs(self.kinds)
+
+    @cached_property
+    def course(self) -> Course:
+        """Whether they rise or fall."""
+        return course(self)
+
+    @cached_property
+    def products(self) -> Array:
+        """The products of the residuals with a step of length 1 in each run, shape (runs,)."""
+        return self.runs.products(self.residuals)
+
+    @cached_property
+    def farthest(self) -> tuple[int, int]:
+        """The begin and the end of the run that is farthest from all others."""
+        at = int(np.abs(self.products).argmax())
+        begin, end = (int(some[at]) for some in self.runs.ends)
+        return begin, end
+
+    @cached_property
+    def levels_of_farthest(self) -> tuple[float, float]:
+        """The level of the others, and of the run that is farthest."""
+        return _levels(self, *self.farthest)
+
+    @cached_property
+    def is_far(self) -> bool:
+        """True if that run is farther off than queries scatter."""
+        if self.ends is None:
+            return False
+        n = np.ones(len(self.values)) if self.n is None else self.n
+        return is_far(np.arange(*self.farthest), *self.levels_of_farthest, self.values, self.ends, n)
 
     def kinds_on_both_sides(self, within: Array) -> Array:
         """Mark the kinds that have periods among some and among the others, shape (kinds,)."""
@@ -202,14 +232,14 @@ def course(periods: Periods, seed: int = 0) -> Course:
     lasting = min(left, key=left.__getitem__)
     by = dict.fromkeys(parts, _inflated(residuals - parts[lasting], LOWERED))
     if "outage" in periods.looked_for and periods.ends is not None:
-        places["outage"], own = _outage(periods, periods.ends)
-        begin, end = places["outage"]
+        places["outage"], own = periods.farthest, _without_farthest(periods)
+        begin, end = periods.farthest
         left["outage"], by["outage"] = _squares(own), _inflated(own, LOWERED_BY_RUN, end - begin)
         reached["outage"] = _t_of(farthest_by_chance(periods.kinds.tobytes(), n, DRAWS), periods.free)
     t = {name: _t_of(1 - rest / whole, periods.free) for name, rest in left.items()}
     plain, sure = (_p_values(periods, t, reached, some) for some in (dict.fromkeys(t, 1.0), by))
     if min(plain.values()) >= ALPHA:
-        return nothing
+        return replace(nothing, p=min(max(plain[name], sure[name]) for name in plain))
     significant = [name for name, p in sure.items() if p < ALPHA]
     if not significant:
         rest = residuals - parts[lasting]
@@ -232,17 +262,14 @@ def _squares(rest: Array) -> float:
     return float(rest @ rest)
 
 
-def _outage(periods: Periods, interval_ends: Array) -> tuple[tuple[int, int], Array]:
-    """Return the begin and the end of the farthest run, and what it leaves: all if queries scatter as far."""
-    products = periods.runs.products(periods.residuals)
-    at = int(np.abs(products).argmax())
-    begin, end = (int(some[at]) for some in periods.runs.ends)
-    within = np.arange(begin, end)
-    n = np.ones(len(periods.values)) if periods.n is None else periods.n
-    if not is_far(within, *_levels(periods, begin, end), periods.values, interval_ends, n):
-        return (begin, end), periods.residuals
-    step = periods.adjusted(np.isin(np.arange(len(periods.values)), within))
-    return (begin, end), periods.residuals - products[at] / periods.runs.lengths[at] * step
+def _without_farthest(periods: Periods) -> Array:
+    """Return what the farthest run leaves: all if queries scatter as far."""
+    if not periods.is_far:
+        return periods.residuals
+    begin, end = periods.farthest
+    at, most = np.arange(len(periods.values)), np.abs(periods.products).argmax()
+    step = periods.adjusted((at >= begin) & (at < end))
+    return periods.residuals - periods.products[most] / periods.runs.lengths[most] * step
 
 
 def _t_of(explained: Array | float, free: int) -> Any:

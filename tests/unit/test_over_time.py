@@ -235,7 +235,7 @@ def test_equal_changes_are_one_and_others_stand_beside() -> None:
     assert labels[1] == "d: 2026-05-10 to 2026-05-12"
     calm = IRM(of_lines({"a": level(0.7), "b": level(0.4)}), query="query", value="rr", system="line", by="day")
     (row,) = calm.summary().filter(kind="nothing").to_dicts()
-    assert row["sentence"].endswith(" a trend, a break or an outage of any of 2 systems.")
+    assert " a trend, a break or an outage of any of 2 systems (p = " in row["sentence"]
 
 
 def test_a_line_that_is_told_has_a_colour() -> None:

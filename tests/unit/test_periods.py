@@ -284,7 +284,7 @@ def test_neighbouring_days_that_move_together_are_said() -> None:
     """The last week stands beside the one before, weekday by weekday, without a test."""
     values = 0.5 + 0.1 * np.sin(np.arange(21) / 5)
     together, beside = told(log_of(values))
-    assert together.startswith("Not told from chance: a trend, a break, an outage; neighbouring days move together")
+    assert together.startswith("Not told from chance: a trend, a break or an outage; neighbouring days move together")
     assert beside.startswith("In the last 7 days, from 2026-06-15, rr is ")
     assert beside.endswith(f" than in the 7 days before: {values[7:14].mean():.3f}.")
 
@@ -309,3 +309,37 @@ def test_months_and_years_have_no_weekday(form: str) -> None:
     value = np.repeat(np.arange(12) / 50, 30) + rng.normal(0.4, 0.1, 360)
     said = pl.DataFrame({"query": range(360), "time": time, "ndcg": value}).irm(by="time", value="ndcg").summary()
     assert any(" rose steadily" in sentence for sentence in said["sentence"])
+
+
+def found_by_week(shares: list[float], systems: int = 1) -> IRM:
+    """Searches of weeks, of which such shares found something; of each system."""
+    rows = [
+        (f"2026-W{32 + at}", f"{at}-{i}", "abc"[system], float(i < share * 119))
+        for system in range(systems)
+        for at, share in enumerate(shares)
+        for i in range(119)
+    ]
+    frame = pl.DataFrame(rows, ["week", "query", "system", "found"], orient="row")
+    return IRM(frame, query="query", value="found", by="week", system="system" if systems > 1 else None)
+
+
+def test_weeks_too_few_for_an_outage_are_said_to_be() -> None:
+    """The hole is in a sentence, which says what is not known; the p-value of what was looked for is there."""
+    shares = [0.70, 0.69, 0.70, 0.62, 0.62, 0.65, 0.32, 0.47, 0.59, 0.55]
+    for systems, whose in ((1, ""), (2, " of a")):
+        irm = found_by_week(shares, systems)
+        every = irm.summary()["sentence"].to_list()
+        few = "10 periods are too few to tell that from how periods vary anyway; shorter ones may be enough."
+        off = f"2026-W38 to 2026-W39 are farther off than queries scatter (found{whose} 0.399 against 0.645), but {few}"
+        assert off in every
+        assert any(one.startswith("Looked for and not found: a trend, a break or an outage") for one in every)
+        assert any("an outage (p = 0.4" in one for one in every) == (systems == 1)
+    calm = [0.70, 0.69, 0.70, 0.62, 0.62, 0.65, 0.62, 0.67, 0.59, 0.65]
+    assert not any("farther off" in one for one in found_by_week(calm).summary()["sentence"])
+
+
+def test_the_p_value_of_what_is_not_found() -> None:
+    """That of the surest of the three, corrected for them; of few periods that of a trend."""
+    noise = np.random.default_rng(4).normal(size=6)
+    assert 1 > course(periods(noise)).p > stats.linregress(range(6), noise).pvalue  # neighbours may be alike
+    assert all(course(periods(np.random.default_rng(seed).normal(size=12))).p >= 0.05 for seed in (1, 2, 3))

@@ -292,12 +292,12 @@ def test_days_beside_another_column_are_searched_segment_by_segment() -> None:
     frame = log(day=lambda rng, n: [f"2026-01-{i // 4 % 20 + 1:02}" for i in range(n)])
     irm = frame.irm(**(ROLES | {"by": ["day", "device"]}))
     (row,) = of(irm.summary(), "nothing")
-    assert row["sentence"] == "Looked for and not found: a trend, a break or an outage in a segment."
+    assert row["sentence"].startswith("Looked for and not found: a trend, a break or an outage in a segment (p = ")
     hit = (pl.col("device") == "d1") & pl.col("day").is_in(["2026-01-11", "2026-01-12"])
     lower = frame.with_columns(rr=pl.col("rr") - pl.when(hit).then(3).otherwise(0))
     (row,) = of(lower.irm(**(ROLES | {"by": ["day", "device"]})).summary(), "outage")
     assert row["sentence"].startswith("device = d1: from 2026-01-11 to 2026-01-12 rr was ")
-    for by, words in (("day", "a trend, a break, an outage"), ("device", "a segment that stands out")):
+    for by, words in (("day", "a trend, a break or an outage (p = "), ("device", "a segment that stands out")):
         (row,) = of(irm(by=by).summary(), "nothing")
         assert words in row["sentence"]
 
@@ -377,7 +377,8 @@ def test_the_best_system_of_any_name_is_looked_at(names: tuple[Any, Any], role: 
     second = pl.int_range(480) >= 240
     log = pl.concat(runs, how="vertical_relaxed").with_columns(query=pl.col("query") + second * 1000 * (role == "arm"))
     roles = {"query": "query", "grade": "grade", "doc": "doc", "score": "score", "by": "device", role: "run"}
-    (row,) = of(log.irm(**roles).summary("rr"), "segment")
+    split: Any = {"split": "equal"} if role == "arm" else {}  # of periods the earlier would be the baseline
+    (row,) = of(log.irm(**roles).summary("rr", **split), "segment")
     assert (row["of"], row["n"]) == ("device = d2", 20)
     assert row["value"] == pytest.approx(1 / 3)
 
