@@ -315,7 +315,6 @@ class CommandLine:
                 drop and not worse
             ),
             "--max-drop takes losses of at least 0, as ndcg@10=0.02": drop and not all(one >= 0 for one in losses),
-            "--alpha is the level of a test, and --max-drop makes none; leave one out": drop and alpha is not None,
             "--margin requires --not-worse-than": (margin is not None and not not_worse and self.name == "evaluate"),
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
             "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; pass one of them": (

@@ -134,10 +134,11 @@ class Gates:
     fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
     fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha,
         or with --max-drop if its mean is worse by more than that
-    max_drop : the greatest loss of a mean that --fail-if-worse-than accepts; or one number for all metrics
+    max_drop : the greatest loss of a mean that --fail-if-worse-than accepts, whatever its p-value, or with --alpha only
+        beyond chance; or one number for all metrics
     not_worse_than : fail unless each metric is shown not to be worse than saved numbers from per-query by more than
         its --margin: p_not_worse is at most --alpha; too few data to tell have an exit code of their own
-    alpha : the level of --fail-if-worse-than and --not-worse-than, by default 0.05
+    alpha : the level of --fail-if-worse-than and --not-worse-than, by default 0.05; --max-drop has none by default
     fail_on : fail if there is a finding of this severity (error, warning, info) or a more severe one; or if a check, or
         any check of a severity, counts more than a number (duplicates=0) or a share (queries without judgments=2%); may
         be repeated

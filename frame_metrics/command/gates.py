@@ -118,13 +118,21 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
         yield Outcome(name, "; ".join(filter(None, (text, unsaved, taken))), failed, "; ".join(filter(None, noted)))
 
 
-def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame) -> Iterator[Outcome]:
-    """Check each difference of a comparison: it fails if it is for the worse by more than ``most``, whatever its p.
+def not_total(over: str) -> Outcome:
+    """Return the outcome of a total that is not compared, as some query is in several of its segments."""
+    why = "a query is in several of them; run the gate without --by too"
+    text = f"the total over {over} is not compared: {why}"
+    return Outcome(f"total over {over}", text, failed=False, noted=text)
+
+
+def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame, alpha: float | None) -> Iterator[Outcome]:
+    """Check each difference of a comparison: it fails if it is for the worse by more than ``most``.
 
     Parameters
     ----------
     most : the greatest loss by metric, or one number for all; metrics without one are not checked.
     evaluated : as ``worse`` takes it.
+    alpha : the greatest p-value with which it fails; None if it fails whatever its p-value.
     """
     if result.is_empty():
         yield Outcome("no drop", "nothing was compared: the result has no rows", True)
@@ -133,7 +141,7 @@ def dropped(result: pl.DataFrame, most: Any, evaluated: pl.DataFrame) -> Iterato
         if row["difference"] is None or too_many == "log":
             yield Outcome(f"{row['metric']} no drop{_where(row)}", _uncompared(row, unsaved), True)
             continue
-        yield from _drop(row, row["value"], row["baseline_value"], most, unsaved)
+        yield from _drop(row, row["value"], row["baseline_value"], most, unsaved, alpha)
 
 
 def dropped_means(result: pl.DataFrame, saved: pl.DataFrame, most: Any) -> Iterator[Outcome]:
@@ -190,10 +198,15 @@ def _texts(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _drop(row: Mapping[str, Any], value: float, before: float, most: Any, unsaved: str = "") -> Iterator[Outcome]:
+def _drop(
+    row: Mapping[str, Any], value: float, before: float, most: Any, unsaved: str = "", alpha: float | None = None
+) -> Iterator[Outcome]:
     """Check one value against that of before; there is no outcome for a metric without a limit.
 
-    ``unsaved``: words for queries that are on one side alone.
+    Parameters
+    ----------
+    unsaved : words for queries that are on one side alone.
+    alpha : as in ``dropped``; a difference without a p-value fails.
     """
     from frame_metrics.verbs.compare.margins import margin_of
 
@@ -204,12 +217,17 @@ def _drop(row: Mapping[str, Any], value: float, before: float, most: Any, unsave
     comparison = (
         f"{_number(abs(lost))} {'worse' if lost > 0 else 'better'}, and up to {_number(limit)} worse is accepted"
     )
+    failed = lost > limit + CLOSE
+    if failed and alpha is not None:
+        p = row["p_adjusted"]
+        failed = p is None or p <= alpha
+        comparison += f"; p = {'unknown' if p is None else _number(p)}, {'' if failed else 'not '}worse at level "
+        comparison += _number(alpha)
     text = f"{metric} is {_number(value)} against {_number(before)}{_where(row)}: {comparison}"
     text, noted = (
         "; ".join(filter(None, (text, unsaved))),
         f"{metric} was compared without some{_where(row)}: {unsaved}",
     )
-    failed = lost > limit + CLOSE
     yield Outcome(f"{metric} at most {_number(limit)} worse{_where(row)}", text, failed, noted * bool(unsaved))
 
 

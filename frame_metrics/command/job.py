@@ -88,7 +88,8 @@ class Job:
         if not self.call.has_gates:
             return OK
         margin = self.call.set_options.get("margin")
-        return self._exit_code_of_gates(*evaluated_with_gates(self._frames, margin, {}))
+        totals = {"margins": True} if self.call.roles.get("by") else {}
+        return self._exit_code_of_gates(*evaluated_with_gates(self._frames, margin, totals))
 
     def _metrics(self) -> int:
         """Print the list of metrics, or of those with each of some words in their names or their texts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -11,10 +12,11 @@ from frame_metrics.command import gates
 from frame_metrics.command.commands import options_of, takes_one_metric
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.reading import each
 from frame_metrics.command.saved import each_with_itself, has_column, system_column
 from frame_metrics.command.texts import column_with_flags, say
 from frame_metrics.command.verb_options import options_of_verb
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, FrameMetricsError
 
 NOTE = "split_note"  # a column of messages
 Checked: TypeAlias = tuple[pl.DataFrame, list[gates.Outcome]]  # the result, and the outcomes of gates on it
@@ -62,40 +64,79 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
     outcomes = list(gates.limits(result, least, most))
     if frames.saved is not None and frames.saved.has_means:
         with frames.saved.errors_name_file():
-            outcomes += gates.dropped_means(result, frames.saved.means(drop), drop)
+            outcomes += gates.dropped_means(result, frames.saved.means(drop, set_options.get("alpha")), drop)
     elif frames.saved is not None:
-        compared = _compared(frames, metrics, **({} if margin is None else {"margin": margin}))
-        outcomes += _worse(frames, compared, metrics)
+        outcomes += _against_saved(frames, metrics, margin, result)
     return result, outcomes
 
 
+def _against_saved(frames: Frames, metrics: list[str], margin: Any, result: pl.DataFrame) -> list[gates.Outcome]:
+    """Return the outcomes of a gate on saved numbers of queries: of segments, then of the totals that are printed.
+
+    Of p-values, those of all segments are corrected together, and so are those of each kind of total.
+    """
+    set_options, by = frames.call.set_options, each(frames.call.roles.get("by"))
+    options = {"over": "all"} if by and set_options.get("fail_if_worse_than") else {}
+    options |= {} if margin is None else {"margin": margin}
+    outcomes = _worse(frames, frames.irm, _compared(frames, frames.irm, metrics, **options), metrics)
+    for over in result["total_over"].unique(maintain_order=True).drop_nulls() if "total_over" in result.columns else ():
+        total_over = over.split(", ")
+        irm = frames.irm(by=[name for name in by if name not in total_over] or None)
+        total = result.filter(pl.col("total_over") == over)
+        if not _has_total(frames, irm, metrics, total):
+            outcomes.append(gates.not_total(over))
+            continue
+        compared = _compared(frames, irm, metrics, total_over, **options)
+        compared = compared.select(pl.lit(over).alias("total_over"), pl.all())
+        outcomes += _worse(frames, irm, compared, metrics)
+    return outcomes
+
+
+def _has_total(frames: Frames, irm: Any, metrics: list[str], total: pl.DataFrame) -> bool:
+    """Return True if totals are what the log gives without their segments: no query is in several of them."""
+    try:
+        without = frames.collected(irm.evaluate(*metrics))
+    except FrameMetricsError:  # its rows repeat a query, as they do not where segments tell them apart
+        return False
+    names = [name for name in without.columns if name in total.columns and name not in ("value", "n_unanswered")]
+    both = without.join(total, on=names, suffix="_total", nulls_equal=True)
+    gap = pl.col("value") - pl.col("value_total")
+    return len(both) == len(without) and both.filter(gap.abs() > gates.CLOSE).is_empty()
+
+
 def _compare(frames: Frames) -> Checked:
-    result = _compared(frames, frames.call.metrics, **options_of_verb(frames))
+    result = _compared(frames, frames.irm, frames.call.metrics, **options_of_verb(frames))
     gated = frames.call.set_options.get("fail_if_worse_than") or frames.call.set_options.get("not_worse_than")
-    return result, _worse(frames, result, frames.call.metrics) if gated else []
+    return result, _worse(frames, frames.irm, result, frames.call.metrics) if gated else []
 
 
-def _compared(frames: Frames, metrics: list[str], **options: Any) -> pl.DataFrame:
-    """Compare systems with each other or with saved numbers; if these have several systems, each with its own."""
+def _compared(frames: Frames, irm: Any, metrics: list[str], total_over: Sequence[str] = (), **options: Any) -> Any:
+    """Compare systems with each other or with saved numbers; if these have several systems, each with its own.
+
+    ``total_over``: the columns of segments that totals are over, which saved numbers may have.
+    """
     saved = frames.saved
-    if saved is not None and len(saved.systems) > 1 and has_column(frames.call.roles, saved.column):
-        with saved.errors_name_file():
-            return each_with_itself(frames.irm, metrics, saved, options)
-    with frames.baseline() as baseline:
-        return frames.collected(frames.irm.compare(*metrics, **options, **baseline))
+    if saved is None:
+        return frames.collected(irm.compare(*metrics, **options))
+    saved = replace(saved, rows=saved.rows.drop(total_over, strict=False))
+    with saved.errors_name_file():
+        if len(saved.systems) > 1 and has_column(frames.call.roles, saved.column):
+            return each_with_itself(irm, metrics, saved, options)
+        return frames.collected(irm.compare(*metrics, baseline=saved.of_one(), **options))
 
 
-def _worse(frames: Frames, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
+def _worse(frames: Frames, irm: Any, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
     """Return the outcomes of gates on saved numbers; they take account of queries without a saved number."""
     partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
-    evaluated = frames.collected(frames.irm.evaluate(*metrics)) if partial else pl.DataFrame()
+    evaluated = frames.collected(irm.evaluate(*metrics)) if partial else pl.DataFrame()
     if frames.call.roles.get("unanswered") == "drop":  # they are left out
         evaluated = evaluated.drop("n_unanswered", strict=False)
     alpha = frames.call.set_options.get("alpha", gates.ALPHA)
     if frames.call.set_options.get("not_worse_than"):
         return list(gates.not_worse(_others(frames, compared), alpha, evaluated, frames.call.set_options["margin"]))
     if "max_drop" in frames.call.set_options:
-        return list(gates.dropped(compared, frames.call.set_options["max_drop"], evaluated))
+        level = frames.call.set_options.get("alpha")
+        return list(gates.dropped(compared, frames.call.set_options["max_drop"], evaluated, level))
     return list(gates.worse(compared, alpha, evaluated))
 
 

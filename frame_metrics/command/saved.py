@@ -34,12 +34,17 @@ class SavedFile:
         """True if these are the numbers of evaluate, which are no values of single queries."""
         return {"metric", "average", "value", "n"} <= {*self.rows.columns}
 
-    def means(self, most_drop: Any) -> pl.DataFrame:
-        """Return the numbers of evaluate; raise if no limit says how much less is accepted."""
+    def means(self, most_drop: Any, alpha: float | None) -> pl.DataFrame:
+        """Return the numbers of evaluate; raise if no limit says how much less is accepted, or a test is asked for."""
         if most_drop is None:
             raise FrameMetricsError(
                 f"{self.where}: it has means, as evaluate writes them, of which no test is made; pass --max-drop with "
                 "the loss that is accepted, or save values of queries with per-query"
+            )
+        if alpha is not None:
+            raise FrameMetricsError(
+                f"{self.where}: --alpha is the level of a test, and means have none; leave it out, or save values of "
+                "queries with per-query"
             )
         return self.rows
 
@@ -85,17 +90,22 @@ class SavedFile:
 def column_of_systems(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
     """Return the column of systems: one with the name of the log's column, or the only column that is not a key.
 
-    The second is how ``per_query`` writes systems: before the column ``metric``.
+    The second is how ``per_query`` writes systems: before the column ``metric``. If it leaves each query one number,
+    it has segments.
     """
     own = system_column(roles)
     if own in rows.columns:
         return own
     queries = roles.get("query") or "query"
     of_queries = "average" not in rows.columns  # else they are means, as evaluate writes them
-    if of_queries and not {*([queries] if isinstance(queries, str) else queries)} <= {*rows.columns}:
+    queries = [queries] if isinstance(queries, str) else [*queries]
+    if of_queries and not {*queries} <= {*rows.columns}:
         return None  # the only column that is not a key may be the query, by another name
     beside = [name for name in takewhile(lambda name: name != "metric", rows.columns) if name not in keys]
-    return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None
+    if len(beside) != 1 or not {"metric", "value"} <= {*rows.columns}:
+        return None
+    single = of_queries and not rows.select(*queries, "metric").is_duplicated().any()
+    return None if single else beside[0]
 
 
 def system_column(roles: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -789,3 +790,65 @@ def test_two_files_and_saved_numbers(capsys: Captured) -> None:
         code, printed, _ = called(capsys, "compare", "a.parquet", "a2.parquet", "rr", "--saved", saved)
         found = pl.read_csv(io.StringIO(printed))
         assert (code, found["file"].to_list(), found["baseline"].to_list()) == (0, ["a", "a2"], baselines)
+
+
+# segments, totals, and drops that are sure
+
+
+SEGMENTS = [at % 8 for at in range(160)]
+BEFORE = [at % 7 / 10 for at in range(160)]
+BY_SEGMENT = ["now.parquet", "--value", "rr", "--by", "s", "--margins", "--fail-if-worse-than", "saved.parquet"]
+
+
+def save_segments(now: list[float], segments: list[int] = SEGMENTS, queries: list[int] | None = None) -> None:
+    """Save values of queries in eight segments: those of before, and those of now."""
+    keys = {"query": queries or [*range(len(now))], "s": segments}
+    pl.DataFrame(keys | {"metric": "rr", "value": BEFORE}).write_parquet("saved.parquet")
+    pl.DataFrame(keys | {"rr": now}).write_parquet("now.parquet")
+
+
+def test_the_total_of_segments_is_gated(capsys: Captured) -> None:
+    """Each segment loses a little, which is sure of all together alone; the same without --by."""
+    save_segments([value - 0.02 + 0.3 * (at * 7 % 11 - 5) / 11 for at, value in enumerate(BEFORE)])
+    code, _, (said,) = called(capsys, "evaluate", *BY_SEGMENT)
+    whole = called(capsys, "evaluate", "now.parquet", "--value", "rr", *BY_SEGMENT[-2:])
+    assert (code, whole[0]) == (1, 1)
+    assert said.replace(" (total_over s)", "") == whole[2][0]
+    assert called(capsys, "evaluate", *BY_SEGMENT, "--max-drop", "0.01")[2][-1].endswith("0.01 worse is accepted")
+    assert called(capsys, "evaluate", *BY_SEGMENT, "--max-drop", "0.04")[2] == []
+
+
+def test_a_total_over_queries_of_several_segments_is_no_comparison_of_queries(capsys: Captured) -> None:
+    save_segments(BEFORE, queries=[at // 2 for at in range(160)])
+    code, _, said = called(capsys, "evaluate", *BY_SEGMENT)
+    assert code == 0
+    why = "a query is in several of them; run the gate without --by too"
+    assert said == [f"frame-metrics: the total over s is not compared: {why}"]
+
+
+def test_segments_are_corrected_together(capsys: Captured) -> None:
+    """One segment of eight with a p of .03 is chance: as compare --over all says."""
+    rng = np.random.default_rng(6)
+    noise = rng.normal(0, 1, 160)
+    moved = [0.1 * float(move) - 0.05 * (segment == 3) for segment, move in zip(SEGMENTS, noise, strict=True)]
+    save_segments([a + b for a, b in zip(BEFORE, moved, strict=True)])
+    alone = pl.read_csv(called(capsys, "compare", *BY_SEGMENT[:5], *BY_SEGMENT[-2:])[1].encode())["p_adjusted"].min()
+    together = ["compare", *BY_SEGMENT[:5], "--over", "all", *BY_SEGMENT[-2:]]
+    assert alone < 0.05 < pl.read_csv(called(capsys, *together)[1].encode())["p_adjusted"].min()
+    assert called(capsys, "evaluate", *BY_SEGMENT[:5], *BY_SEGMENT[-2:])[0] == 0
+
+
+def test_a_drop_with_a_level_has_to_be_sure(capsys: Captured) -> None:
+    """Two of 160 queries that lose most of the drop may be chance; each that loses a little is not."""
+    save_segments([value - 0.01 - 0.1 * (at % 2) for at, value in enumerate(BEFORE)])
+    drop = ["evaluate", "now.parquet", "--value", "rr", *BY_SEGMENT[-2:], "--max-drop", "0.02"]
+    assert called(capsys, *drop, "--alpha", "0.05")[0] == 1
+    save_segments([value - 2.5 * (at in (7, 80)) for at, value in enumerate(BEFORE)])
+    assert called(capsys, *drop)[0] == 1
+    assert called(capsys, *drop, "--alpha", "0.05")[::2] == (0, [])
+    code, _, said = called(capsys, *drop, "--alpha", "0.9")
+    assert code == 1
+    assert said[0].endswith("worse at level 0.9")
+    assert called(capsys, "evaluate", "now.parquet", "--value", "rr", "-o", "means.csv")[0] == 0
+    code, _, said = called(capsys, *drop[:-3], "means.csv", "--max-drop", "0.02", "--alpha", "0.05")
+    assert (code, said[0].split("; ")[1]) == (2, "leave it out, or save values of queries with per-query")
