@@ -92,7 +92,8 @@ def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> An
         readable = skip_bad_rows(source, looking.at_rows)
         notes = notes_of(readable, source)
         seen = readable.seen if readable.error is None else [unread(notes, readable.error)]
-        return _report(fail_on, [*row_findings(notes, source.call.columns), *seen])
+        rows = row_findings(notes, source.call.columns, readable=readable.error is None)
+        return _report(fail_on, [*rows, *seen])
 
     def unreadable(error: FrameMetricsError) -> Answer:
         return _report(fail_on, [of_error(error)])
@@ -184,13 +185,13 @@ class _Auditor:
                 raise
             return [of_error(error)]
         if isinstance(found, Unmatched):
-            return [*row_findings(found.notes, call.columns), unread(found.notes, found.error)]
+            return [*row_findings(found.notes, call.columns, readable=False), unread(found.notes, found.error)]
         try:
             seen = self._of_log(found, source)
         except FrameMetricsError as error:
             if error.of_call:
                 raise
-            seen = [unread(found.notes, error)]
+            return [*row_findings(found.notes, call.columns, readable=False), unread(found.notes, error)]
         return [*row_findings(found.notes, call.columns), *seen]
 
     def _of_log(self, found: Audited, source: Source) -> list[Finding]:

@@ -151,11 +151,15 @@ def added(notes: pl.DataFrame) -> list[NamedCount]:
     return [NamedCount(*row) for row in whole.select(*NOTES).iter_rows()]
 
 
-def row_findings(notes: Sequence[NamedCount], columns: Columns) -> list[Finding]:
-    """Return a finding for each kind of error in rows, and the number of rows without errors as a fact."""
+def row_findings(notes: Sequence[NamedCount], columns: Columns, *, readable: bool = True) -> list[Finding]:
+    """Return a finding for each kind of error in rows, and the number of rows without errors as a fact.
+
+    ``readable``: False if an error is about all of these rows.
+    """
     numbers = {note.name: note for note in notes}
     what = "results in the lists" if columns.shape.list_columns else "rows of the frame"
-    message = f"{what} without errors; all other counts refer to them"
+    errors = "errors; all other counts refer to them" if readable else "an error of their own"
+    message = f"{what} without {errors}"
     order = [name for name in (*columns.needed, columns.shape.stacked_column) if name]
     bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
     rows, frame = numbers[ROWS_LEFT].of or 0, numbers[FRAME].n
