@@ -13,6 +13,7 @@ from typing import Any
 
 from frame_metrics.command import gates, reading, writing
 from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, options_of, takes_one_metric
+from frame_metrics.command.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.guesses import without_log
 from frame_metrics.command.options import JUDGMENTS
@@ -39,7 +40,7 @@ SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name s
 
 def _is_file(argument: str) -> bool:
     """Return True for an argument that looks like the name of a file or folder, or that is one, and is no metric."""
-    named = argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+    named = argument == "-" or "/" in argument or os.sep in argument or format_of(argument) is not None
     return named or (os.path.isfile(argument) and not is_metric(argument))
 
 
@@ -96,7 +97,7 @@ class CommandLine:
     def qrels_among_arguments(self) -> list[str]:
         """The files of judgments of TREC among the first arguments, beside others, as in a call of trec_eval."""
         files = [*takewhile(_is_file, self.given["arguments"])]
-        judged = [one for one in files if one != "-" and reading.format_inside(one) == "qrels"]
+        judged = [one for one in files if one != "-" and format_inside(one) == "qrels"]
         return judged if len(judged) < len(files) + len(self.given.get("input") or ()) else []
 
     @cached_property
@@ -210,7 +211,7 @@ class CommandLine:
         inputs, last = self.arguments[0], self.arguments[0][-1:]
         if self.name != "convert" or "output" in self.set_options or len(inputs) != 2 or "to" in self.set_options:
             return
-        if reading.format_of(last[0]) and not os.path.exists(last[0]) and not {*last[0]} & {*"*?["}:
+        if format_of(last[0]) and not os.path.exists(last[0]) and not {*last[0]} & {*"*?["}:
             self.set_options["output"] = [inputs.pop()]
 
     def _name_limits(self) -> None:

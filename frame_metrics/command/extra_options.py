@@ -1,5 +1,6 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
+from frame_metrics.command.formats import READ
 from frame_metrics.command.options import (
     ON,
     SWITCH,
@@ -12,7 +13,7 @@ from frame_metrics.command.options import (
     split_shares,
 )
 from frame_metrics.command.periods import period
-from frame_metrics.command.reading import READ, checked_names
+from frame_metrics.command.reading import checked_names
 from frame_metrics.command.writing import WRITTEN
 
 FILES = Kind("FILE", list, many=True, texts=True)

@@ -11,7 +11,7 @@ from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.completed import columns_in, completed, greatest_grade, with_whole_predictions
 from frame_metrics.command.filtered import FILTERS, filtered, is_filter, underscored, with_space
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.other_names import RETIRED
+from frame_metrics.command.other_options import RETIRED
 from frame_metrics.command.whole import known_flags, line, unused, values_of, with_before
 from frame_metrics.errors import listed
 from frame_metrics.metrics.names import plain_name

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import os
 import re
 import shutil
 import sys
-import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,18 @@ import polars.selectors as cs
 from frame_metrics.backends.files import Unchanged
 from frame_metrics.backends.trec import read_qrels, read_run
 from frame_metrics.command.files import File, checked, file_errors, read_all
+from frame_metrics.command.formats import (
+    KNOWN,
+    MARKS,
+    OF_CELLS,
+    OF_TEXT,
+    READ,
+    check_content,
+    format_inside,
+    format_of,
+    packed_by_gzip,
+    unpacked,
+)
 from frame_metrics.command.text_lines import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, quote
@@ -30,21 +39,6 @@ from frame_metrics.metrics.names import read_text
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
-# The file name endings of each format; those of text formats may be followed by .gz.
-ENDINGS = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv",),
-    "tsv": (".tsv", ".tab"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "json": (".json",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "run": (".run", ".trec"),
-    "qrels": (".qrels", ".qrel"),
-}
-READ = tuple(ENDINGS)
-KNOWN = tuple(endings[0] for endings in ENDINGS.values())
-OF_CELLS = {"csv": ",", "tsv": "\t"}
-OF_TEXT = (*OF_CELLS, "jsonl", "json")
 ROWS_FOR_TYPES = 100_000  # number of first rows of a text file from which the types of its columns are inferred
 # Roles whose columns in CSV are read as text, as numbers, or in the type that their values suggest; and keys, which
 # stay as they are written.
@@ -57,53 +51,8 @@ INFERRED, KEYS = (
     roles_where(lambda role: role.file_type == "key"),
 )
 NOT_CANONICAL = r"^\s*([+-]?0|\+)\d+\s*$"  # integers that would be printed differently, as 007
-MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of these formats
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
-PACKED = b"\x1f\x8b"  # the first bytes of files that gzip packed
-PACKED_BY = {"zstd": b"(\xb5/\xfd", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK\x03\x04"}
-FIRST_BYTES = 4096  # first bytes of a file that are looked at
 HERE = "file://"  # prefix of the name of a file of this machine
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-
-
-def format_inside(name: str) -> str | None:
-    """Return the format of a file: that of its ending, else that which its first bytes or its first line shows."""
-    if (known := format_of(name)) or not os.path.isfile(name):
-        return known
-    with _unpacked(name) as file:
-        first = file.read(FIRST_BYTES).removeprefix(BOM_UTF8).lstrip()
-    line = first.partition(b"\n")[0]
-    fields = line.split()
-    marks = {**MARKS, "json": b"[", "jsonl": b"{"}
-    if marked := next((kind for kind, mark in marks.items() if first.startswith(mark)), None):
-        return marked
-    if len(fields) == 6 and fields[3].isdigit():
-        return "run"
-    if len(fields) == 4 and fields[3].lstrip(b"-").isdigit():
-        return "qrels"
-    return next((kind for kind, between in OF_CELLS.items() if between.encode() in line), None)
-
-
-def _is_packed(name: str) -> bool:
-    """Return True for a file that gzip packed, by its first bytes."""
-    with open(name, "rb") as file:
-        return file.read(len(PACKED)) == PACKED
-
-
-@contextmanager
-def _unpacked(name: str) -> Iterator[Any]:
-    """Open a file for its bytes, without the packing of gzip; raise if that cannot be read."""
-    try:
-        with (gzip.open if _is_packed(name) else open)(name, "rb") as file:
-            yield file
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FrameMetricsError(f"{name}: what gzip packed cannot be read: {error}") from None
-
-
-def format_of(name: str, endings: Mapping[str, tuple[str, ...]] = ENDINGS) -> str | None:
-    """Return the format that belongs to the ending of a file name; None if there is none."""
-    plain = name.lower().removesuffix(".gz")
-    return next((one for one, its in endings.items() if plain.endswith(its)), None)
 
 
 @dataclass(frozen=True)
@@ -180,9 +129,9 @@ class InputFiles:
 
         It is the file itself, or an unpacked copy in a temporary folder.
         """
-        with _unpacked(name) as file:
+        with unpacked(name) as file:
             marked = kind not in OF_CELLS and file.read(len(BOM_UTF8)) == BOM_UTF8
-            if not marked and not _is_packed(name):
+            if not marked and not packed_by_gzip(name):
                 return name
             file.seek(len(BOM_UTF8) if marked else 0)
             plain = os.path.join(self.folder(), "plain")
@@ -193,7 +142,7 @@ class InputFiles:
     def _scan(self, name: str, path: str, kind: str, partition: Mapping[str, str | None]) -> File:
         text, unchanged = None, Unchanged([path])
         if os.path.isfile(path):
-            _check_content(name, path, kind, self.option)
+            check_content(name, path, kind, self.option)
             if kind in OF_TEXT:
                 text = PlainText(name, self._plain(path, kind), kind, OF_CELLS.get(kind, ","))
         with file_errors(name, kind, text):
@@ -335,26 +284,6 @@ def each(given: Any) -> list[Any]:
     if given is None:
         return []
     return [*given.values()] if isinstance(given, Mapping) else given if isinstance(given, list) else [given]
-
-
-def _check_content(name: str, path: str, kind: str, option: str) -> None:
-    """Raise for a file whose content is clearly not of the format in which it would be read."""
-    with open(path, "rb") as file:
-        first = file.read(FIRST_BYTES)
-        file.seek(max(0, os.path.getsize(path) - 4))
-        last = file.read()
-    found = next((one for one, mark in MARKS.items() if first.startswith(mark)), None)
-    if found not in (None, kind):
-        way = f"{option} {found}" if option else f"an ending as {ENDINGS[str(found)][0]}"
-        raise FrameMetricsError(f"{name}: it is a file of {found}, and cannot be read as {kind}; pass {way}")
-    if kind == "parquet" and not (found and last == MARKS["parquet"]):
-        raise FrameMetricsError(f"{name}: it is no whole file of parquet, which begins and ends with PAR1")
-    if packed := next((program for program, mark in PACKED_BY.items() if first.startswith(mark)), None):
-        raise FrameMetricsError(f"{name}: {packed} packed it, and gzip alone is read; unpack it first")
-    if kind not in MARKS and first.startswith(UTF_16):
-        raise FrameMetricsError(f"{name}: it is not text in UTF-8, and cannot be read as {kind}")
-    if kind in OF_TEXT and not first.strip():
-        raise FrameMetricsError(f"{name}: the file is empty")
 
 
 def _arrow(name: str) -> pl.LazyFrame:

@@ -14,6 +14,7 @@ import polars.selectors as cs
 from frame_metrics.command import reading
 from frame_metrics.command.call import FILE
 from frame_metrics.command.commands import options_of
+from frame_metrics.command.formats import OF_CELLS
 from frame_metrics.command.frames import Frames
 from frame_metrics.command.whole import is_metric
 from frame_metrics.errors import (
@@ -171,7 +172,7 @@ def _who_judged(frames: Frames) -> str:
 def _texts_of_lists(frames: Frames) -> str:
     """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
     for file in frames.files:
-        if file.kind in reading.OF_CELLS:
+        if file.kind in OF_CELLS:
             texts = file.plan.select(cs.string()).head(ROWS_SEARCHED).collect()
             first = {name: values[0] for name in texts.columns if len(values := texts[name].drop_nulls())}
             lists = {name: text for name, text in first.items() if text.strip()[:1] + text.strip()[-1:] == "[]"}

@@ -8,13 +8,13 @@ import shlex
 from collections.abc import Container, Iterator, Sequence
 
 from frame_metrics.command.commands import metrics_taken, options_of
+from frame_metrics.command.formats import format_inside
 from frame_metrics.command.front import PROGRAM
-from frame_metrics.command.other_names import (
+from frame_metrics.command.other_names import NEED_METRIC, NUMBER, TWO, Way
+from frame_metrics.command.other_options import (
     LEVEL,
     LIMITED,
-    NEED_METRIC,
     NO_ROWS,
-    NUMBER,
     OF_ALL,
     OF_COLUMN,
     OF_CUTOFF,
@@ -24,10 +24,7 @@ from frame_metrics.command.other_names import (
     OTHER_FLAGS,
     PICTURE,
     RETIRED,
-    TWO,
-    Way,
 )
-from frame_metrics.command.reading import format_inside
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
