@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from numbers import Integral, Rational, Real
-from typing import Any
+from typing import Any, Self
 from unicodedata import normalize
 
 PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
@@ -38,9 +38,16 @@ class FrameMetricsError(ValueError):
 
     # whether it is not about the data, but the call or the place: audit() raises it, and does not list it
     of_call = True
+    options: Mapping[str, Any] = {}  # what the call may pass as well, by name; None sets an option aside
+    instead: Mapping[str, Sequence[str]] = {}  # what else may stand for a word of the call; of several one is meant
 
     def __init__(self, *texts: Any) -> None:
         super().__init__(*(brief(one) if isinstance(one, str) else one for one in texts))
+
+    def offering(self, instead: Mapping[str, Sequence[str]] | None = None, **options: Any) -> Self:
+        """Return the error with its way out, for programs that take it."""
+        self.options, self.instead = options, instead or {}
+        return self
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows of the error: the caller's lines and the message, none of this package."""

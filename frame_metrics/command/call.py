@@ -16,10 +16,10 @@ from frame_metrics.command.commands import GATES_ON_VALUES, metrics_taken, optio
 from frame_metrics.command.formats import format_inside, format_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.guesses import without_log
+from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
-from frame_metrics.command.whole import is_metric
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole, listed
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import SET_ASIDE
@@ -147,6 +147,11 @@ class CommandLine:
         return self.name in OF_FILES and len(self.arguments[0]) > 1 and not others
 
     @property
+    def decides_rows(self) -> bool:
+        """True if rows are decided about, as those of a classifier: by a column, or by a threshold."""
+        return any(name in self.set_options for name in ("predicted", "threshold"))
+
+    @property
     def has_gates(self) -> bool:
         """True if there is a gate on values, or on saved numbers."""
         return any(self.set_options.get(name) for name in GATES_ON_VALUES)
@@ -234,7 +239,8 @@ class CommandLine:
         taken = metrics_taken(self.name)
         if taken is not None and takes_one_metric(self.name):
             if len(self.metrics) > 1:
-                raise BadValueError(f"{self.name} takes one metric, and {len(self.metrics)} are named")
+                problem = f"{self.name} takes one metric, and {len(self.metrics)} are named, {listed(self.metrics)}"
+                raise BadValueError(problem)
             if taken.default is taken.empty and not self.metrics:
                 way = f"name one behind the input, as {'f1' if self.name in OF_TABLES else 'ndcg@10'}"
                 if inputs and not os.path.exists(inputs[0]) and is_metric(inputs[0]):
@@ -328,7 +334,8 @@ class CommandLine:
             and ungated,
         }
         for message in (message for message, holds in wrong.items() if holds):
-            raise BadValueError(message)
+            gate = {"--saved": ["--fail-if-worse-than"]} if drop and options.get("saved") else {}
+            raise BadValueError(message).offering(gate)
 
     def _check_limits(self, name: str, gate: Any) -> None:
         """Raise for a gate whose limits are not numbers by metric, or that the result's layout does not allow."""

@@ -13,7 +13,8 @@ from frame_metrics.command.periods import FIRST_ROWS, has_times
 from frame_metrics.command.whole import values_of, with_before
 from frame_metrics.roles.columns import ROLES
 
-WITH_DOCS = ("explain", "to-judge")  # commands that print documents
+# Commands that print documents, or that say where others may be relevant.
+WITH_DOCS = ("explain", "to-judge", "evaluate", "per-query")
 OF_PAGES = ("report", "summary", "audit")  # commands that take rows without an order too
 
 

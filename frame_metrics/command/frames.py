@@ -38,6 +38,7 @@ class Frames:
     stack: ExitStack  # deletes unpacked files when the command ends
     inputs: list[reading.InputFiles] = field(default_factory=list)  # what was read
     looked_at: bool = False  # whether lists that mix systems were looked for
+    made: list[str] = field(default_factory=lambda: ["score"])  # columns made for judgments without a log
     only_checked: bool = False  # whether the call ends before anything is computed
 
     @property
@@ -120,6 +121,7 @@ class Frames:
         others = [self._qrels, self._saved_rows, *self._frames_of_roles.values()]
         log = self._input(self.call.arguments[0], "--from", file_column=self.call.file_column)
         keys = [column for role in ("arm", "by") for column in reading.each(self.call.roles.get(role))]
+        keys = [one for one in keys if one != self.call.file_column]
         return as_texts(in_periods(log.frame(), keys, self.call.set_options.get("every")), others)
 
     @property
@@ -173,6 +175,7 @@ class Frames:
         qrels = self._input(self.call.set_options["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         if self._has_items_alone(qrels.columns):
             qrels = qrels.with_columns(query=pl.lit("all"))
+            self.made = ["query", *self.made]
         keys = {key: key for role in reading.KEYS for key in reading.each(self.call.roles.get(role))}
         return qrels, keys | self._ids(qrels, columns)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.named_metrics import is_metric
 from frame_metrics.command.other_names import (
     ABSENT,
     N_NEAREST,
@@ -18,7 +19,7 @@ from frame_metrics.command.other_names import (
     TRIED,
     Way,
 )
-from frame_metrics.command.whole import is_input, is_metric, line, with_before
+from frame_metrics.command.whole import is_input, line, with_before
 from frame_metrics.metrics.names import read_text
 
 # Numbers that readers name for the size of a sample, and what is taken where one is not there.
@@ -42,10 +43,14 @@ def meant(arguments: Sequence[str]) -> list[str]:
 
 
 def call_of_metric(arguments: Sequence[str]) -> list[str]:
-    """Return the files and options that a metric was named before, with the command that computes it."""
+    """Return the files and options that a metric was named before, with the command that computes it.
+
+    Clicks before metrics are what these are computed of.
+    """
     metric, *rest = arguments
     pairs = all(one.input.__name__ == "TwoRankings" for _, one in read_text(metric))
-    return ["similarity" if pairs else "evaluate", *rest, "--metric", metric]
+    only_data = metric.lower() == "clicks" and {"-m", "--metric", "--metrics"} & {*rest}
+    return ["similarity" if pairs else "evaluate", *rest, *([] if only_data else ["--metric", metric])]
 
 
 def without_log(named: Mapping[str, Any]) -> str:

@@ -6,14 +6,17 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, TypeAlias
 
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.completed import columns_in, completed, greatest_grade, with_whole_predictions
 from frame_metrics.command.filtered import FILTERS, filtered, is_filter, underscored, with_space
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.options import Option
 from frame_metrics.command.other_options import RETIRED
 from frame_metrics.command.whole import known_flags, line, unused, values_of, with_before
-from frame_metrics.errors import listed
+from frame_metrics.errors import FrameMetricsError, listed
 from frame_metrics.metrics.names import plain_name
 from frame_metrics.roles.columns import ROLES
 
@@ -21,15 +24,12 @@ OFFER = re.compile(r"\b(?:pass|add|(?:its|their) columns? with) (?=--)")
 FLAG = re.compile(r"(--[\w-]+)(?:[ =]('[^']*'|[^\s,;:'-][^\s,;:]*))?")
 MEANT = re.compile(r"did you mean '([^']+)'")
 EITHER = re.compile(r"--(\w+) or --(\w+),")
-AS_METRIC = re.compile(r"no metric '([^']+)'.*--label (\S+), beside a metric")
 INSTEAD = re.compile(r" in the place of (--[\w-]+)")
-TWO_MEANINGS = re.compile(r"'([^']+)' means two things: (\w+) ")
 NO_METRIC, REQUIRES_METRIC = "no metric was asked for", "requires a metric; name one behind the input"
 NO_FILE = "does not look like the name of a file"
 GATES, SAVED_AS = ("--not-worse-than", "--fail-if-worse-than"), "base.csv"
 EACH_FILE = "pass --system file if each file is a system"
 NOT_SAVED = "it has to be what "
-SEGMENTS = "For segments of "
 NO_COLUMN = re.compile(r"(--[\w-]+) (\S+): there is no such column")
 USUAL = re.compile(r"; pass --by (\S+)$")
 ALPHA_ALONE = "--alpha is the level of --fail-if-worse-than and --not-worse-than, and none"
@@ -37,6 +37,7 @@ POOLED = " of one row is undefined"
 LEAVE_OUT = re.compile(r"leave out (--[a-z-]+)(?: \w+)?$")
 LACKS_SCALE = "need the scale; pass --max-grade"
 AGREEMENT = "agreement compares annotators"
+PARTS = re.compile("([,=])")  # what is between the parts of an argument
 TAIL = re.compile(r" (?:\| |2>|> |&& ).*$")  # what a shell does with the output
 OF_TREC = ("query", "doc", "score", "grade")  # the roles of files of TREC
 TREC, ENDS = ("run", "qrels"), ("", "-out", "-file", "-output")  # the flags of files of TREC, as --run-out
@@ -45,18 +46,24 @@ MOST_MESSAGES = 6  # of one call
 WORDS = {"FILE", "COLUMN", "SESSION", "NAME", "VALUE", "METRIC", "or", "to", "and", "if", "the", "as", "with"}
 
 
-def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[str]], str]) -> str:
+ErrorOf: TypeAlias = Callable[[list[str]], Exception | None]
+
+
+def with_lines(error: Exception, arguments: Sequence[str], error_of: ErrorOf) -> str:
     """Return a message with what else is wrong, and the whole commands in which the ways out are taken, if known.
 
     Parameters
     ----------
+    error : the error, whose message is in the words of the command line.
     arguments : the command with its files and options.
-    error_of : returns what a call would say, "" for one that would run; large files are not read for it.
+    error_of : returns the error of a call, None for one that would run; large files are not read for it.
     """
-    told = message.split("\n")
+    told = str(error).split("\n")
+    if arguments[:1] == ["convert"] and len(told) == 1:
+        told += in_trec(arguments[1:]).split("\n")[1:]
     lines = [one for one in told if one.startswith(f"{PROGRAM} ")]
     told = [one for one in told if one not in lines]
-    steps = [step for one in lines or [_line(message, arguments)] for step in _steps(one, told, error_of)]
+    steps = [step for one in lines or _lines(error, arguments) for step in _steps(one, told, error_of)]
     typed, values = shlex.join([PROGRAM, *arguments]), values_of(arguments)
     steps += _to_judge(arguments)
     if {*FILTERS} & {*values}:  # each line without the rows would answer another question
@@ -66,7 +73,7 @@ def with_line(message: str, arguments: Sequence[str], error_of: Callable[[list[s
     return "\n".join([*told, *(one for one in dict.fromkeys(steps) if one and one != typed)])
 
 
-def _steps(whole: str, messages: list[str], error_of: Callable[[list[str]], str]) -> list[str]:
+def _steps(whole: str, messages: list[str], error_of: ErrorOf) -> list[str]:
     """Return the commands that a command needs, with all ways out taken; none if it would fail all the same.
 
     They are two where a gate names a log in the place of saved numbers. What they run into is added to ``messages``.
@@ -85,20 +92,21 @@ def _steps(whole: str, messages: list[str], error_of: Callable[[list[str]], str]
     return [_joined(save, ""), _joined([*checked, *(name if one == old else one for one in gate)], tail)]
 
 
-def _checked(command: list[str], messages: list[str], error_of: Callable[[list[str]], str]) -> list[str]:
+def _checked(command: list[str], messages: list[str], error_of: ErrorOf) -> list[str]:
     """Return a command in which the way out of each error that it would run into is taken; none if one has none."""
     seen, command = list[str](), with_whole_predictions(command)
     while command and "-" not in command and len(seen) < MOST_MESSAGES:
         better = completed(command)
         if better != command and not error_of(better):
             return better
-        if not (further := error_of(command)):
+        if (further := error_of(command)) is None:
             return command
-        if further in seen:
+        if (message := str(further)) in seen:
             return []
-        seen.append(further)
-        messages += [further] * (further not in messages)
-        command = _parts(_line(further, command))[0] or (better if better != command else [])
+        seen.append(message)
+        messages += [message] * (message not in messages)
+        line_of_it = next(iter(_lines(further, command)), "")
+        command = _parts(line_of_it)[0] or (better if better != command else [])
     return command if "-" in command else []
 
 
@@ -128,19 +136,21 @@ def _pair(command: Sequence[str], flag: str) -> list[str]:
 def in_trec(arguments: Sequence[str]) -> str:
     """Return the error about a format of TREC for --to, with the commands that write a run and judgments.
 
-    It is "" for another format.
+    It is "" for another format; without --to the ending of the file to write says it.
     """
     values = values_of(arguments)
-    asked, file = values.get("--to", values.get("--format", "")).lower(), _first_file(["", *arguments])
+    given = values.get("--output") or values.get("-o") or "out"
+    written = os.path.splitext(given)[1][1:]
+    asked, file = values.get("--to", values.get("--format", written)).lower(), _first_file(["", *arguments])
     if asked not in ("trec", "run", "qrels") or not file:
         return ""
     there = [*columns_in(file)]
     columns = {role: values.get(f"--{role}") or _column_of(role, there) for role in OF_TREC}
     names = [next((values[f"--{one}{end}"] for end in ENDS if f"--{one}{end}" in values), "") for one in TREC]
-    given = values.get("--output") or values.get("-o") or "out"
     run, qrels = names[0] or given * (asked != "qrels"), names[1] or given * (asked == "qrels")
-    name = os.path.basename(run).partition(".")[0].replace("run", "") or "system"  # a column may be called run
-    lines = [(run, ".run", "score", [] if "run" in there else ["--run-name", name]), (qrels, ".qrels", "grade", [])]
+    stem = os.path.basename(run).partition(".")[0].replace("run", "")  # a column may be called run
+    name = values.get("--run-name") or stem or "system"
+    lines = [(run, ".run", "score", [] if name in there else ["--run-name", name]), (qrels, ".qrels", "grade", [])]
     commands, missing = list[list[str]](), dict[str, str]()
     for to, ending, role, further in (one for one in lines if one[0]):
         its = ("query", "doc", role)
@@ -148,7 +158,7 @@ def in_trec(arguments: Sequence[str]) -> str:
         commands.append([PROGRAM, "convert", file, "-o", os.path.splitext(to)[0] + ending, *flags, *further])
         missing |= {one: f"--{one}" for one in its if there and not columns[one]}
     problem = f"--to {asked}: runs and judgments of TREC are written to files that end with .run and .qrels"
-    known = {"--to", "--format", "--output", "-o", *(f"--{one}{end}" for one in TREC for end in ENDS)}
+    known = {"--to", "--format", "--output", "-o", "--run-name", *(f"--{one}{end}" for one in TREC for end in ENDS)}
     known |= {f"--{role}" for role in OF_TREC}
     others = [flag for flag in values if flag.startswith("-") and flag not in known]
     told = [f"there is no option {flag}; {RETIRED[flag[2:]].text}" for flag in others if flag[2:] in RETIRED]
@@ -196,24 +206,46 @@ def _to_judge(arguments: Sequence[str]) -> list[str]:
     return [line("to-judge", [*files, "--max-grade", grade])] if grade else []
 
 
-def _line(message: str, arguments: Sequence[str]) -> str:
-    """Return the whole command in which the first way out of a message is taken; "" if it is not known."""
-    if "\n" in message or not arguments or arguments[0] not in COMMANDS:
-        return ""
+def _lines(error: Exception, arguments: Sequence[str]) -> list[str]:
+    """Return the whole commands in which the way out of an error is taken: several where one of some is meant."""
+    if "\n" in str(error) or not arguments or arguments[0] not in COMMANDS:
+        return []
     name, rest = known_flags(arguments[0], arguments[1:])
+    if isinstance(error, FrameMetricsError) and (error.options or error.instead):
+        return [*_taken(error, name, rest)]
+    return [_line(str(error), name, rest)]
+
+
+def _taken(error: FrameMetricsError, name: str, rest: Sequence[str]) -> Iterator[str]:
+    """Yield a call with the options that an error offers, and one after the other the words that may be meant."""
+    known = options_of(name)
+    named, _ = _without(rest, [known[one].flag for one in error.options if one in known])
+    added = [word for one, value in error.options.items() for word in _flags_of(known[one], value)]
+    for words in zip_longest(*(few or [""] for few in error.instead.values())) if error.instead else [()]:
+        renamed = dict(zip(error.instead, words, strict=True))
+        parts = ("".join(renamed.get(part, part) for part in PARTS.split(one)) for one in named)
+        yield line(renamed.get(name, name), [*filter(None, parts), *added])
+
+
+def _flags_of(option: Option, value: Any) -> list[str]:
+    """Return the words that set an option: without its value for a switch, and None sets it aside."""
+    if value is None or value is True:
+        return [option.flag if value else option.no]
+    return [word for one in ([value] if isinstance(value, str) else value) for word in (option.flag, str(one))]
+
+
+def _line(message: str, name: str, rest: list[str]) -> str:
+    """Return the whole command in which the first way out of a message is taken; "" if it is not known."""
     if (whole := _changed(message, name, rest)) is not None:
         return whole
-    flags, column, instead = _offered(message, name), AS_METRIC.search(message), INSTEAD.search(message)
+    flags, instead = _offered(message, name), INSTEAD.search(message)
     if name == "agreement" and {"--label", "--predicted"} <= {*rest, *(word for flag in flags for word in flag)}:
         of_raters = [word for flag in flags if flag[0] not in rest for word in flag]
         named = [one for one in rest if one not in of_raters]
         return line("evaluate", [*named, *of_raters, "--metric", "kappa", "--no-query"])
-    if column and column[1] == column[2]:
-        rest = ["ctr@10" if one == column[1] else one for one in rest]
-        flags.insert(0, ["--label", column[1]])
     if not flags and not message.startswith(NO_METRIC) and REQUIRES_METRIC not in message:
         return ""
-    if NO_FILE in message or SEGMENTS in message:
+    if NO_FILE in message:
         rest = [one for one in rest if one not in [value for flag in flags for value in flag[1:]]]
     gone = [flag.replace("--no-", "--", 1) for flag, *_ in flags] + ([instead[1]] if instead else [])
     left, there = _without(rest, gone)
@@ -232,8 +264,6 @@ def _changed(message: str, name: str, rest: list[str]) -> str | None:
         return line(name, rest)
     if EACH_FILE in message:
         return line(name, [*rest, "--system", "file"])
-    if means := TWO_MEANINGS.search(message):
-        return line(name, [means[2] if one == means[1] else one for one in rest])
     if ALPHA_ALONE in message and "ci" in options_of(name):
         level = values_of(rest).get("--alpha", "")
         return line(name, [*_without(rest, ["--alpha"])[0], "--ci", f"{1 - float(level):g}"])

@@ -46,7 +46,8 @@ TO_CHANGE = Way("change, for two periods, of which the first file is the baselin
 LOWEST = Way("per-query, with the lowest first", "--sort value", "per-query")
 # Names that readers try first for several commands, or for one with more options, and what they may mean.
 TRIED = {
-    "check": (Way("audit, for the data", "", "audit"), AS_GATE),
+    **dict.fromkeys(("check", "verify"), (Way("audit, for the data", "", "audit"), AS_GATE)),
+    **dict.fromkeys(("assert", "guard", "quality-gate"), (AS_GATE,)),
     "gate": (
         AS_GATE._replace(
             text=f"{AS_GATE.text}, or against saved numbers --fail-if-worse-than base.csv, whose --max-drop is the "
@@ -93,7 +94,7 @@ TRIED = {
     ),
     **dict.fromkeys(
         ("test", "significance", "sig-test", "ttest", "t-test", "pairwise", "versus", "vs", "wilcoxon", "mcnemar"),
-        (TO_COMPARE, Way("ab-test, for arms with queries of their own", None, "ab-test")),
+        (TO_COMPARE, Way("ab-test, for arms with queries of their own", None, "ab-test"), AS_GATE),
     ),
     **dict.fromkeys(("drift", "shift", "stability"), (TO_CHANGE,)),
     **dict.fromkeys(("mix", "decompose", "decomposition"), (TO_CHANGE._replace(text="change, with --by COLUMN"),)),

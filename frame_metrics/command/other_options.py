@@ -154,14 +154,14 @@ RETIRED = {
     "baseline": SAVED,
     "fail-if-worse": Way(f"pass --fail-if-worse-than base.csv, {BASE}", "--fail-if-worse-than {}", value=ANY),
     **dict.fromkeys(("compare-to", "compare-with"), FIRST_OF_TWO),
-    **dict.fromkeys(("against", "reference-run"), SAVED),
+    **dict.fromkeys(("against", "reference-run", "saved"), SAVED),
     **dict.fromkeys(("compare against", "compare reference-run"), FIRST_OF_TWO),
     "control": Way("the arm that others are compared with is --baseline, and the column of arms --arm"),
     **dict.fromkeys(
         ("session", "session-id"),
         Way(
             "pass --query COLUMN if a session is one search, or --cluster COLUMN if it has several",
-            "--query {}",
+            "--cluster {}",
             value=ANY,
         ),
     ),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
+from datetime import date
 
 import polars as pl
 
+from frame_metrics.backends.times import times_in, unit_of
 from frame_metrics.errors import BadValueError, ColumnError, listed
 
 # The unit of polars for each word that means it.
@@ -21,6 +24,7 @@ UNITS = {
 UNITS |= {"M": "mo"}  # of which m may be minutes
 LENGTH = re.compile(r"([1-9]\d*)? ?([A-Za-z]+)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ](\d\d:\d\d.*))?")
+TIMES = ["date", "day", "time", "timestamp", "week", "month"]  # usual names of columns of dates
 FIRST_ROWS = 1_000  # rows that show which columns hold dates
 
 
@@ -40,14 +44,32 @@ def in_periods(log: pl.LazyFrame, columns: Sequence[str], every: str | None) -> 
     """
     if every is None:
         return log
-    first = log.select(one for one in columns if one in log.collect_schema()).head(FIRST_ROWS).collect()
+    there = log.collect_schema()
+    log = _with_iso_dates(log, [one for one in columns if there.get(one) == pl.String])
+    first = log.select(one for one in columns if one in there).head(FIRST_ROWS).collect()
     dates = [one for one in first if one.dtype.is_temporal() or _is_of_dates(one)]
     if not dates:
-        there = f"{listed(columns)} {'has' if len(columns) == 1 else 'have'} none" if columns else "none is named"
-        raise ColumnError(f"--every needs a column of dates, as 2026-03-01, and {there}; name it with --by")
+        named = f"{listed(columns)} {'has' if len(columns) == 1 else 'have'} none" if columns else "none is named"
+        likely = [one for one in there.names() if one.lower() in TIMES and not columns]
+        way = f"pass --by {shlex.quote(likely[0])}" if likely else "name it with --by"
+        raise ColumnError(f"--every needs a column of dates, as 2026-03-01, and {named}; {way}")
     if every.endswith("h") and (days := [one.name for one in dates if not has_times(one)]):
         raise BadValueError(f"--every {every}: {listed(days)} has no times of the day")
     return log.with_columns(_start(one, every) for one in dates)
+
+
+def _with_iso_dates(log: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+    """Return the log with dates that are written in another single way, as 01.03.2026, as 2026-03-01."""
+    for name in columns:
+        rows = log.select(pl.col(name).drop_nulls())
+        first = rows.head(FIRST_ROWS).collect()[name]
+        if _is_of_dates(first) or unit_of(times_in(first) or ()) != "day":
+            continue
+        texts = rows.unique(maintain_order=True).collect()[name].to_list()
+        days = times_in(texts) or ()
+        iso = [date.fromordinal(int(one.number)).isoformat() for one in days if one.unit == "day"]
+        log = log.with_columns(pl.col(name).replace(texts, iso)) if len(iso) == len(texts) else log
+    return log
 
 
 def _is_of_dates(values: pl.Series) -> bool:

@@ -64,7 +64,8 @@ def evaluated_with_gates(frames: Frames, margin: Any, options: Mapping[str, Any]
     outcomes = list(gates.limits(result, least, most))
     if frames.saved is not None and frames.saved.has_means:
         with frames.saved.errors_name_file():
-            outcomes += gates.dropped_means(result, frames.saved.means(drop, set_options.get("alpha")), drop)
+            means = frames.saved.means(drop, set_options.get("alpha"), of_queries=bool(frames.irm._plan.columns.query))
+            outcomes += gates.dropped_means(result, means, drop)
     elif frames.saved is not None:
         outcomes += _against_saved(frames, metrics, margin, result)
     return result, outcomes

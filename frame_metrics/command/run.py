@@ -36,10 +36,11 @@ from frame_metrics.command.front import (
 )
 from frame_metrics.command.guesses import call_of_metric, meant, unknown_command, without_log
 from frame_metrics.command.job import Job
-from frame_metrics.command.offered import in_trec, with_line
+from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.offered import in_trec, with_lines
 from frame_metrics.command.other_names import TRIED
-from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
-from frame_metrics.command.whole import is_metric, known_flags, line, values_of, way_of
+from frame_metrics.command.texts import on_github, quoted, say, with_flags, with_words
+from frame_metrics.command.whole import known_flags, line, values_of, way_of
 from frame_metrics.errors import BadValueError, FrameMetricsError, import_needed, nearest
 
 LINE = 79  # characters of a line of help
@@ -56,10 +57,6 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith("argument ") and message.endswith(": expected one argument"):
             flag = message.removeprefix("argument ").partition(":")[0].partition("/")[0]
             message = f"{flag} needs a value; one that begins with a dash is written {flag}=-x"
-            if flag == "--ci":
-                level = ["--ci=0.95" if one == flag else one for one in self.arguments]
-                whole = line(self.prog.removeprefix(PROGRAM).strip(), level)
-                raise BadValueError(f"--ci needs the level of the intervals, as 0.95\n{whole}".rstrip())
         of_trec = self.prog == f"{PROGRAM} convert" and message.startswith("argument --to: invalid choice")
         if of_trec and (told := in_trec(self.arguments)):
             raise BadValueError(told)
@@ -123,8 +120,9 @@ def _reported(arguments: Sequence[str], error: Exception) -> int:
 
 def _failed(arguments: Sequence[str], error: Exception) -> int:
     """Report an error on standard error and, in a GitHub workflow, beside the run; return the exit code."""
-    message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else None)
-    say(with_line(message, arguments, _error_of))
+    told = with_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else None)
+    message = str(told)
+    say(with_lines(told, arguments, _error_of))
     if on_github():
         ci_formats.annotate(PROGRAM, message)
         ci_formats.summarise(PROGRAM, None, [], message)
@@ -188,15 +186,15 @@ def _command(arguments: list[str]) -> int:
     return Job(CommandLine(name, vars(parser.parse_intermixed_args(rest)))).run()
 
 
-def _error_of(arguments: Sequence[str]) -> str:
-    """Return what a call would say before it computes or writes anything; "" if it would run."""
+def _error_of(arguments: Sequence[str]) -> FrameMetricsError | None:
+    """Return the error of a call before it computes or writes anything; None if it would run."""
     name, *rest = arguments
     try:
         with redirect_stderr(StringIO()):
             Job(CommandLine(name, vars(_parser(name, rest).parse_intermixed_args(rest)))).check()
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
-        return in_words(error, options_of(name))
-    return ""
+        return with_words(error, options_of(name))
+    return None
 
 
 def _parser(name: str, rest: Sequence[str], common: Collection[str] | None = None) -> _Parser:

@@ -120,6 +120,13 @@ def in_words(error: Exception, options: Mapping[str, Option] | None = None) -> s
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
+def with_words(error: Exception, options: Mapping[str, Option] | None) -> FrameMetricsError:
+    """Return an error with its message in the words of the command line, and the way out that it offers."""
+    told = FrameMetricsError()
+    told.args = (in_words(error, options),)  # which may be longer than a message of Python
+    return told.offering(error.instead, **error.options) if isinstance(error, FrameMetricsError) else told
+
+
 def _for_files(message: str, options: Mapping[str, Option]) -> str:
     """Return a message that speaks of files in place of frames, and of arguments in place of code."""
     missing = "the label or grade is missing; name its column with --label or --grade"

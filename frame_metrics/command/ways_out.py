@@ -12,11 +12,12 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.command import reading
-from frame_metrics.command.call import FILE
+from frame_metrics.command.call import FILE, OF_ANNOTATORS
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.formats import OF_CELLS
 from frame_metrics.command.frames import Frames
-from frame_metrics.command.whole import is_metric
+from frame_metrics.command.named_metrics import is_metric
+from frame_metrics.command.periods import TIMES
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
@@ -34,15 +35,20 @@ ONE_VALUE = "give each query one value"
 ASKED_AGAIN = re.compile(r"pass \S+ the session's column\] if a query was asked several times")
 ROWS_OF_SEARCHES = 1_000_000
 SESSIONS = ["session", "session_id", "search_id", "impression", "impression_id", "request_id", "visit_id"]
-TIMES = ["date", "day", "time", "timestamp", "week", "month"]
 NO_DAY = "by='day': there is no such column"
 SORTED = re.compile(r"--(?:sort|columns) -?(\S+): there is no such column")
 OF_TEXT, MOST_NAMES = "a label is 0 or 1, and this column is text", 12
 NO_SCORE = "the score is missing; name its column"
 WHO = "no column says who judged"
+NO_QUERY = re.compile("the query is missing|needs the query")
+OF_ROWS = (
+    "rows without a query have no values of queries: what evaluate writes is the file of their gate, which is "
+    "--fail-if-worse-than with --max-drop"
+)
 ROWS_SEARCHED = 20  # rows of a CSV file in which texts of lists are searched for
 # Errors that lists in a CSV file lead to.
-FROM_LISTS_IN_CSV = re.compile("is missing; name its column|holds no lists of ids")
+MISSING = "is missing; name its column"
+FROM_LISTS_IN_CSV = re.compile(f"{MISSING}|holds no lists of ids")
 
 
 @contextmanager
@@ -52,20 +58,22 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         try:
             yield
         except UnknownNameError as error:
-            way = _column_as_metric(frames)
-            raise UnknownNameError(f"{error}{'.' * (way != '' and str(error)[-1] not in '.?')}{way}") from None
+            raise _column_as_metric(frames, error) from None
         except ColumnError as error:
             if (asked := SORTED.match(str(error))) and is_metric(asked[1]):
                 raise ColumnError(f"{asked[0]}; {_of_metrics(frames)}") from None
             if str(error).startswith(NO_SCORE) and isinstance(column := frames.call.roles.get("predicted"), str):
                 way = f"pass --score {shlex.quote(column)} in the place of --predicted if these are scores"
                 raise ColumnError(str(error).replace("; ", f"; {way}; or ", 1)) from None
-            if WHO in str(error):
+            unknown = frames.call.name in OF_ANNOTATORS and "annotator" not in frames.call.set_options
+            if WHO in str(error) or (unknown and MISSING in str(error)):
                 raise ColumnError(_who_judged(frames)) from None
+            if frames.call.name == "per-query" and NO_QUERY.search(str(error)) and frames.call.decides_rows:
+                raise ColumnError(f"{error}; {OF_ROWS}").offering({"per-query": ["evaluate"]}) from None
             if NO_DAY in str(error) and (way := _of_time(frames)):
                 raise ColumnError(f"{error}{way}") from None
             if frames.call.judgments_alone:  # whose documents stand in the place of a log, with a score
-                raise ColumnError(str(error).replace(", 'score'", "")) from None
+                raise ColumnError(str(error).replace(f", {listed(frames.made)}", "")) from None
             if texts := _texts_of_lists(frames) if FROM_LISTS_IN_CSV.search(str(error)) else "":
                 raise ColumnError(f"{error}{texts}") from None
             raise
@@ -88,19 +96,23 @@ def errors_with_ways_out(frames: Frames) -> Iterator[None]:
         raise
 
 
-def _column_as_metric(frames: Frames) -> str:
-    """Return what to do where a column of the input was named as a metric; "" if none was."""
+def _column_as_metric(frames: Frames, error: UnknownNameError) -> UnknownNameError:
+    """Return the error about a name, with what to do where a column of the input was named as a metric."""
     odd = [name for name in frames.call.metrics if not is_metric(name)] if frames.call.name != "curve" else []
     try:
         there = frames.log.collect_schema().names() if odd else []
     except (FrameMetricsError, pl.exceptions.PolarsError, OSError):
-        return ""
+        return error
     column = next((name for name in odd if name in there and name not in NO_LABELS), None)
     if column is None:
-        return ""
+        return error
+    said = f"{error}{'.' * (str(error)[-1] not in '.?')}"
+    if "by" in frames.call.roles:
+        by = [*reading.each(frames.call.roles["by"]), column]
+        flags = " ".join(f"--by {shlex.quote(one)}" for one in by)
+        return UnknownNameError(f"{said} For segments of {column} too, pass {flags}").offering({column: ()}, by=by)
     way = f"The column is named --label {shlex.quote(column)}, beside a metric, as clicks or ctr@10."
-    flags = " ".join(f"--by {shlex.quote(one)}" for one in [*reading.each(frames.call.roles.get("by")), column])
-    return f" For segments of {column} too, pass {flags}" if "by" in frames.call.roles else f" {way}"
+    return UnknownNameError(f"{said} {way}").offering({column: ["ctr@10"]}, label=column)
 
 
 def _other_query(frames: Frames) -> str:

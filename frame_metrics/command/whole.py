@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator, Sequence
 from frame_metrics.command.commands import metrics_taken, options_of
 from frame_metrics.command.formats import format_inside
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.named_metrics import is_metric, limited, with_gates
 from frame_metrics.command.other_names import NEED_METRIC, NUMBER, TWO, Way
 from frame_metrics.command.other_options import (
     LEVEL,
@@ -25,13 +26,13 @@ from frame_metrics.command.other_options import (
     PICTURE,
     RETIRED,
 )
-from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.names import TWO_MEANINGS, plain_name, read_text
 
 OF_TWO_FILES = ("compare", "change", "sample-size")  # commands whose first file is the baseline
 SHARE = re.compile(r"0?\.\d+")  # a number that is no cutoff, but may be a threshold
 OF_GROUPS = {**dict.fromkeys(("compare", "leaderboard", "sample-size"), "--system"), "ab-test": "--arm"}
 OF_ROWS = ("compare", "ab-test", "change", "bounds")  # commands whose rows may be many
+NO_LEVEL = re.compile(r"$|-[^\d.]")  # what may stand behind --ci without its level
 MOST_FILES = 100  # files of one name
 LEAST = ("min", "at-least")
 RANK = "NF - 2"  # the column of ranks of documents to judge, counted from the last, as ids may have commas
@@ -42,6 +43,7 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return a command and its arguments, in which other names of options are ours; -q is the command per-query."""
     found: list[str] = []
     arguments = _files_first(arguments) if name in OF_TWO_FILES else arguments
+    arguments = with_gates(arguments) if "fail_under" in options_of(name) else arguments
     for at, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
         after = value if equals else next(iter(arguments[at + 1 :]), "")
@@ -50,6 +52,10 @@ def known_flags(name: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
             name = name if words else "per-query"
         elif name == "evaluate" and flag == "--per-query":
             name, words = "per-query", []
+        elif name == "to-judge" and argument.isdecimal() and not (found and found[-1][0] == "-"):
+            words = ["--n", argument]
+        elif argument == "--ci" and "ci" in options_of(name) and (NO_LEVEL.match(after) or is_input(after)):
+            words = ["--ci=0.95"]
         elif name in OF_GROUPS and OF_COLUMN.sub("", flag) == "--group":
             words = [OF_GROUPS[name]]
         else:
@@ -90,14 +96,6 @@ def with_before(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 def is_input(argument: str) -> bool:
     """Return True for an argument that is an input, or a metric."""
     return argument == "-" or os.path.exists(argument) or is_metric(argument)
-
-
-def is_metric(argument: str) -> bool:
-    """Return True for the name of a metric."""
-    try:
-        return bool(read_text(argument))
-    except FrameMetricsError:
-        return False
 
 
 def _ours(flag: str, options: Container[str], value: str) -> list[str]:
@@ -217,10 +215,12 @@ def _pool(arguments: list[str], depth: str) -> tuple[list[str], str]:
     asked = f"awk -F, 'NR == 1 || $({RANK}) && $({RANK}) <= {depth}'"
     if not written:
         return kept, f"| {asked}"
-    whole = shlex.quote(
-        unused("{}_all{}".format(*os.path.splitext(written)))
-    )  # a pipe would write a file if it fails too
-    return [*kept, "-o", whole], f"&& {asked} {whole} > {shlex.quote(written)}"
+    stem, kind = os.path.splitext(written)
+    whole = shlex.quote(unused(f"{stem}_all.csv"))  # a pipe would write a file if it fails too
+    end = f"> {shlex.quote(written)}"
+    if kind not in ("", ".csv", ".txt"):
+        end = f"| {PROGRAM} convert - --from csv -o {shlex.quote(written)}"
+    return [*kept, "-o", whole], f"&& {asked} {whole} {end}"
 
 
 def unused(name: str) -> str:
@@ -242,8 +242,7 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
     if tail.startswith("|") and {"-o", "--output"} & {*arguments}:  # which writes all rows, and prints none
         return ""
     if command in NEED_METRIC and not any(one in ("-m", "--metric") or _is_named_metric(one) for one in arguments):
-        metric = _usual_metric(command, arguments)
-        arguments.append(f"{metric}@{cutoffs or 10}" if metric == "ndcg" else metric)
+        arguments += dict.fromkeys(limited(arguments)) or [_usual_metric(command, arguments, cutoffs)]
     arguments = [_with_cutoff(one, cutoffs) for one in arguments] if cutoffs else arguments
     if command == "report":
         arguments = [PICTURE.sub(".html", one) for one in arguments]
@@ -254,13 +253,17 @@ def _joined(command: str, arguments: list[str], cutoffs: str, tail: str) -> str:
     return f"{shlex.join([PROGRAM, command, *arguments])} {tail}".rstrip()
 
 
-def _usual_metric(command: str, arguments: Sequence[str]) -> str:
+def _usual_metric(command: str, arguments: Sequence[str], cutoffs: str) -> str:
     """Return the metric of a command that names none: of rankings, or of what its options are about."""
     if command == "best-threshold":
         limits = [one for one, before in with_before(arguments) if before == "--subject-to"]
         return "f1" if not limits else "precision" if any(one.startswith("recall=") for one in limits) else "recall"
     ranked = {"--query", "--rank", "--grade", "--qrels"} & {*arguments}
-    return "f1" if "--predicted" in arguments else "roc_auc" if "--score" in arguments and not ranked else "ndcg"
+    if "click" in values_of(arguments).get("--label", "").lower() and "--grade" not in arguments:
+        return "success"
+    if "--predicted" in arguments:
+        return "f1"
+    return "roc_auc" if "--score" in arguments and not ranked else f"ndcg@{cutoffs or 10}"
 
 
 def _is_known(argument: str, command: str) -> bool:

@@ -228,8 +228,10 @@ def _with_comma(text: str) -> BadValueError:
 def _named(text: str, name: str, args: str | None) -> Metric:
     known, given = aliases(REGISTRY.values()), plain_name(name)
     if meanings := AS_SPELT.get(name, TWO_MEANINGS.get(given)):
-        one, other = meanings
-        raise UnknownNameError(f"{quote(name)} means two things: {one}, or {other}; write the one you mean")
+        problem = f"{quote(name)} means two things: {', or '.join(meanings)}; write the one you mean"
+        raise UnknownNameError(problem).offering(
+            {name: [first for one in meanings if (first := one.split()[0]) in REGISTRY]}
+        )
     if given not in known:
         if "," in name:
             raise _with_comma(text)

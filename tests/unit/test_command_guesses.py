@@ -23,6 +23,12 @@ def write_runs() -> None:
     Path("q.txt").write_text("q1 0 d1 1\n")
 
 
+def write_searches() -> None:
+    """Write the clicks of four sessions with two queries, in two arms."""
+    searches = {"query": list("abab"), "session": [1, 2, 3, 4], "user": list("uvwx"), "arm": list("ABBA")}
+    write(pl.DataFrame(searches | {"rank": [1, 1, 2, 2], "clicked": [0, 1, 1, 0]}), "searches.csv")
+
+
 # What is typed first, and a part of the error that leads on.
 GUESSED = {
     "evaluate log.csv rr --quiet": "for the number alone pass --columns value --no-header",
@@ -52,7 +58,9 @@ GUESSED = {
     "report log.csv page.html": "frame-metrics report log.csv -o page.html",
     "report log.csv rr page.html": "frame-metrics report log.csv rr -o page.html",
     "explain log.csv --query-id q1": "explain requires a metric; name one behind the input",
-    "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named",
+    "explain log.csv rr map --query-id q1": "explain takes one metric, and 2 are named, 'rr', 'map'",
+    "evaluate cases.csv f1 --threshold 0.5 --fail-if-worse-than means.csv": "--max-drop with the loss that is accepted",
+    "evaluate log.csv rr --max-drop 0.1": "--max-drop requires --fail-if-worse-than, with the file that per-query or",
     "bounds log.csv rr": "pass --of unjudged --max-grade 3, or --of ties",
     "sample-size log.csv rr": "sample-size requires --detect",
     "threshold cases.csv --precision 0.9": "frame-metrics best-threshold cases.csv --subject-to precision=0.9 recall",
@@ -107,6 +115,7 @@ def test_guesses(call: str, capsys: pytest.CaptureFixture[str]) -> None:
         pl.concat([named().with_columns(model=pl.lit(one)) for one in ("a", "b")]).rename({"docid": "doc"}), "twice.csv"
     )
     write(pl.DataFrame({"label": [0, 1], "risk": [0.2, 0.7]}), "labels.csv")
+    write(pl.DataFrame({"metric": ["f1"], "average": "pooled", "value": 0.5, "n": 2}), "means.csv")
     Path("q.txt").write_text("q1 0 d1 1\n")
     Path("text.txt").write_text("some words\n")
     assert GUESSED[call] in error(capsys, *call.split())
@@ -146,6 +155,13 @@ OTHERWISE = {
     "disagreements who.csv --annotator who": "disagreements log.csv --qrels who.csv --annotator who",
     "list": "metrics",
     "evaluate log.csv rr -q": "per-query log.csv rr",
+    "to-judge 2 a.run b.run --qrels q.txt --system file --max-grade 1": (
+        "to-judge a.run b.run --n 2 --qrels q.txt --system file --max-grade 1"
+    ),
+    "evaluate log.csv rr --ci --format json": "evaluate log.csv rr --ci 0.95 --to json",
+    "evaluate --ci log.csv rr": "evaluate log.csv rr --ci 0.95",
+    'evaluate log.csv --require "rr > 0.1" --fail-if rr>1': "evaluate log.csv rr --fail-under rr=0.1",
+    "evaluate log.csv --threshold rr=0.1 --at-most rr=1": "evaluate log.csv rr",
     "evaluate log.csv rr -q query": "evaluate log.csv rr --query query",
     "evaluate log.csv rr --per-query": "per-query log.csv rr",
     "evaluate log.csv rr --json": "evaluate log.csv rr --to json",
@@ -175,7 +191,7 @@ def test_other_words(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")]), "who.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "score": [0.2, 0.7, 0.1], "guess": [0, 1, 0]}), "cases.csv")
     write_runs()
-    found = [(main(one.split()), capsys.readouterr().out) for one in (call, OTHERWISE[call])]
+    found = [(main(shlex.split(one)), capsys.readouterr().out) for one in (call, OTHERWISE[call])]
     assert found[0] == found[1]
     assert found[0][0] == 0
 
@@ -213,6 +229,23 @@ WHOLE = {
         "agreement items.csv --doc thing --annotator who --grade said --level nominal "
         "--scale a=0 --scale b=1 --scale c=2"
     ),
+    "agreement stuff.csv": "agreement stuff.csv --annotator who --doc item",
+    "agreement items.csv --label said --item thing": (
+        "agreement items.csv --doc thing --annotator who --grade said --level nominal "
+        "--scale a=0 --scale b=1 --scale c=2"
+    ),
+    "compare log.csv rr --saved base.csv --max-drop 0.1": (
+        "compare log.csv rr --fail-if-worse-than base.csv --max-drop 0.1"
+    ),
+    "evaluate log.csv rr --saved=base.csv --max-drop 0.1": (
+        "evaluate log.csv rr --fail-if-worse-than base.csv --max-drop 0.1"
+    ),
+    "per-query both.csv kappa --predicted machine --label grade --no-query": (
+        "evaluate both.csv kappa --predicted machine --label grade --no-query"
+    ),
+    "per-query risks.csv f1 --score risk --threshold 0.5 -o x.csv": (
+        "evaluate risks.csv f1 --score risk --threshold 0.5 -o x.csv"
+    ),
     "agreement gaps.csv --raters machine,grade --weights quadratic": (
         "evaluate gaps.csv --no-query --label grade --predicted machine --metric "
         """'kappa(weights='"'"'quadratic'"'"')' --unjudged drop"""
@@ -228,7 +261,6 @@ WHOLE = {
         "evaluate gaps.csv --label grade --predicted machine --metric kappa --no-query --unjudged drop"
     ),
     "agreement who.csv --item query,doc --annotator who": "agreement who.csv --annotator who --query query --doc doc",
-    "evaluate log.csv rr --ci --format json": "evaluate log.csv rr --ci=0.95 --to json",
     "explain runs.csv rr --query q1 --system run": "explain runs.csv rr --system run --query-id q1",
     "pool ranks.csv --depth 1": (
         "to-judge ranks.csv --way depth --to csv --rank position --doc docno --system run "
@@ -260,9 +292,6 @@ WHOLE = {
     ),
     "ctr searches.csv": "evaluate searches.csv --metric ctr@10 --label clicked",
     "audit odd.csv": "audit odd.csv --grade relevance --query qid --score sim",
-    "ab-test searches.csv ctr --arm arm --cluster user": (
-        "ab-test searches.csv success --arm arm --cluster user --label clicked"
-    ),
     "sample-size runs.csv rr --mde 0.1 --alpha 0.1": "sample-size runs.csv rr --detect 0.1 --ci 0.9 --system run",
     "evluate log.csv rr": "evaluate log.csv rr",
     "odd.csv rr": "evaluate odd.csv rr --query qid --score sim --grade relevance",
@@ -285,10 +314,10 @@ def test_whole_commands(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     ranks = pl.DataFrame({"query": "q", "run": list("aabb"), "docno": list("xyyx"), "position": [1, 2, 1, 2]})
     write(ranks, "ranks.csv")
     write(pl.DataFrame({"thing": list("xxyyzz"), "who": list("uvuvuv"), "said": list("aabbcb")}), "items.csv")
+    write(pl.DataFrame({"item": list("xxyy"), "who": list("uvuv"), "grade": [1, 0, 2, 1]}), "stuff.csv")
     write(pl.DataFrame({"label": [0, 1, 1], "risk": [0.2, 0.7, 0.1]}), "risks.csv")
     write(pl.DataFrame({"id": [1, 2, 3], "label": [0, 1, 1], "score": [0.2, 0.7, 0.1]}), "cases.csv")
-    searches = {"query": list("abab"), "session": [1, 2, 3, 4], "user": list("uvwx"), "arm": list("ABBA")}
-    write(pl.DataFrame(searches | {"rank": [1, 1, 2, 2], "clicked": [0, 1, 1, 0]}), "searches.csv")
+    write_searches()
     write_runs()
     main(["per-query", "log.csv", "rr", "-o", "base.csv"])
     capsys.readouterr()
@@ -368,6 +397,23 @@ STEPS = {
         "or with --way depth those that rank highest",
         ["--qrels q.txt --way depth --to csv --system file | awk -F, 'NR == 1 || $(NF - 2) && $(NF - 2) <= 10'"],
     ),
+    "ab-test searches.csv ctr --arm arm --cluster user": (
+        "'ctr' means two things: success (the share of searches with a click; so is ctr@10), or precision",
+        [f"ab-test searches.csv {one} --arm arm --cluster user --label clicked" for one in ("success", "precision")],
+    ),
+    "clicks searches.csv --metrics ctr,rr --by arm": (
+        "write the one you mean",
+        [f"evaluate searches.csv --metric {one},rr --by arm --label clicked" for one in ("success", "precision")],
+    ),
+    'check log.csv --min rr=0.1 --max "rr <= 1"': (
+        "it is audit, for the data, or evaluate with a gate, as --fail-under ndcg@10=0.4",
+        ["evaluate log.csv --fail-under rr=0.1 --fail-over rr=1 rr"],
+    ),
+    "assert log.csv rr>=0.1": ("it is evaluate with a gate", ["evaluate log.csv --fail-under rr=0.1 rr"]),
+    "ab searches.csv --variant arm --click clicked --session session": (
+        "it is ab-test",
+        ["ab-test searches.csv --arm arm --label clicked --cluster session success"],
+    ),
     "report ranked.csv -o page.md": (
         "the label or grade is missing",
         ["report ranked.csv -o page.md --score score --rank rank --grade relevance"],
@@ -387,9 +433,10 @@ def test_all_steps_run(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     who = pl.concat([judged.with_columns(who=pl.lit(who)) for who in ("x", "y")])
     write(who, "who.csv")
     write(who.rename({"query": "qid", "doc": "docid"}), "who2.csv")
+    write_searches()
     write_runs()
     words, parts = STEPS[call]
-    told = error(capsys, *call.split())
+    told = error(capsys, *shlex.split(call))
     assert words in told
     lines = [line[4:] for line in told.splitlines() if line.startswith("  | frame-metrics ")]
     assert len(lines) == len(parts)
@@ -462,6 +509,12 @@ def test_all_that_a_file_of_trec_lacks_is_said(capsys: pytest.CaptureFixture[str
     told = error(capsys, *["convert", "log.csv", "--to", "qrels", "--query", "term", "--doc", "thing"])
     assert "'term' has ids with white space" in told
     assert "| frame-metrics" not in told
+    told = error(capsys, *["convert", "log.csv", "-o", "my.run", "--run-name", "a"])
+    assert "none is called as the query or the doc or the score; name it with --query and --doc and --score" in told
+    write(pl.DataFrame({"qid": ["a", "b"], "docid": ["x", "y"], "grade": [1, 0]}), "judged.csv")
+    *_, last = error(capsys, *["convert", "judged.csv", "-o", "my.qrels"]).splitlines()
+    assert last == "  | frame-metrics convert judged.csv -o my.qrels --query qid --doc docid"
+    assert main(last.split()[2:]) == 0
     write(pl.DataFrame({"query": "q", "doc": ["x"], "score": 1.0}), "log.jsonl")
     told = error(capsys, *["convert", "log.jsonl", "--to", "run"])
     assert told.endswith("| frame-metrics convert log.jsonl -o out.run --run-name out\n")
@@ -482,6 +535,10 @@ def test_a_pool_in_a_file_is_as_deep_as_asked(capsys: pytest.CaptureFixture[str]
     assert not Path("pool.csv").exists()
     subprocess.run(["bash", "-c", line], check=True)
     assert read(Path("pool.csv").read_text())["doc"].sort().to_list() == ["x", "z"]
+    *_, last = error(capsys, *["pool", "a.txt", "b.txt", "--depth", "1", "-o", "pool.json"]).splitlines()
+    line = last.removeprefix("  | ").replace("frame-metrics", f"{sys.executable} -m frame_metrics")
+    subprocess.run(["bash", "-c", line], check=True)
+    assert pl.read_json("pool.json")["doc"].sort().to_list() == ["x", "z"]
 
 
 @pytest.mark.parametrize("asked", ["score>1", "devise=mobile", "device=a;b"])
@@ -495,7 +552,7 @@ def test_a_fault_of_the_offers_is_no_failed_gate(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The exit code is that of an internal error."""
-    monkeypatch.setattr("frame_metrics.command.run.with_line", lambda *_: 1 / 0)
+    monkeypatch.setattr("frame_metrics.command.run.with_lines", lambda *_: 1 / 0)
     assert main(["evaluate", "none.csv", "rr"]) == 3
     assert "ZeroDivisionError" in capsys.readouterr().err
 

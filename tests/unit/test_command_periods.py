@@ -35,6 +35,19 @@ def test_dates_become_periods(every: str, capsys: pytest.CaptureFixture[str]) ->
     assert found.rows() == read(out(capsys, "evaluate", "log.csv", "rr", "--by", "day", "--by", "side")).rows()
 
 
+@pytest.mark.parametrize("written", ["%d.%m.%Y", "%m/%d/%Y"])
+def test_dates_in_other_ways_become_periods(written: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Dates that can be read in one way alone are those of the calendar, as in a summary."""
+    days = pl.Series(["2026-03-02", "2026-03-08", "2026-03-13", "2026-03-31"]).str.to_date()
+    call = ("evaluate", "log.csv", "rr", "--by", "day", "--every", "1w")
+    write(log(days.dt.to_string("%Y-%m-%d").to_list()), "log.csv")
+    as_iso = out(capsys, *call)
+    write(log(days.dt.to_string(written).to_list()), "log.csv")
+    assert out(capsys, *call) == as_iso
+    write(log(["01.02.2026", "02.02.2026", "soon", "03.02.2026"]), "log.csv")
+    assert "'day' has none" in error(capsys, *call)
+
+
 def test_times_of_parquet_and_arms_become_periods(capsys: pytest.CaptureFixture[str]) -> None:
     """Times of Parquet are truncated as texts are, and arms as segments are."""
     days = pl.Series([f"{day[:10]}T05:10" for day in DAYS]).str.to_datetime()
@@ -60,7 +73,11 @@ def test_what_is_no_period_or_no_date(capsys: pytest.CaptureFixture[str]) -> Non
     assert f"{no_dates} 'doc' has none; name it with --by" in error(
         capsys, "evaluate", "log.csv", "rr", "--by", "doc", "--every", "1w"
     )
-    assert f"{no_dates} none is named; name it with --by" in error(capsys, "evaluate", "log.csv", "rr", "--weekly")
+    *_, whole = error(capsys, "evaluate", "log.csv", "rr", "--weekly").splitlines()
+    assert whole == "  | frame-metrics evaluate log.csv rr --every 1w --by day"
+    for name in ("when.csv", "then.csv"):
+        write(log(DAYS).rename({"day": "when"}), name)
+    assert f"{no_dates} none is named; name it with --by" in error(capsys, "change", "when.csv", "then.csv", "--weekly")
     write(log([day[:10] for day in DAYS]), "log.csv")
     assert "--every 1h: 'day' has no times of the day" in error(
         capsys, "evaluate", "log.csv", "rr", "--by", "day", "--every", "hour"

@@ -1,0 +1,54 @@
+"""Metrics among arguments, and gates for limits of them, as --min ndcg@10=0.9 and --assert "ndcg@10 >= 0.9"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from frame_metrics.command.other_names import NUMBER
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.metrics.names import read_text
+
+UNDER, OVER = "--fail-under", "--fail-over"
+AT_LEAST, AT_MOST = {"=": UNDER, ">": UNDER, "<": UNDER}, {"=": OVER, ">": OVER, "<": OVER}
+EXPECTED, FAILING = {"=": UNDER, ">": UNDER, "<": OVER}, {"<": UNDER, ">": OVER}
+# The gate of each comparison, by the flag that it stands behind; "" for a comparison by itself.
+GATES_OF = {
+    **dict.fromkeys(("--min", "--minimum", "--at-least", "--threshold", "--thresholds", "--floor"), AT_LEAST),
+    **dict.fromkeys(("--max", "--maximum", "--at-most", "--ceiling"), AT_MOST),
+    **dict.fromkeys(("", "--assert", "--require", "--expect", "--check", "--gate", "--pass-if"), EXPECTED),
+    **dict.fromkeys(("--fail-if", "--fail-when"), FAILING),
+}
+COMPARED = re.compile(rf"([^-=<>\s][^=<>]*?)\s*([=<>])=?\s*({NUMBER})")
+
+
+def is_metric(argument: str) -> bool:
+    """Return True for the name of a metric."""
+    try:
+        return bool(read_text(argument))
+    except FrameMetricsError:
+        return False
+
+
+def with_gates(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which limits of metrics are gates; numbers alone, and what other flags take, stay."""
+    found, left = list[str](), [*arguments]
+    while left:
+        one = left.pop(0)
+        flag, equals, value = one.partition("=") if one.startswith("-") else ("", "=", one)
+        behind = not flag and found[-1:] and found[-1].startswith("-")
+        value = value if equals else next(iter(left), "")
+        limit = COMPARED.fullmatch(value) if flag in GATES_OF and not behind else None
+        if limit is None or limit[2] not in GATES_OF[flag] or not is_metric(limit[1]):
+            found.append(one)
+            continue
+        found += [GATES_OF[flag][limit[2]], f"{limit[1]}={limit[3]}"]
+        left = left if equals else left[1:]
+    return found
+
+
+def limited(arguments: Sequence[str]) -> list[str]:
+    """Return the metrics that gates limit."""
+    pairs = zip(arguments, ["", *arguments], strict=False)
+    limits = (one.partition("=") for one, before in pairs if before in (UNDER, OVER))
+    return [metric for metric, equals, _ in limits if equals]
