@@ -334,7 +334,7 @@ class CommandLine:
             and ungated,
         }
         for message in (message for message, holds in wrong.items() if holds):
-            gate = {"--saved": ["--fail-if-worse-than"]} if drop and options.get("saved") else {}
+            gate = {"--saved": ["--fail-if-worse-than"]} if drop and not worse and options.get("saved") else {}
             raise BadValueError(message).offering(gate)
 
     def _check_limits(self, name: str, gate: Any) -> None:
