@@ -140,8 +140,8 @@ def in_trec(arguments: Sequence[str]) -> str:
     """
     values = values_of(arguments)
     given = values.get("--output") or values.get("-o") or "out"
-    written = os.path.splitext(given)[1][1:]
-    asked, file = values.get("--to", values.get("--format", written)).lower(), _first_file(["", *arguments])
+    ending = os.path.splitext(given)[1][1:]
+    asked, file = values.get("--to", values.get("--format", ending)).lower(), _first_file(["", *arguments])
     if asked not in ("trec", "run", "qrels") or not file:
         return ""
     there = [*columns_in(file)]
@@ -149,8 +149,8 @@ def in_trec(arguments: Sequence[str]) -> str:
     names = [next((values[f"--{one}{end}"] for end in ENDS if f"--{one}{end}" in values), "") for one in TREC]
     run, qrels = names[0] or given * (asked != "qrels"), names[1] or given * (asked == "qrels")
     stem = os.path.basename(run).partition(".")[0].replace("run", "")  # a column may be called run
-    name = values.get("--run-name") or stem or "system"
-    lines = [(run, ".run", "score", [] if name in there else ["--run-name", name]), (qrels, ".qrels", "grade", [])]
+    name = values.get("--run-name") or ("" if "run" in there else stem or "system")
+    lines = [(run, ".run", "score", ["--run-name", name] if name else []), (qrels, ".qrels", "grade", [])]
     commands, missing = list[list[str]](), dict[str, str]()
     for to, ending, role, further in (one for one in lines if one[0]):
         its = ("query", "doc", role)
