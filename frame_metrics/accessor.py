@@ -1232,7 +1232,8 @@ class IRM(Generic[Frame]):
           ``value``, the greatest has rank 1.
         - rank_low, rank_high : 1 + the number of systems that are surely better, and the number of systems less those
           that are surely worse: those whose differences exclude 0 in ``compare`` of all pairs. The ranks of all systems
-          hold together.
+          hold together. Where systems lack values of some queries, means are over different queries, and pairs over
+          those of both: ``rank`` may then lie outside.
         - may_be_best : false if some other system is surely better: the greatest difference in standard errors from the
           others passes a one-sided bound for all comparisons of this system with others. The best system is among those
           that are true. This is another claim than the ranks: it asks less, so that it finds more about who is first,

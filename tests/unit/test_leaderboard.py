@@ -54,6 +54,25 @@ def test_ranks_are_those_of_all_pairs() -> None:
     assert found["rank"].to_list() == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_ranks_hold_together_whatever_is_missing(seed: int) -> None:
+    """The ends are those of all pairs, and hold the rank of complete values; means of unlike queries may differ."""
+    rng = np.random.default_rng(seed)
+    frame = made(5, 40, seed, apart=0.04)
+    complete = board(frame).leaderboard()
+    assert complete.filter(pl.col("rank").is_between("rank_low", "rank_high")).height == 5
+    hard = frame.with_columns(rr=pl.col("rr") - (pl.col("query") < 20))  # s00 and s01 lack most of the hard queries
+    kept = ~pl.col("run").is_in(["s00", "s01"]) | (pl.col("query") >= rng.integers(10, 18))
+    irm = board(hard.filter(kept))
+    found, pairs = irm.leaderboard(), irm.compare()
+    for row in found.rows(named=True):
+        own, other = pairs.filter(run=row["run"]), pairs.filter(baseline=row["run"])
+        better = (own["ci_high"] < 0).sum() + (other["ci_low"] > 0).sum()
+        worse = (own["ci_low"] > 0).sum() + (other["ci_high"] < 0).sum()
+        assert (row["rank_low"], row["rank_high"]) == (1 + better, 5 - worse)
+    assert found.filter(~pl.col("rank").is_between("rank_low", "rank_high")).height
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_who_may_be_the_best_by_all_flips(seed: int) -> None:
     """A system is left out if its greatest t against the others passes the quantile of that over all flips of signs."""

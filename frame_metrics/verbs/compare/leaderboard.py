@@ -123,8 +123,9 @@ def _ranked(values: Values, pairing: Pairing | None, options: LeaderboardOptions
     no_direction = np.array([one.higher is None for _, one in asked])[metric]
     columns = {
         "rank": rank,
-        "rank_low": np.minimum(1 + n_better, rank),
-        "rank_high": np.maximum(n - n_worse, rank),
+        # Means of different queries may place a system elsewhere: ranks hold together only as pairs have them.
+        "rank_low": 1 + n_better,
+        "rank_high": n - n_worse,
         "may_be_best": np.where(no_direction, np.nan, 1 - beaten),
         "reliability": reliability_of_means,
     }
