@@ -60,6 +60,7 @@ from frame_metrics.metrics.shares import share_of
 from frame_metrics.plan.call import bind
 from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.source import InPieces, source_of
+from frame_metrics.plot.charts import for_phones
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import arm_families, delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, split_exactly, wilson_interval
@@ -136,6 +137,7 @@ __all__ = [
     "few_distinct_rows",
     "few_pairs_together",
     "fisher",
+    "for_phones",
     "imported_when_used",
     "in_pieces",
     "large_units",

@@ -27,6 +27,7 @@ LIMIT = 320  # the most pixels of a label
 WIDTH, HEIGHT = 420, 320
 LETTERS_OF_TITLE = 38  # letters of a line of the title of a chart on a phone
 WIDTH_ON_PHONE = 240  # the greatest width of a chart on a phone, beside the names on its axis
+NAME_ON_PHONE = {"labelLimit": 130, "limit": 95}  # pixels of a name there: on an axis, and at the end of a line
 LINE = 13  # height of a line of text
 SIDE_OF_SMALL, USUAL_COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
 LABEL_IN_LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
@@ -311,17 +312,38 @@ def untitled(chart: Any) -> Any:
 
 
 def for_phones(chart: Any) -> Any:
-    """Return a chart for the width of a phone, with its legend below, and lines of its title that fit."""
-    drawn = chart.copy(deep=True)
-    if isinstance(title := getattr(drawn.title, "text", None), str):
-        drawn.title.text = textwrap.wrap(title, LETTERS_OF_TITLE)
-    if isinstance(drawn, alt.HConcatChart):
-        below = alt.vconcat(*drawn.hconcat, title=drawn.title)
-        below.config = drawn.config
-        return below
-    if isinstance(drawn, alt.ConcatChart):
-        drawn.columns = 1
-    part = getattr(drawn, "spec", drawn)
-    if isinstance(getattr(part, "width", None), int | float):
-        part.width = min(part.width, WIDTH_ON_PHONE)
-    return drawn.configure_legend(orient="bottom")
+    """Return a chart for the width of a phone, with its legend below, and lines of its title that fit.
+
+    Its parts stand one below the other and have fewer labels, and long names are cut.
+    """
+    spec = chart.to_dict(validate=False)
+    title = spec.get("title", {})
+    if isinstance(title, dict) and isinstance(title.get("text"), str):
+        title["text"] = textwrap.wrap(title["text"], LETTERS_OF_TITLE)
+    legend = {**spec.get("config", {}).get("legend", {}), "orient": "bottom"}
+    spec["config"] = {**spec.get("config", {}), "legend": legend}
+    _narrow(spec, 1.0)
+    return alt.Chart.from_dict(spec, validate=False)
+
+
+def _narrow(part: Any, share: float) -> None:
+    """Make a part of a specification narrower; ``share``: its new width by the old one."""
+    if isinstance(part, list):
+        for one in part:
+            _narrow(one, share)
+    if not isinstance(part, dict):
+        return
+    if isinstance(width := part.get("width"), int | float):
+        part["width"] = min(width, WIDTH_ON_PHONE)
+        share = part["width"] / width
+    if "hconcat" in part:
+        part["vconcat"] = part.pop("hconcat")
+    part |= {"columns": 1} if "columns" in part and {*part} & {"concat", "facet"} else {}
+    part |= {name: min(part[name], most) for name, most in NAME_ON_PHONE.items() if name in part}
+    if "labelAngle" in part and isinstance(labels := part.get("values"), list):
+        part["values"] = labels[:: math.ceil(1 / share)]
+    for name, one in part.items():
+        if name == "x" and isinstance(one, dict) and isinstance(one.get("value"), int | float):
+            one["value"] *= share
+        if name not in ("data", "datasets", "legend", "title"):
+            _narrow(one, share)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 NAMED = 2  # the most lines that a mark names
 WIDE = 400  # pixels of a picture that has its words above the lines
+LATE = 0.5  # the share of the axis behind which words within a narrower one stand to the left of the break
+HALF_LETTER = 3  # pixels of half a letter of these words
 WORDS = 14  # pixels of a line of words
 WHEN = "when"  # the column of periods, as texts
 
@@ -75,10 +77,13 @@ def _layers_of(axis: Axis, mark: Mark, at: int, key: Key, x: Any) -> list[Any]:
         shown = bar.encode(x=x, y=alt.value(0), y2=alt.value(axis.size.height))
     else:
         shown = alt.Chart(data).mark_rule(strokeDash=[4, 4], opacity=0.6, color=INK).encode(x=x)
-    late = begin > len(axis.texts) * axis.size.late
-    side: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
-    lines: dict[str, Any] = {"baseline": "bottom", "dy": -4 - WORDS * at}  # above the lines
-    if axis.size.width < WIDE:  # where the name of the small multiple is
-        lines = {"baseline": "top", "dy": 3 + WORDS * at}
-    text = alt.Chart(data).mark_text(**side, **lines, color=INK)
+    n, width, half = len(axis.texts), axis.size.width, HALF_LETTER * len(label)
+    if width < WIDE:  # where the name of the small multiple is
+        side: dict[str, Any] = {"align": "right", "dx": -5} if begin > LATE * n else {"align": "left", "dx": 5}
+        side |= {"baseline": "top", "dy": 3 + WORDS * at}
+    else:  # in the middle above what is marked, and within the picture
+        side = {"align": "center", "baseline": "bottom", "dy": -4 - WORDS * at}
+        end = end if mark.is_outage else begin + 1
+        x = alt.value(min(max(width * (begin + end) / 2 / n, half), width - half))
+    text = alt.Chart(data).mark_text(**side, color=INK)
     return [shown, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]

@@ -48,6 +48,7 @@ from frame_metrics.plot.tidy import (
 from frame_metrics.stats.periods import Periods, well_filled
 
 LABEL = 75  # pixels of the axis for each label
+ROOM = 1.15  # the height of the axis of bars by that of the highest bar
 POINTS = 31  # the most periods whose points are drawn; of more, only those that are partly filled
 FILLED = 0.27  # the opacity of all bands together, as they cover each other
 OF_ALL = "n in all"
@@ -95,9 +96,10 @@ def over_time(
 
 
 def _is_cut(tidy: Tidy) -> bool:
-    """Return True if the axis of some metric does not show its whole range."""
+    """Return True if the axis of some metric begins above its least value, or above 0 where there is none."""
     parts = [(part, metric_under(part, part["what"][0])) for part in tidy.table.partition_by("what")]
-    return any((*_scale(part, metric).to_dict().get("domain", ()),) != metric.range for part, metric in parts)
+    ends = [(_scale(part, metric).to_dict().get("domain", (0.0,))[0], metric.range[0]) for part, metric in parts]
+    return any(begin > (least if math.isfinite(least) else 0) for begin, least in ends)
 
 
 def _scale(table: pl.DataFrame, metric: Metric) -> Any:
@@ -132,11 +134,10 @@ class Size:
     height: int  # of the lines
     bars: int  # the height of the bars of numbers
     label: str  # the words before the date of a break
-    late: float  # the share of the axis behind which these words stand to the left of the break
 
 
-WHOLE = Size(600, HEIGHT, 45, "break at or near", late=0.75)
-MULTIPLE = Size(260, 150, 30, "break", late=0.5)  # of small multiples
+WHOLE = Size(600, HEIGHT, 45, "break at or near")
+MULTIPLE = Size(260, 150, 30, "break")  # of small multiples
 
 
 @dataclass(frozen=True)
@@ -317,8 +318,9 @@ def _numbers(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
 def _bars_of(part: Tidy, axis: Axis, highest: float | None) -> Any:
     """Return bars of how many queries the values of each period rest on."""
     most, of = _numbers(part.table)
-    scale = alt.Scale() if highest is None else alt.Scale(domain=[0, highest])
-    y = alt.Y("n:Q", title=of, scale=scale, axis=alt.Axis(tickCount=2, format="~s", tickMinStep=1))
+    highest = highest or float(most["n"].max() or 1)  # type: ignore[arg-type]
+    ticks = alt.Axis(values=[0, highest], format=".3~s")
+    y = alt.Y("n:Q", title=of, scale=alt.Scale(domain=[0, ROOM * highest], nice=False), axis=ticks)
     bar = alt.Chart(values(most)).mark_bar(color=NEITHER, opacity=0.6)
     return bar.encode(
         x=axis.channel(labels=False), y=y, tooltip=[alt.Tooltip(f"{WHEN}:N", title=axis.name), alt.Tooltip("n:Q")]

@@ -15,8 +15,8 @@ class Picture:
 
     title: str
     description: str  # a description for readers who do not see it
-    svgs: Sequence[str]
-    narrow: Sequence[str] = ()  # the same, for the width of a phone
+    svgs: Sequence[str]  # one of class "wide" is followed by the same for the width of a phone, of class "narrow"
+    notes: Sequence[str] = ()
     small: bool = False  # whether several stand beside each other
 
 

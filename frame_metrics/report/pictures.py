@@ -10,16 +10,22 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.backends.times import ordered_distinct
-from frame_metrics.plot.charts import CUT, for_phones, untitled
+from frame_metrics.plot.charts import ALONE, CUT, for_phones, untitled
 from frame_metrics.report.blocks import Picture
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
 from frame_metrics.report.of_breaks import time_of_lines
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
-ALONE = ("differences", "leaderboard", "thresholds", "confusion")  # pictures that are drawn for phones too
+WIDEST, HIGHEST = 400, 640  # of a picture whose letters, of 10 pixels, have 9 on a phone
 SMALL_CHARTS = ("metrics", "segments")  # pictures of several small charts
 AXES = f"; {CUT}"
+# Paths that draw nothing; and attributes that a picture in a page does not need.
+UNSEEN = re.compile(r'<path(?: class="background" d="[^"]*"|[^>]* display="none")/>')
+NOT_IN_PAGE = re.compile(
+    r' (?:(?:aria-[a-z]+|role|version|xmlns:xlink|pointer-events|font-family)="[^"]*"'
+    r'|(?:opacity|stroke-width)="1"|[xy]2="0"|font-weight="normal"|transform="translate\(0,0\)")'
+)
 MOST_SERIES = 30  # the most systems, or segments, of a picture; more cannot be told apart
 
 
@@ -33,12 +39,29 @@ def drawn(content: Content) -> dict[str, Picture]:
     found = {}
     for name, title, charts in _charts(content):
         every = [*charts]
-        svgs = [_svg(chart, f"{name}-{i}") for i, chart in enumerate(every)]
-        if svgs:
+        notes = _notes(every[0].title) if len(every) == 1 else []
+        every = [untitled(chart) for chart in every] if len(every) == 1 else every
+        if svgs := [svg for i, chart in enumerate(every) for svg in _for_both(chart, f"{name}-{i}")]:
             note = "" if name == "curve scores" else " The numbers are in the table."
-            narrow = [_svg(for_phones(chart), f"{name}-{i}-narrow") for i, chart in enumerate(every) if name in ALONE]
-            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, narrow, name in SMALL_CHARTS)
+            found[name] = Picture(title, f"Picture: {title}.{note}", svgs, notes, name in SMALL_CHARTS)
     return found
+
+
+def _notes(title: Any) -> list[str]:
+    """Return what the title of a chart says beside its name: how many queries there are, and notes."""
+    n = re.search(r"\((n = .*)\)$", getattr(title, "text", ""))
+    under = getattr(title, "subtitle", [])
+    return [*([n[1]] if n else []), *(under if isinstance(under, list) else [])]
+
+
+def _for_both(chart: Any, name: str) -> list[str]:
+    """Return a chart as SVG, and one more for phones if its letters would be too small there."""
+    wide = _svg(chart, name)
+    width, height = (float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', wide[: wide.index(">")]))
+    if width <= WIDEST and height <= HIGHEST:
+        return [wide]
+    both = {"wide": wide, "narrow": _svg(for_phones(chart), f"{name}-narrow")}
+    return [svg.replace("<svg ", f'<svg class="{kind}" ', 1) for kind, svg in both.items()]
 
 
 def _charts_of_metrics(frame: pl.DataFrame, ci: float | None) -> list[Any]:
@@ -66,7 +89,7 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         lines = [name for name in content.by if name != time]
         if periods["value"].count() and (not lines or _is_drawable(periods, lines)):
             chart = plot.over_time(periods, ci=content.ci, color=lines or None)
-            yield "over time", f"{content.first} by {time}{level}{of}", [chart]
+            yield "over time", f"{content.first} by {time}{of}", [chart]
     results, of = _foremost_systems(content, content.results)
     if content.system and _is_drawable(results, content.keys):  # of one system they would show what the table says
         yield "metrics", f"Metrics{level}{of}{AXES}", _charts_of_metrics(results, content.ci)
@@ -92,7 +115,7 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         board, of = _foremost_systems(content, content.compared.leaderboard)
         if board["value"].count():
             yield "leaderboard", f"Systems in order{of}", [plot.leaderboard(board, ci=content.ci)]
-    yield from _differences(content, level)
+    yield from _differences(content)
     if content.queries.values is not None:
         # Over all segments, as the table beside it.
         values, of = _foremost_systems(content, content.queries.values.drop(content.by))
@@ -108,7 +131,7 @@ def _segments(content: Content, level: str) -> Iterator[tuple[str, str, Iterable
     yield "segments", f"Metrics by {', '.join(content.by)}{level}{AXES}", _charts_of_metrics(frame, content.ci)
 
 
-def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
+def _differences(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """Yield the picture of differences: query by query, or for arms and rows without a query those of means."""
     means = content.compared.differences
     if pairs := content.pairs.each:
@@ -120,7 +143,7 @@ def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Itera
         return
     elif _is_drawable(means, [content.system, "baseline"], "difference"):
         chart = plot.comparison(means.drop_nulls("difference"), ci=content.ci or 0.95)
-        yield "differences", f"Differences{level}", [chart]
+        yield "differences", "Differences", [chart]
 
 
 def _by_threshold(content: Content, curve: pl.DataFrame | None) -> list[Any]:
@@ -170,8 +193,11 @@ def _svg(chart: Any, name: str) -> str:
     own = re.sub(r"\W", "-", name)
 
     def in_tag(found: re.Match[str]) -> str:
-        """Return a tag without the labels of single marks, as the whole picture has one label."""
-        tag = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", found[0])
+        """Return a tag without what nobody sees, and without labels of single marks: the whole picture has one."""
+        tag = NOT_IN_PAGE.sub("", found[0])
+        if UNSEEN.fullmatch(tag):
+            return ""
+        tag = re.sub(r' class="[^"]*"', "", tag)
         return re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", re.sub(r' id="([^"]+)"', rf' id="{own}-\1"', tag))
 
-    return re.sub(r"<[a-zA-Z][^>]*>", in_tag, plot.svg(chart))
+    return re.sub(r"<[a-zA-Z][^>]*>", in_tag, plot.svg(chart).replace(ALONE, "", 1))

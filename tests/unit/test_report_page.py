@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import date, timedelta
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -17,9 +18,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, BadValueError, FrameMetricsError
+from frame_metrics import IRM, BadValueError, FrameMetricsError, plot
 from helpers import ROOT, as_kind, as_polars, error, frame, made_classes, made_log
-from inside import few_pairs_together, most_rows_of_a_report
+from inside import few_pairs_together, for_phones, most_rows_of_a_report
 from unit.test_report_tables import HOSTILE, SHOWN, of_markdown
 
 SYSTEMS = (HOSTILE[1], HOSTILE[-2])
@@ -279,7 +280,12 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     best = irm(threshold=None).best_threshold("f1").to_dicts()
     assert found["best_threshold"] == {"rows": best, "left_out": 0}
     assert found["curve_distribution"]["rows"] == irm(threshold=None).curve("distribution", bins=30).to_dicts()
-    for said in ("precision, recall by threshold", "Scores by label", "not fraud", "share of the fraud that is found"):
+    for said in (
+        "Precision and recall by threshold",
+        "Scores by label",
+        "not fraud",
+        "share of the fraud that is found",
+    ):
         assert said in text
     definitions = text.partition("Conventions and versions</h2>")[2]
     assert "Probability that a fraud row has a higher score than one that is not" in definitions
@@ -445,13 +451,31 @@ def test_pictures_have_the_order_of_the_table_in_every_panel() -> None:
 
 @pytest.mark.slow
 def test_titles_of_pictures_fit_a_phone() -> None:
-    """A long title has several lines there."""
+    """A long title has several lines there; that of an only chart is the caption, and its notes stand below it."""
     log = frame("query arm doc label", *[(q, q % 2, d, (q + d) % 3 % 2) for q in range(40) for d in range(3)])
     names = ["rr", "success@1", "precision@2", "recall@2", "ndcg@2"]
-    text = IRM(log.with_columns(score=-pl.col("doc")), arm="arm").report(metrics=names, format="html")
-    wide, narrow = re.findall(r'role-title-text".*?</g>', text)[:2]
-    assert ">rr, success@1, precision@2 and 2 more: differences to 0 (n = 20)<" in wide
-    assert re.findall(r">([^<>]+)<", narrow) == ["rr, success@1, precision@2 and 2 more:", "differences to 0 (n = 20)"]
+    irm = IRM(log.with_columns(score=-pl.col("doc")), arm="arm")
+    title = for_phones(plot.comparison(irm.ab_test(*names))).to_dict(validate=False)["title"]
+    assert title["text"] == ["rr, success@1, precision@2 and 2 more:", "differences to 0 (n = 20)"]
+    text = irm.report(metrics=names, format="html")
+    assert "differences to 0" not in text
+    assert '<figcaption>Differences</figcaption>\n<p class="notes">n = 20; bars: 95% intervals</p>' in text
+
+
+@pytest.mark.slow
+def test_pictures_have_letters_of_nine_pixels_on_a_phone() -> None:
+    """A wide one is drawn once more, with fewer days on its axis; its caption and its label stand there once."""
+    days = [date(2026, 3, 2) + timedelta(i // 4) for i in range(240)]
+    log = pl.DataFrame({"query": range(240), "rr": [i % 3 / 2 for i in range(240)], "day": days})
+    text = IRM(log, query="query", value="rr", by="day").report(format="html")
+    figure = text[text.index("<figure>") : text.index("</figure>")]
+    kinds = re.findall(r'<svg class="(\w+)"[^>]* viewBox="0 0 (\d+)', figure)
+    assert [kind for kind, _ in kinds] == ["wide", "narrow"]
+    shown = 390 - 2 * 0.9 * 16  # beside the margins of the page
+    assert 10 * shown / int(kinds[1][1]) >= 9
+    dates = [len(re.findall(r">2026-\d\d-\d\d<", svg)) for svg in figure.split("<svg")[1:]]
+    assert dates == [8, 3]
+    assert figure.count('aria-label="Picture: rr by day. The numbers are in the table."') == 1
 
 
 @pytest.mark.slow
