@@ -2107,7 +2107,7 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind, in the order of places: kind ("split", "best", "difference", "winner", "not
         worse", "reversal", "mix", "value", "absent", "unjudged", "undefined", "missing", "calibration", "distance",
-        "cut", "audit", "agreement", "segment", "trend", "break", "trend or break", "outage", "next", "nothing",
+        "cut", "audit", "agreement", "segment", "trend", "break", "trend or break", "outage", "next", "code", "nothing",
         "tests"), place (1 to 5, null for a note), sentence, of (the systems that may be the best, the segment, the
         times of a trend or an outage, the first time after a break, the parts of a change, the finding of the audit,
         what is absent and why, what is missing, or the label that probabilities are of), the system, baseline, metric,

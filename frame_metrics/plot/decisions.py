@@ -203,7 +203,8 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
         both = normalize is not None and size > 2 * MIN_CELL
         text = alt.Chart().mark_text(dy=-6 if both else 0, fontSize=11 if size > 2 * MIN_CELL else 8)
         layers.append(text.encode(x=x, y=y, text=alt.Text("count:N")))
-        layers += [alt.Chart().mark_text(dy=8, fontSize=9).encode(x=x, y=y, text=alt.Text("percent:N"))] if both else []
+        below = alt.Chart().mark_text(dy=8, fontSize=10).encode(x=x, y=y, text=alt.Text("percent:N"))
+        layers += [below] if both else []
     return layers
 
 

@@ -46,7 +46,15 @@ class Linked:
     target: str  # the name of the section
 
 
-Block: TypeAlias = "str | Table | Picture | Group | Fold | Linked"
+@dataclass(frozen=True)
+class Code:
+    """Words and code after them."""
+
+    text: str
+    code: str
+
+
+Block: TypeAlias = "str | Table | Picture | Group | Fold | Linked | Code"
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,8 @@ def _significant(figures: Figures) -> str:
         most = f", better in {figures.wins:,} of {counted_of(figures)} and worse in {figures.losses:,}"
     else:
         most = f", over {counted_of(figures)}"
-    pair = f"{f'In {figures.of}, ' if figures.of else ''}{name_of(figures.system)} {verb} {name_of(figures.baseline)}"
+    where = f"For {figures.segment}, " if figures.segment else ""
+    pair = f"{where}{name_of(figures.system)} {verb} {name_of(figures.baseline)}"
     sure = f"{_tested(figures)}{_as_planned(figures)}"
     return f"{pair}{at_text(figures)}: {_values(figures)} ({_difference_text(figures)}{by}){most}{sure}."
 

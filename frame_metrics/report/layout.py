@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.backends.display import rounded_down
 from frame_metrics.backends.tables import Cell, Table
 from frame_metrics.report import folded_sections
-from frame_metrics.report.blocks import Block, Fold, Linked, Picture, Section
+from frame_metrics.report.blocks import Block, Code, Fold, Linked, Picture, Section
 from frame_metrics.report.cells import cell_of, counted, plain_text, table_of
 from frame_metrics.report.chosen_rows import best_and_near, ranked_by, sorted_by
 from frame_metrics.report.comparison_tables import leaderboard_tables, main_differences, rank_by_rank
@@ -94,6 +94,8 @@ def verdict(content: Content) -> tuple[str, str]:
     counts = {one: len(content.audit.filter(pl.col("severity") == one)) for one in SEVERITIES[:3]}
     said = [f"{n} {SEVERITY_WORDS.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
     gravest = next((one for one, n in counts.items() if n), "")
+    if gravest == "info":
+        return f"The audit found no errors and no warnings, and {said[0]}.", gravest
     return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd."), gravest
 
 
@@ -104,7 +106,14 @@ def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
         linked = MORE_FINDINGS.fullmatch(sentence)
         yield Linked(linked[1], linked[2], "audit") if linked else sentence
     if len(notes):
-        yield Fold(Cell("Notes"), notes["sentence"].to_list())
+        yield Fold(Cell("Notes"), [*map(_with_code, notes.select("kind", "sentence").iter_rows())])
+
+
+def _with_code(note: tuple[str, str]) -> Block:
+    """Return a note, with code apart."""
+    kind, sentence = note
+    words, _, code = sentence.removesuffix(".").partition(": ")
+    return Code(f"{words}:", code) if kind == "code" and code else sentence
 
 
 def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -264,7 +273,6 @@ def _linked(table: Table, at: int, links: Sequence[str]) -> Table:
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the errors and warnings of the audit; notes, and what was counted, are folded."""
     grave = content.findings.filter(pl.col("severity") != "info")
-    yield verdict(content)[0]
     yield from map(_finding, grave.head(OPEN_ROWS).iter_rows(named=True))
     rest = [_findings(content.findings, "Findings, the gravest first", severity=True)] if len(content.findings) else []
     counts = _findings(content.facts, "Counted and not counted", severity=False)

@@ -71,7 +71,7 @@ class CalibrationSentences(SentenceWriter):
         for row in rows.to_dicts():
             ends = wilson_interval(row["observed"], row["n"], 1 - alpha)
             row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
-            row |= {"key": self._system(row), "segment": self._of(row) if by else None}
+            row |= {"key": self._system(row), "segment": self._in_words(row) if by else None}
             group = tuple(row[name] for name in keys)
             other = found.get(group, row)
             found[group] = max(other, row, key=_miss) | {"by_bins": other["by_bins"] or row["by_bins"]}

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from frame_metrics.backends.times import ordered_distinct
+from frame_metrics.backends.frames import backend_of
+from frame_metrics.backends.times import ordered_distinct, times_of
+from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.saved_names import metric_of
 from frame_metrics.report.cells import EQUAL, number_text, plain_text
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import name_of, roughly, signed_text, when_text
+from frame_metrics.report.words import name_of, names_in_words, roughly, signed_text, when_text
 
 MOST_NAMED = 3  # the most queries that are named
+MOST_TRIED, MOST_VALUES = 20, 20  # the most columns that are tried to explain a change, and their values
 TIMES_MORE = 4  # times as many queries make an interval half as wide
 MOST_TIMES = 10  # times as many queries are the most that somebody is likely to ask
 # A column as text, in the words of a kind of frame.
@@ -43,8 +46,8 @@ class NextStepSentences(SentenceWriter):
         settled = [one for one in pairs if one.is_significant]
         if judged := [*self._judge(pairs[0] if pairs else None)]:
             yield from judged
-        elif breaks and self.content.system is None and self.content.basis.kind in CODE:
-            yield self._before_and_after(breaks[0])
+        elif breaks and self.content.system is None:
+            yield from self._before_and_after(breaks[0])
         elif not pairs:
             yield from self._narrower()
         elif settled and (settled[0] is pairs[0] or self.content.has_baseline):
@@ -103,26 +106,46 @@ class NextStepSentences(SentenceWriter):
             f"{only}: {some}, and one as small as it looks ({number_text(seen)}) takes about {self._many(pair, times)}"
         )
 
-    def _before_and_after(self, found: Figures) -> Figures:
-        """Return how to take a break, or an outage, apart, as code."""
+    def _before_and_after(self, found: Figures) -> Iterator[Figures]:
+        """Yield what to compare after a break, or an outage, and that as code."""
         time = next(name for name in self.content.by if are_times(self.segments_of_best, name))
-        by = [name for name in self.content.by if name != time]
+        by = [name for name in self.content.by if name != time] or self._explaining()
         first, *later = str(found.of).split(" to ")
+        sides = f"the time before {first} with that from then on"
+        sides = f"{found.of} with the rest" if found.kind == "outage" else sides
+        whose = f"by {names_in_words(by)}" if by else "by a column that may explain it"
+        yield self._sentence("next", {}, of=f"Compare {sides}, {whose}, to see what changed")
         values = pl.Series(time, [row[time] for row in self.segments_of_best], strict=False)
-        texts = [*map(when_text, ordered_distinct(values) or [])]
-        if texts != sorted(texts):  # as 11.01.2026 and W9, which code would not put in the order of time
-            begin = f"Take the change {'from' if later else 'near'} {found.of} apart"
-            of = f"{begin}: change() with arm= a column that is before or after it"
-            return self._sentence("next", {}, of=of)
-        arm, named = CODE[self.content.basis.kind].format(repr(time)), by[0] if len(by) == 1 else by or None
+        texts, kind = [*map(when_text, ordered_distinct(values) or [])], self.content.basis.kind
+        if texts != sorted(texts) or kind not in CODE:  # as 11.01.2026 and W9, which are in another order as texts
+            of = "That is change() with arm= a column that is true then, and false before or at all other times"
+            yield self._sentence("code", {}, of=of)
+            return
+        arm, named = CODE[kind].format(repr(time)), by[0] if len(by) == 1 else by or None
         if found.kind == "outage":
-            arm += BETWEEN[self.content.basis.kind].format(len(first), first, later[0] if later else first)
-            begin = f"Take the change {'from' if later else 'of'} {found.of} apart"
+            arm, then = arm + BETWEEN[kind].format(len(first), first, later[0] if later else first), found.of
         else:
-            arm, begin = f"{arm} >= {first!r}", f"Take the change near {first} apart, before and from then on"
+            arm, then = f"{arm} >= {first!r}", f"from {first} on"
         code = f"irm(arm={arm}, by={named!r}).change({self.content.first!r}, baseline=False)"
-        of = f"{begin}{'' if by else ', with by= a column that may explain it'}: {code}"
-        return self._sentence("next", {}, of=of)
+        yield self._sentence("code", {}, of=f"In code, where True is {then}: {code}")
+
+    def _explaining(self) -> list[str]:
+        """Return the first column of the frame that has no role and may explain a change: a few words, one a query."""
+        backend, query = backend_of(self.work.irm.frame), [*self.content.query]
+        played = {name for row in self.content.basis.roles for name in row["column"].split(", ")}
+        names = [name for name in backend.names() if isinstance(name, str) and name not in played]
+        for name in names[:MOST_TRIED] if backend.n_rows_in_memory is not None else []:
+            try:
+                table = backend.read([*(one for one in query if one in backend.names()), name])
+            except FrameMetricsError:  # values of another kind
+                continue
+            values = table[name].drop_nulls().unique()
+            is_word = values.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
+            if not is_word or not 2 <= len(values) <= MOST_VALUES or times_of(values.to_list(), name) is not None:
+                continue
+            if len(table.columns) == 1 or table.n_unique() == table.drop(name).n_unique():
+                return [name]
+        return []
 
     def _narrower(self) -> Iterator[Figures]:
         """Yield how many more queries would make the interval of the only system half as wide."""

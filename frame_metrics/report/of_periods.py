@@ -145,7 +145,7 @@ class PeriodSentences(SentenceWriter):
         usual = int(np.median([row["n"] for _, row in line.timed]))
         for row in (one[1] for one in line.timed if one not in line.filled):
             few = f"it has {row['n']:,} of the usual {usual:,} {self.content.unit}"
-            yield self._sentence("absent", {}, of=f"{self._of(row)} is left out of the trend: {few}")
+            yield self._sentence("absent", {}, of=f"{self._in_words(row)} is left out of the trend: {few}")
 
     def _not_found(self, looked_for: Sequence[str]) -> str:
         """Return words for changes that are not there, and for whose they would be."""
@@ -196,7 +196,7 @@ class PeriodSentences(SentenceWriter):
         }
         several = len(line.periods.looked_for) * len(self.lines) > 1
         tests: dict[str, Any] = {"p_adjusted": change.p, "correction": "holm" if several else None}
-        tests |= {"within": self._of(line.part) or None, "of_days": line.periods.weekday is not None}
+        tests |= {"within": self._in_words(line.part) or None, "of_days": line.periods.weekday is not None}
         tests |= self._counts(found, line) | {"also": self._also(change)}
         return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
 

@@ -15,7 +15,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.floors import Floors
 from frame_metrics.report.sentences import Figures
-from frame_metrics.report.words import units_in_words
+from frame_metrics.report.words import names_in_words, units_in_words
 from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 # Fields of a sentence that are no columns.
 NOT_COLUMNS = (
-    *("kind", "also", "more", "warned", "are_periods", "of_all", "of_days", "within", "unit", "clusters", "threshold"),
+    *("kind", "also", "more", "warned", "are_periods", "of_all", "of_days", "within", "segment", "unit", "clusters"),
     *("adjusted", "clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
+    "threshold",
 )
 UNJUDGED = "unjudged in the top"  # the check of the audit
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Figures) if field.name not in NOT_COLUMNS}
@@ -81,6 +82,11 @@ class SentenceWriter:
         """Return the segment of a row as text, as "column = value"."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
 
+    def _in_words(self, row: Mapping[str, Any]) -> str:
+        """Return the segment of a row as sentences write it, as "phone (device)"; "" without one."""
+        some = [(plain_text(row[name], 60), plain_text(name)) for name in self.content.by if name in row]
+        return names_in_words([f"{value} ({name})" for value, name in some])
+
     @property
     def _fill(self) -> float | None:
         """The number that replaces undefined values of the first metric; None if they are left out."""
@@ -98,7 +104,7 @@ class SentenceWriter:
         of = self._of(row) or None
         name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
-        fixed["are_periods"] = self._are_periods
+        fixed |= {"are_periods": self._are_periods, "segment": self._in_words(row)}
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
         fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}

@@ -41,7 +41,8 @@ class Figures:
     n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
     few_units_text: str | None = None  # words for these units
-    within: str | None = None  # the segment that the whole sentence is about
+    segment: str = ""  # that of the figures in words
+    within: str | None = None  # the segment that the whole sentence is about, in words
     also: str = ""  # words for the other systems and segments that have the same change over time
     of_all: bool = False  # whether a share is that of all rows, not of a bin of scores
     of_days: bool = False  # whether an outage is one of days, beside the same weekdays
@@ -121,7 +122,7 @@ class Figures:
     def sentence(self) -> str:
         """The figures as a sentence; "" if they are not enough for one."""
         text = SENTENCES[self.kind].words(self)
-        text = f"{self.within}: {text[0].lower()}{text[1:]}" if text and self.within else text
+        text = f"For {self.within}, {text[0].lower()}{text[1:]}" if text and self.within else text
         return f"{text} {self.more}." if text and self.more else text
 
 
@@ -248,7 +249,7 @@ def _segment(figures: Figures) -> str:
     values = f"{of} {text(figures.value)}{between}, {text(figures.baseline_value)} over all"
     gap, sign = figures.difference or 0.0, sign_of(figures.metric)
     side, worse = "high" if gap > 0 else "low", "better" if gap * sign > 0 else "worse"
-    return f"{figures.of} is unusually {side}{f', which is {worse}' if sign else ''}{whose}: {values}{sure}."
+    return f"{figures.segment} is unusually {side}{f', which is {worse}' if sign else ''}{whose}: {values}{sure}."
 
 
 def _best(figures: Figures) -> str:
@@ -262,7 +263,7 @@ def _best(figures: Figures) -> str:
 
 def _winner(figures: Figures) -> str:
     beside = "The" if figures.of is None else f"Apart from {figures.of}, the"
-    return f"{beside} best and the next best: {difference(replace(figures, of=None))}"
+    return f"{beside} best and the next best: {difference(replace(figures, of=None, segment=''))}"
 
 
 def _tests(figures: Figures) -> str:
@@ -335,5 +336,6 @@ SENTENCES: Mapping[str, Sentence] = {
     "trend or break": Sentence(trend_or_break, WHEN, _always),
     "outage": Sentence(outage, WHEN, _always),
     "next": Sentence(_as_it_is, NEXT),
+    "code": Sentence(_as_it_is),
     "tests": Sentence(_tests),
 }

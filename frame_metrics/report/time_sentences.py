@@ -38,13 +38,15 @@ def level_break(figures: Figures) -> str:
 def outage(figures: Figures) -> str:
     first, *later = str(figures.of).split(" to ")
     one = f"On {first}" if figures.of_days else f"In {'the period from ' * (len(first) >= len('2026-01-05'))}{first}"
-    when, beside = f"From {figures.of}" if later else one, " on the same weekdays" if figures.of_days else ""
+    when = f"From {figures.of}" if later else one
+    other = "on the same weekdays of all other weeks" if figures.of_days else "otherwise"
     by, side = number_text(abs(figures.difference or 0.0)), "higher" if (figures.difference or 0) > 0 else "lower"
     values = f"{number_text(figures.value)} against {number_text(figures.baseline_value)}"
-    than = f"{by} {side} than otherwise{beside}{figures.also}"
-    return f"{when} {figures.metric}{of_system(figures)} was {than}: {values} {_tests(figures)}."
+    mean = ", averaged over days" if figures.of_days else ""
+    than = f"{by} {side} than {other}{figures.also}"
+    return f"{when} {figures.metric}{of_system(figures)} was {than}: {values}{mean} {_tests(figures)}."
 
 
 def trend_or_break(figures: Figures) -> str:
-    how = f"suddenly near {figures.of} or gradually{figures.also}"
-    return f"{_rose_or_fell(figures)}, {how}, {_from_to(figures)} {_tests(figures)}."
+    how = f"either suddenly near {figures.of} or gradually{figures.also}"
+    return f"{_rose_or_fell(figures)} {_from_to(figures)}, {how} {_tests(figures)}."

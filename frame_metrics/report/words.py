@@ -50,7 +50,12 @@ def p_words(p: float | None) -> str:
 
 def range_of(figures: Figures, *, signed: bool = False) -> str:
     """Return an interval as text; ``signed``: whether ends above 0 have a plus sign."""
-    return " to ".join((signed_text if signed else number_text)(end) for end in (figures.ci_low, figures.ci_high))
+    ends, text = (figures.ci_low, figures.ci_high), signed_text if signed else number_text
+    small = [abs(end) for end in ends if end is not None and EQUAL < abs(end) < 0.0005]
+    if len(small) == 1 and small[0] >= WRITTEN and all(end is not None and abs(end) < 1000 for end in ends):
+        digits = math.ceil(-math.log10(small[0]) - 1e-9)  # as many in both, so that the smaller end is not 0
+        return " to ".join(f"{end:{'+' if signed and (end or 0) > EQUAL else ''}.{digits}f}" for end in ends)
+    return " to ".join(text(end) for end in ends)
 
 
 def signed_text(number: float | None) -> str:

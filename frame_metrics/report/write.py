@@ -8,6 +8,7 @@ import html
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
@@ -32,7 +33,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
-from frame_metrics.report.blocks import Block, Group, Linked, Picture, Section
+from frame_metrics.report.blocks import Block, Code, Group, Linked, Picture, Section
 from frame_metrics.report.cells import BETTER, library, plain_text
 from frame_metrics.report.chosen_rows import foremost
 from frame_metrics.report.content import Content
@@ -219,6 +220,9 @@ def _block(block: Block) -> str:
         return ""
     if isinstance(block, Linked):
         return f"{markdown_text(block.text)}{markdown_text(block.link)}."
+    if isinstance(block, Code):
+        fence = "`" * (1 + max(map(len, re.findall("`+", block.code)), default=0))
+        return f"{markdown_text(block.text)} {fence}{block.code}{fence}"
     inner = "\n\n".join(map(_block, block.blocks))
     if isinstance(block, Group):
         return f"### {markdown_text(block.title)}\n\n{inner}"

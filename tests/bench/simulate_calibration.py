@@ -33,5 +33,5 @@ def calibration(rows: Any, trials: int) -> Iterator[Line]:
         n = sum(one is not None for one in some)
         yield Line("false alarm: scores are off", setting, trials, n, AT_MOST)
         some = [called_off(segments, size, TIMES, [*of, 1, trial]) for trial in range(trials)]
-        n = sum(one is not None and one.startswith("segment = 0: ") for one in some)
+        n = sum(one is not None and one.startswith("For 0 (segment), ") for one in some)
         yield Line("segment seen whose scores are off", f"{setting}, {TIMES:g} times", trials, n, None)

@@ -175,7 +175,7 @@ def by_summary(world: World) -> list[float]:
     said = irm.summary(**beside).filter(kind="segment")
     if not len(said):
         return [-1, 1.0]
-    return [int(said["sentence"][0].split(" is unusually")[0].split("= ")[1]), said["p_adjusted"][0]]
+    return [int(said["of"][0].split("= ")[1]), said["p_adjusted"][0]]
 
 
 def by_intervals(world: World) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from datetime import date, timedelta
@@ -35,7 +36,8 @@ def next_of(irm: IRM[Any], **options: Any) -> str:
 @pytest.mark.parametrize("by", ["day", ["device", "day"]])
 @pytest.mark.parametrize("fall", [0.2, 0.03])
 def test_a_break_leads_to_before_and_after(library: str, by: Any, fall: float) -> None:
-    """By code that runs as it stands, in the library of the frame, with the other columns of segments.
+    """By code that runs as it stands, in the library of the frame, with the other columns of segments, or with one of
+    the frame that may explain it.
 
     A small fall may have come at once or step by step.
     """
@@ -44,11 +46,15 @@ def test_a_break_leads_to_before_and_after(library: str, by: Any, fall: float) -
     rows |= {"device": ["phone", "web"] * (n // 2), "rr": rng.normal(0.5, 0.1, n) - fall * (np.arange(n) >= 24 * 30)}
     frame = pl.DataFrame(rows)
     irm = IRM(frame if library == "polars" else frame.to_pandas(), query="query", value="rr", by=by)
-    said = as_polars(irm.summary()).filter(kind="next")["sentence"][0]
+    rows = as_polars(irm.summary())
+    (begin,), (said,) = (rows.filter(kind=kind)["sentence"] for kind in ("next", "code"))
+    assert re.fullmatch(r"Compare the time before 2026-05-2[45] with that from then on, by device, .*", begin)
     begin, code = said.rstrip(".").split(": ", 1)
-    assert re.match("Take the change near 2026-05-2[45] apart, before and from then on", begin)
+    assert re.fullmatch("In code, where True is from 2026-05-2[45] on", begin)
+    assert f" `{code}`" in irm.report(format="md")
+    assert f"<code>{html.escape(code)}</code>" in irm.report(format="html").replace("&#39;", "&#x27;")
     found = as_polars(eval(code, {"irm": irm, "pl": pl}))
-    assert found.columns[1:3] == ["baseline", "metric" if by == "day" else "device"]
+    assert found.columns[1:3] == ["baseline", "device"]
 
 
 @pytest.mark.slow

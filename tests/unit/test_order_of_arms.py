@@ -120,7 +120,7 @@ def test_the_earlier_is_the_baseline_of_a_summary(names: tuple[str, str]) -> Non
     found = irm.summary()
     assert found.equals(irm.summary(baseline=names[0]))
     (told,) = found.filter(place=4)["sentence"]
-    assert told.startswith(f"In country = AT, {names[1]} is below {names[0]}: found 0.325 against 0.650 (-0.325")
+    assert told.startswith(f"For AT (country), {names[1]} is below {names[0]}: found 0.325 against 0.650 (-0.325")
     assert {*found.filter(kind="difference")["baseline"]} == {names[0]}
     shares = irm.summary(split="equal")  # arms of an experiment: the better first
     assert shares.filter(kind="difference")["baseline"][0] == names[1]

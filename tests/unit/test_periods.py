@@ -196,14 +196,14 @@ def test_an_outage_is_said_from_when_to_when() -> None:
     log = log_of(0.5 + rng.normal(0, 0.01, 30) - 0.2 * inside).with_columns(pl.col("rr") + scatter)
     (said,) = told(log)
     assert re.fullmatch(
-        r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than otherwise on the same weekdays: 0\.\d+ against "
-        r"0\.\d+ \(over 20 and 60 queries; p = 0\.001\)\.",
+        r"From 2026-06-17 to 2026-06-18 rr was 0\.2\d\d lower than on the same weekdays of all other weeks: 0\.\d+ "
+        r"against 0\.\d+, averaged over days \(over 20 and 60 queries; p = 0\.001\)\.",
         said,
     )
     high = log_of(0.5 + rng.normal(0, 0.01, 30) + 0.2 * (np.arange(30) == 16))
     (one,) = told(high.with_columns(pl.col("rr") + scatter))
     assert one.startswith("On 2026-06-17 rr was 0.2")
-    assert " higher than otherwise" in one
+    assert " higher than on the same weekdays of all other weeks: " in one
     week = log_of(0.5 + rng.normal(0, 0.01, 30) - 0.2 * (np.arange(30) == 16), step=7)
     (weekly,) = told(week.with_columns(pl.col("rr") + scatter, pl.col("day").dt.strftime("%G-W%V")))
     assert weekly.startswith("In 2026-W39 rr was 0.1")
@@ -261,7 +261,7 @@ def test_part_filled_ends_are_left_out_and_few_days_are_too_few() -> None:
     many = np.full(29, 10)
     many[-1] = 3
     assert told(log_of(values, many)) == [
-        "day = 2026-06-29 is left out of the trend: it has 3 of the usual 10 queries."
+        "2026-06-29 (day) is left out of the trend: it has 3 of the usual 10 queries."
     ]
     (few,) = told(log_of(values[:13]))
     assert few == "No trend is looked for: days differ by their weekday, and 13 are too few; 14 are needed."

@@ -215,7 +215,7 @@ def test_the_sentence_says_no_more_than_its_p_value(apart: float) -> None:
 def test_without_intervals_a_segment_stands_out_too() -> None:
     """The p-value needs no interval."""
     text = log(apart=0.3).irm(**ROLES).report(format="md", ci=None)
-    assert "device = d3 is unusually high, which is better: rr 0.771, 0.567 over all (p" in text
+    assert "d3 (device) is unusually high, which is better: rr 0.771, 0.567 over all (p" in text
 
 
 WEIGHED = {"w": lambda rng, n: rng.random(n) + 0.1}
@@ -275,7 +275,7 @@ def test_with_a_baseline_a_difference_stands_out() -> None:
                 assert row["value"] == pytest.approx(-0.08, abs=0.01)
                 assert row["baseline_value"] == pytest.approx(-0.005, abs=0.01)
                 whose = " for new" if base == "old" else ""
-                start = f"device = d1 is unusually low, which is worse{whose}: rr minus that of {base} is -0.0"
+                start = f"d1 (device) is unusually low, which is worse{whose}: rr minus that of {base} is -0.0"
                 assert row["sentence"].startswith(start)
 
 
@@ -296,7 +296,7 @@ def test_days_beside_another_column_are_searched_segment_by_segment() -> None:
     hit = (pl.col("device") == "d1") & pl.col("day").is_in(["2026-01-11", "2026-01-12"])
     lower = frame.with_columns(rr=pl.col("rr") - pl.when(hit).then(3).otherwise(0))
     (row,) = of(lower.irm(**(ROLES | {"by": ["day", "device"]})).summary(), "outage")
-    assert row["sentence"].startswith("device = d1: from 2026-01-11 to 2026-01-12 rr was ")
+    assert row["sentence"].startswith("For d1 (device), from 2026-01-11 to 2026-01-12 rr was ")
     for by, words in (("day", "a trend, a break or an outage (p = "), ("device", "a segment that stands out")):
         (row,) = of(irm(by=by).summary(), "nothing")
         assert words in row["sentence"]
@@ -363,7 +363,7 @@ def test_a_segment_of_every_kind_of_frame_stands_out(kind: str, tmp_path: Path) 
         (row,) = of(as_polars(IRM(frame, **roles, **more).summary("rr", **options)), "segment")
         assert row["of"] == "device = d2"
         whose = " for score" if options else ""
-        assert row["sentence"].startswith(f"device = d2 is unusually low, which is worse{whose}: rr ")
+        assert row["sentence"].startswith(f"d2 (device) is unusually low, which is worse{whose}: rr ")
         assert row["baseline_value"] == pytest.approx(0.1924 if options else 0.8333, abs=1e-3)
 
 
@@ -398,7 +398,7 @@ def test_segments_that_are_not_named_are_counted() -> None:
         }
     )
     said = frame.irm(system="system", by="country", value="rr").summary(baseline="old")["sentence"].to_list()
-    assert sum(sentence.startswith("In country = ") for sentence in said) == 3
+    assert sum(" (country), new " in sentence for sentence in said) == 3
     assert "Another system is better in 1 more segment." in said
 
 
@@ -413,5 +413,5 @@ def test_of_arms_the_segment_that_changed_most_is_named() -> None:
     summary = shop.irm(query="query", arm="arm", value="rr", by="device").summary(baseline="old")
     (where,) = summary.filter(place=4).to_dicts()
     assert (where["kind"], where["of"]) == ("difference", "device = mobile")
-    assert where["sentence"].startswith("In device = mobile, new loses to old: rr ")
+    assert where["sentence"].startswith("For mobile (device), new loses to old: rr ")
     assert summary["place"].drop_nulls().to_list() == sorted({*summary["place"].drop_nulls()})

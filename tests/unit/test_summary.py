@@ -302,8 +302,8 @@ def test_scores_are_off_in_a_segment_and_of_a_system_that_are_named() -> None:
     frame = pl.DataFrame(rows, schema=["region", "label"], orient="row").with_columns(score=0.75)
     (row,) = said(frame.irm(by="region"), about="calibration")
     assert row["sentence"] == (
-        "region = west: read as probabilities, scores are off: of all 100 rows, whose mean score is 0.750, 10 % are "
-        "positive (4.71 % to 20 %); bin by bin they are off by 0.650 on average (ece)."
+        "For west (region), read as probabilities, scores are off: of all 100 rows, whose mean score is 0.750, 10 % "
+        "are positive (4.71 % to 20 %); bin by bin they are off by 0.650 on average (ece)."
     )
     assert (row["n_units"], row["baseline_n_units"]) == (1, 2)
     both = pl.concat([frame, frame.with_columns(region=pl.lit("south"))])
@@ -355,14 +355,14 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     last = (pl.col("day") == date(2026, 1, 4)) & (pl.col("run") == "new")
     irm = log.with_columns(score=pl.when(last).then(-pl.col("score")).otherwise("score")).irm(system="run", by="day")
     _, opposite = said(irm, "ndcg@5", baseline="old")
-    assert opposite["sentence"].startswith("In day = 2026-01-04, new loses to old: ndcg@5 ")
+    assert opposite["sentence"].startswith("For 2026-01-04 (day), new loses to old: ndcg@5 ")
     months = irm.frame.with_columns(
         run=pl.struct(pl.col("run").replace_strict({"old": 1, "new": 2}).alias("period[M]"))
     )
     for baseline in ("1970-02", {"period[M]": 1}, None):
         _, opposite = said(months.irm(system="run", by="day"), "ndcg@5", **({"baseline": baseline} if baseline else {}))
         start = "1970-03 loses to 1970-02" if baseline else "1970-02 beats 1970-03"
-        assert opposite["sentence"].startswith(f"In day = 2026-01-04, {start}: ndcg@5 ")
+        assert opposite["sentence"].startswith(f"For 2026-01-04 (day), {start}: ndcg@5 ")
     days = irm.frame.to_pandas().assign(
         run=lambda log: log["run"].map({"old": date(2026, 1, 1), "new": date(2026, 1, 2)})
     )
@@ -390,14 +390,14 @@ def test_another_system_that_is_best_in_a_segment_is_named() -> None:
     irm = log.with_columns(score=best.otherwise("score")).irm(system="run", by="part")
     first, *others = said(irm, "ndcg@5", baseline="old")
     assert first["sentence"].startswith("new beats old: ndcg@5 ")
-    assert [one["sentence"][:31] for one in others if one["baseline"] == "new"] == ["In part = 1, third beats new: n"]
+    assert [one["sentence"][:32] for one in others if one["baseline"] == "new"] == ["For 1 (part), third beats new: n"]
     for named in (
         pl.col("run").replace({"new": None}),
         pl.concat_list("run"),
     ):  # null is a system too, and so is a list
         same = said(irm.frame.with_columns(run=named).irm(system="run", by="part"), "ndcg@5")
         assert [one["sentence"].partition(" beats ")[0] for one in same[1:] if one["of"]] == [
-            "In part = 1, " + ("third" if same[0]["run"] is None else "['third']")
+            "For 1 (part), " + ("third" if same[0]["run"] is None else "['third']")
         ]
 
 
