@@ -134,7 +134,8 @@ def leaderboard(frame: Any, *, ci: float | None = None, color: Names = None, fac
     picture, needs = "leaderboard draws what leaderboard() returns", ("metric", "value", *ENDS, *RANKS, LEADS)
     bars, also = level_note(ci), (*OF_EVALUATE, "reliability")
     tidy = with_metric_names(read_tidy(frame, picture, needs, also, color=color, facet=facet))
-    return _in_rows(tidy.with_notes(f"{bars} of means; in bold: may be the best; in brackets: possible ranks"), ENDS)
+    notes = (f"{bars} of means", "in bold: may be the best", "in brackets: possible ranks")
+    return _in_rows(tidy.with_notes(*notes), ENDS)
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -151,7 +152,7 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
         read_tidy(frame, "bounds draws what bounds() returns without baseline=", needs, also, color=color, facet=facet)
     )
     of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
-    return _in_rows(tidy.with_notes(f"bars: the values that are possible with {of}"), ("lower", "upper"), whole=True)
+    return _in_rows(tidy.with_notes("bars: the values that are possible with", of), ("lower", "upper"), whole=True)
 
 
 def cutoffs(

@@ -345,5 +345,7 @@ def _narrow(part: Any, share: float) -> None:
     for name, one in part.items():
         if name == "x" and isinstance(one, dict) and isinstance(one.get("value"), int | float):
             one["value"] *= share
+        if name == "y" and isinstance(one, dict) and isinstance(axis := one.get("axis"), dict):
+            axis |= {mark: True for mark in ("labels", "ticks") if mark in axis}  # no part stands beside one with names
         if name not in ("data", "datasets", "legend", "title"):
             _narrow(one, share)

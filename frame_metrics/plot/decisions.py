@@ -73,9 +73,8 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     layers = [alt.Chart().mark_line().encode(x=x, y=y, tooltip=tips, **colored(tidy.color, dashes=True))]
     if tidy.table["crosses"].any():
         layers.append(ring(x, y, "crosses", 120))
-        text = alt.Chart().transform_filter("datum.crosses").mark_text(align="left", dx=8, dy=22)
-        layers += [text.encode(x=x, y=y, text=alt.Text("crossing:N"))] if tidy.facet is None else []
-        tidy = tidy.with_notes("ring: precision and recall are equal, or nearest to that")
+        at = f": {tidy.table.filter('crosses')['crossing'][0]}" if tidy.facet is None else ""
+        tidy = tidy.with_notes(f"ring: precision and recall are equal, or nearest to that{at}")
     return composed(tidy, [*layers, *_rules(tidy, threshold)], f"{', '.join(asked[:NAMED])} by threshold{n}")
 
 
@@ -101,7 +100,7 @@ def _unpivoted(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     kept = ["threshold", "chosen", "crosses", *tidy.series]
     table = tidy.table.unpivot(asked, index=kept, variable_name="color", value_name="value")
     of_precision = pl.col("color").is_in([name for name in asked if metric_of(name).name == "precision"])
-    text = pl.format("equal: {} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
+    text = pl.format("{} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
     table = table.with_columns(crosses=pl.col("crosses") & of_precision, crossing=text)
     return replace(tidy, table=table, color=Key(("metric",), list(asked)))
 

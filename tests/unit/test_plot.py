@@ -175,7 +175,7 @@ def test_bounds_are_bars() -> None:
     (bar,) = marks(chart, "rule")
     assert (fields(bar)["x"], fields(bar)["x2"]) == ("lower", "upper")
     assert fields(marks(chart, "point")[0])["x"] == "value"
-    assert "equal scores in another order" in specification(chart)["title"]["subtitle"][0]
+    assert "equal scores in another order" in specification(chart)["title"]["subtitle"][1]
 
 
 def test_roc_has_the_line_of_chance() -> None:
@@ -274,8 +274,10 @@ def test_measures_stand_over_the_threshold_with_their_crossing() -> None:
     expected = cases.thresholds("precision", "recall").slice(1)
     assert [row[1:] for row in data if row[0] == "recall"] == expected.select("threshold", "recall").rows()
     assert [row for row in rows(chart, "crosses", "color", "threshold", "crossing")[0] if row[0]] == [
-        (True, "precision", 0.6, "equal: 0.5 at 0.6")
+        (True, "precision", 0.6, "0.5 at 0.6")
     ]
+    (note,) = specification(chart)["title"]["subtitle"]
+    assert note == "ring: precision and recall are equal, or nearest to that: 0.5 at 0.6"
     assert {row[0] for row in rows(chart, "chosen")[0]} == {0.5}
     assert "'threshold: '" in json.dumps(specification(chart)).replace('\\"', "'")
     best = cases.plot.scores(threshold=cases.best_threshold("f1"))
@@ -409,7 +411,7 @@ def test_a_leaderboard_has_all_that_may_be_the_best_in_bold() -> None:
     chart = table.irm(query="query", system="run", value="rr").plot.leaderboard(permutations=200)
     told = rows(chart, "color", "best", "other")[0]
     assert told == [("a", "0.883 (1 to 2)", ""), ("b", "0.867 (1 to 2)", ""), ("c", "", "0.167 (3 to 3)")]
-    assert specification(chart)["title"]["subtitle"][0].startswith("bars: 95% intervals of means; in bold")
+    assert specification(chart)["title"]["subtitle"][:2] == ["bars: 95% intervals of means", "in bold: may be the best"]
     assert "there is no column 'ci_low'" in error(lambda: plot.leaderboard(runs.evaluate("rr")))
 
 
