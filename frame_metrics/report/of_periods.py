@@ -13,7 +13,7 @@ import numpy as np
 from frame_metrics.backends.display import value_text
 from frame_metrics.backends.time_texts import Time
 from frame_metrics.backends.times import times_in
-from frame_metrics.report.cells import number_text
+from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.sentence_writer import SentenceWriter
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import name_of, names_in_words, p_words, when_text
@@ -29,6 +29,11 @@ from frame_metrics.stats.periods import (
 )
 
 ABOUT = {"trend": "trend", "break": "break", "outage": "outage", "either": "trend or break"}
+# The day of a column of times, and of one of texts, in the words of a kind of frame.
+DAY = dict.fromkeys(
+    ("polars.DataFrame", "polars.LazyFrame"), ("pl.col({}).dt.truncate('1d')", "pl.col({}).str.slice(0, 10)")
+)
+DAY["pandas.DataFrame"] = ("lambda df: df[{}].dt.floor('D')", "lambda df: df[{}].str[:10]")
 MANY = 26  # periods, from which on an outage of a few is usually told from chance
 MOST_NAMED = 3  # the most systems that are named as having the same change
 
@@ -106,6 +111,9 @@ class PeriodSentences(SentenceWriter):
         if not self.lines:
             return
         longest = max(self.lines, key=lambda line: len(line.filled))
+        if why := self._single_times(longest):
+            yield self._sentence("absent", {}, of=f"No trend, break or outage is looked for: {why}")
+            return
         if few := self._too_few(longest):
             yield self._sentence("absent", {}, of=few)
         if not longest.periods.looked_for:
@@ -129,6 +137,19 @@ class PeriodSentences(SentenceWriter):
             each = [line.periods.course.p for line in self.lines if line.periods.looked_for]
             sure = p_words(min(1.0, min(each) * len(each)))
             nothing.append(f"{self._not_found(longest.periods.looked_for)} ({sure})")
+
+    def _single_times(self, line: Line) -> str:
+        """Return that most times are of one query alone, as they were logged, "" if they are not."""
+        of_day = line.unit == "day" and any(when % 1 for when, _ in line.timed)
+        if not of_day or float(np.median([row["n"] for _, row in line.timed])) > 1:
+            return ""
+        every = [timed for one in self.lines if one.system == line.system for timed in one.timed]
+        times, n = len({when for when, _ in every}), sum(row["n"] for _, row in every)
+        some = f"{plain_text(self.time)} has {times:,} times of day for {n:,} {self.content.unit}"
+        of_time, of_text = DAY.get(self.content.basis.kind, ("", ""))
+        code = (of_text if isinstance(line.timed[0][1][self.time], str) else of_time).format(repr(self.time))
+        code = f"[{', '.join([code, *map(repr, self._others)])}]" if self._others else code
+        return f"{some}; group them by day{f', as by={code}' if of_time else ''}"
 
     def _too_few(self, line: Line) -> str:
         """Return what the periods of a line are too few for, "" for nothing."""
