@@ -16,6 +16,7 @@ from frame_metrics.report.words import (
     no_more,
     p_words,
     range_of,
+    share_rows_text,
     signed_text,
 )
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
@@ -104,7 +105,9 @@ def _significant(figures: Figures) -> str:
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if gap > 0 else "is below"
     by = f"; {gap / abs(base):+.0%}".replace("%", " %") if base else ""
     if sign_of(figures.metric) and figures.wins is not None and figures.losses is not None:
-        most = f", better in {figures.wins:,} of {counted_of(figures)} and worse in {figures.losses:,}"
+        of, over = counted_of(figures), share_rows_text(figures)
+        worse = f" and worse in {figures.losses:,}"
+        most = f", better in {figures.wins:,}{f'{worse}, over' if over else ' of'} {of}{'' if over else worse}"
     else:
         most = f", over {counted_of(figures)}"
     where = f"For {figures.segment}, " if figures.segment else ""

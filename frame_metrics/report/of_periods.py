@@ -221,19 +221,22 @@ class PeriodSentences(SentenceWriter):
         tests |= self._counts(found, line) | {"also": self._also(change)}
         return self._sentence(ABOUT[found.kind], {}, system=line.system, of=of, **levels, **tests)
 
-    def _counts(self, found: Course, line: Line) -> dict[str, int | None]:
+    def _counts(self, found: Course, line: Line) -> dict[str, Any]:
         """Return the numbers of queries behind the level of an outage, or from a break on, and behind the other level.
 
         Levels are means over the same weekdays, so that of a short outage the other days of the week do not count.
         """
-        n = np.array([row["n"] for row in line.rows])
+        n = [row["n"] for row in line.rows]
         if found.kind == "trend":
-            return {"n": int(n.sum())}
+            return {"n": sum(n), "share_rows": (None, None)}
         at = np.arange(len(n))
         within = (at >= found.cut) & ((at < found.end) | (found.kind != "outage"))
         periods = line.periods
         in_both = periods.kinds[periods.kinds_on_both_sides(within)].any(axis=0)
-        return {"n": int(n[within & in_both].sum()), "baseline_n": int(n[~within & in_both].sum())}
+        some = [self._share_rows(self.content.first, row, line.system) for row in line.rows]
+        sides = [np.flatnonzero(side & in_both) for side in (within, ~within)]
+        share = [None if None in some else sum(some[i] or 0 for i in side) for side in sides]
+        return {"n": sum(n[i] for i in sides[0]), "baseline_n": sum(n[i] for i in sides[1]), "share_rows": tuple(share)}
 
     def _also(self, change: Change) -> str:
         """Return words for the other systems and segments that have the same change."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOT_COLUMNS = (
     *("kind", "also", "more", "warned", "are_periods", "of_all", "of_days", "within", "segment", "unit", "clusters"),
     *("adjusted", "clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
-    "threshold",
+    *("threshold", "share_rows"),
 )
 UNJUDGED = "unjudged in the top"  # the check of the audit
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Figures) if field.name not in NOT_COLUMNS}
@@ -108,7 +108,14 @@ class SentenceWriter:
         at = self.content.decisions.threshold if metric.input is FullConfusion else None
         fixed |= {"threshold": at, "adjusted": self.content.compared.adjusted, "level": self.compare_options.get("ci")}
         fixed |= {"n_tests": row.get("n_tests"), "clusters": units_in_words(self.work.columns.cluster)}
+        sides = (more.get("system", fixed["system"]), more.get("baseline", row.get("baseline")))
+        fixed["share_rows"] = tuple(self._share_rows(name, row, side) for side in sides)
         return Figures(**{**figures, "kind": kind, **fixed, **more})
+
+    def _share_rows(self, name: str, row: Mapping[str, Any], system: Any) -> int | None:
+        """Return how many rows a metric is a share of, for a system and the segment of a row; None if unknown."""
+        key = (system, *(row[column] for column in self.content.by if column in row))
+        return self.content.share_rows.get(name, {}).get(key)
 
     def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Figures]:
         """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""

@@ -37,6 +37,8 @@ class Figures:
     adjusted: str | None = None  # the columns by which means of arms are adjusted
     word_for_unasked: str | None = None  # "them" or "the others", see ``AuditSentences``; or None
     split_p_value: float | None = None  # the p-value of the split of units between arms; None where no shares are known
+    # How many of the rows the metric is a share of, on both sides; None where it is one of all, or no share.
+    share_rows: tuple[int | None, int | None] = (None, None)
     level: float | None = None  # of the interval of a difference
     n_tests: int | None = None  # the number of tests for which ``p_adjusted`` is corrected
     p_floor: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
@@ -108,6 +110,7 @@ class Figures:
             self,
             **sizes,
             difference=_minus(self.difference),
+            share_rows=self.share_rows[::-1],
             system=self.baseline,
             baseline=self.system,
             value=self.baseline_value,

@@ -71,14 +71,25 @@ def units_in_words(column: str | None) -> tuple[str, str]:
 
 
 def counted_of(figures: Figures) -> str:
-    """Return words for the number of queries or rows behind the figures."""
+    """Return words for the number of queries or rows behind the figures; of a share of some rows also for these."""
+    some = share_rows_text(figures)
     if figures.baseline_n is not None:
         numbers = (figures.n_units, figures.baseline_n_units)
         many = None not in numbers and numbers != (figures.n, figures.baseline_n)
         before, units = figures.clusters
         of = f" {before} {figures.n_units:,} and {figures.baseline_n_units:,} {units}" if many else ""
-        return f"{figures.n:,} and {figures.baseline_n:,} {figures.unit}{of}"
-    return counted(figures.n or 0, figures.unit)
+        return f"{some}{figures.n:,} and {figures.baseline_n:,} {figures.unit}{of}"
+    return f"{some}{counted(figures.n or 0, figures.unit)}"
+
+
+def share_rows_text(figures: Figures) -> str:
+    """Return words for the rows that the metric is a share of, on one side or both, as "55 and 43 of "; else ""."""
+    own, other = figures.share_rows
+    two = figures.baseline is not None or figures.baseline_n is not None
+    if own is None or (two and other is None):
+        return ""
+    same = not two or (other == own and figures.baseline_n is None)
+    return f"{own:,} of " if same else f"{own:,} and {other:,} of "
 
 
 def at_text(figures: Figures) -> str:
