@@ -8,30 +8,28 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import polars as pl
 
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import class_scores, each_scored_block, tables
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, bad_rows_message, listed
+from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
 from frame_metrics.inputs.bins import QUANTILE
 from frame_metrics.inputs.cached_arrays import CachesByKey
 from frame_metrics.inputs.records import record
 from frame_metrics.keys.groups import CellGroups
-from frame_metrics.measuring.queries import check_probability, of_probabilities
+from frame_metrics.measuring.probabilities import check_probabilities, check_scores
+from frame_metrics.measuring.queries import of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import N_COUNTS, Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_parameters
-from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, within_values
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.shares import kish_within
 
 Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and one of its averages
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
-SUM_TOL = 1e-6  # how far the probabilities of a row may be from 1 in sum, because they are rounded
 BOOTSTRAP = "pass method='bootstrap'"
 
 
@@ -267,7 +265,7 @@ def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Average
     if averages and metric.params.get("weights") and cases.unordered_text:
         raise _without_order(name, cases)
     if "probability" in metric.reads:
-        _check_probabilities(name, cases)
+        check_probabilities(name, cases)
 
 
 def _without_order(name: str, cases: Cases) -> NotComputableError:
@@ -277,34 +275,6 @@ def _without_order(name: str, cases: Cases) -> NotComputableError:
         f"{name} weighs a mistake by how far apart two classes are, and texts of {cases.columns.label} have no order; "
         f"list {listed(known[:5])}{', ...' * (len(known) > 5)} from one end to the other with classes=, or make both "
         "columns ordered categories (pandas), one Enum (polars) or one ordered dictionary (Arrow)"
-    )
-
-
-def check_scores(name: str, cases: Cases) -> None:
-    """Raise for scores that are not probabilities.
-
-    If the cases are documents of queries, the error counts documents and shows no rows: they are not rows of the frame.
-    """
-    try:
-        check_probability(name, cases.rows["score"], str(cases.columns.score))
-    except BadRowsError as error:
-        if not cases.columns.query:
-            raise
-        message = bad_rows_message(error.column, len(error.rows), [], len(cases.rows), error.what, error.remedy)
-        raise BadValueError(message.replace("rows", "documents", 1)) from None
-
-
-def _check_probabilities(name: str, cases: Cases) -> None:
-    """Raise if the scores of several classes are not probabilities that add up to 1."""
-    columns = dict(cases.columns.class_scores)
-    for i, value in enumerate(cases.classes.to_list()):
-        check_probability(name, cases.rows[f"score:{i}"], columns[value])
-    total = cases.rows.select(pl.sum_horizontal(f"score:{i}" for i in range(cases.k))).to_series()
-    refuse(
-        ", ".join(columns.values()),
-        (total - 1).abs() > SUM_TOL,
-        "do not add up to 1",
-        f"{name} needs probabilities",
     )
 
 

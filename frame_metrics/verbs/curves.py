@@ -29,6 +29,7 @@ from frame_metrics.inputs.bins import N_BINS, QUANTILE
 from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, points_of
+from frame_metrics.measuring.probabilities import check_scores
 from frame_metrics.measuring.results import (
     EvaluateOptions,
     IntervalOptions,
@@ -37,7 +38,6 @@ from frame_metrics.measuring.results import (
     integer_column,
     query_rows,
 )
-from frame_metrics.measuring.rows import check_scores
 from frame_metrics.measuring.values_of_source import values_of_source
 from frame_metrics.metrics.metric import TAKES_TOP, Metric
 from frame_metrics.metrics.names import read

@@ -309,7 +309,8 @@ def test_class_scores_that_are_no_probabilities_of_one_of_them() -> None:
     wrong = many({"p_owl": [0.25, 0.25, 0.75, 0.5]}, score=SCORES)
     for name in ("log_loss", "brier", "ece"):
         assert error(lambda name=name: wrong.evaluate("roc_auc", name), BadValueError) == (
-            f"p_cat, p_dog, p_owl: 2 of 4 rows do not add up to 1 (rows 2, 3); {name} needs probabilities"
+            f"p_cat, p_dog, p_owl: 2 of 4 rows do not add up to 1 (rows 2, 3); {name} needs probabilities; divide "
+            "each by the sum of its row"
         )
     assert wrong.evaluate("roc_auc")["value"].is_not_null().all()
     for off in (9e-7, -9e-7):
@@ -319,7 +320,28 @@ def test_class_scores_that_are_no_probabilities_of_one_of_them() -> None:
     for off in (1.1e-6, -1.1e-6):
         far = many({"p_owl": [0.25, 0.25 + off, 0.5, 0.25 + off]}, score=SCORES)
         said = error(lambda far=far: far.evaluate("brier"), BadValueError)
-        assert said == "p_cat, p_dog, p_owl: 2 of 4 rows do not add up to 1 (rows 1, 3); brier needs probabilities"
+        assert said == (
+            "p_cat, p_dog, p_owl: 2 of 4 rows do not add up to 1 (rows 1, 3); brier needs probabilities; divide each "
+            "by the sum of its row"
+        )
+
+
+def test_rounded_probabilities_add_up() -> None:
+    """Each may be off by half its last decimal, all together by .01 at most; others are divided by their sum."""
+    thirds = {"p_cat": [0.3333] * 4, "p_dog": [0.3333] * 4, "p_owl": [0.3333] * 4}
+    exact = many(dict.fromkeys(thirds, [1 / 3] * 4), score=SCORES)
+    for digits, off in ((4, 1e-4), (3, 1e-3), (2, 1e-2)):
+        rounded = {name: [round(1 / 3, digits)] * 4 for name in thirds}
+        for name in ("log_loss", "brier", "ece"):
+            found = many(rounded, score=SCORES).evaluate(name)["value"].item()
+            assert found == pytest.approx(exact.evaluate(name)["value"].item(), abs=4 * off)
+    for some in ([0.3331, 0.25, 0.2, 0.1], [0.333, 0.25, 0.29, 0.3]):
+        wrong = {**thirds, "p_owl": some}
+        said = error(lambda wrong=wrong: many(wrong, score=SCORES).evaluate("log_loss"), BadValueError)
+        assert said.endswith("log_loss needs probabilities; divide each by the sum of its row")
+        total = [sum(row) for row in zip(*wrong.values(), strict=True)]
+        whole = {name: [one / of for one, of in zip(each, total, strict=True)] for name, each in wrong.items()}
+        assert many(whole, score=SCORES).evaluate("log_loss")["value"].is_finite().all()
 
 
 OTHER_VALUES = r"""
@@ -330,7 +352,7 @@ many({"p_dog": [0.25, 1.5, 0.25, -1]}, score=SCORES).evaluate("log_loss")
 many({"p_dog": [0.25, 1.5, 0.25, -1]}, score=SCORES).evaluate("ece")
     BadRowsError: p_dog: 2 of 4 rows are not between 0 and 1 (rows 1, 3); ece needs probabilities
 many({"p_owl": [0.25, 0.25, 0.75, 0.25]}, score=SCORES).evaluate("brier")
-    BadRowsError: p_cat, p_dog, p_owl: 1 of 4 rows does not add up to 1 (row 2); brier needs probabilities
+    BadRowsError: p_cat, p_dog, p_owl: 1 of 4 rows does not add up to 1 (row 2); brier needs [...] by the sum of its row
     but: many(score=SCORES).evaluate("brier", "log_loss", "ece")
 two({"bm25": [1.5, 0.5, 0.25, -3]}).curve("calibration")
     BadRowsError: bm25: 2 of 4 rows are not between 0 and 1 (rows 0, 3); curve('calibration') needs probabilities
