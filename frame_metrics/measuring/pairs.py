@@ -253,7 +253,7 @@ def pair_systems(
     column, one : the caller's name of the column of systems, and the word for a system, for errors.
     """
     if len(names) < 2:
-        there = f"one {one}, {listed(names)}" if len(names) else f"no {one}s"
+        there = f"one {one}, {listed(names)}" if len(names) else f"no {one}s, as the frame has no rows"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]

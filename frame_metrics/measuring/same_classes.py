@@ -75,6 +75,22 @@ def other_classes(inputs: Inputs, in_mean: Array | None, sides: Sequence[int]) -
     return OtherClasses(np.flatnonzero(differs).tolist(), side, there, bool(true[first, side]), shared)
 
 
+def lack_rows(inputs: Inputs, n_undefined: Array, sides: Sequence[int]) -> bool:
+    """Return True if a side has rows of one of two classes only, and a metric is undefined for that.
+
+    The 0 that stands for recall without a relevant row is no measurement.
+
+    Parameters
+    ----------
+    n_undefined : whether the metric is undefined in each segment, shape (segments,).
+    sides : the segments of the sides.
+    """
+    if not inputs.cases.binary:
+        return False
+    lacks = (class_sizes(inputs.cases, inputs.segments)[[*sides]] == 0).any(axis=1)
+    return bool((lacks & (n_undefined[[*sides]] > 0)).any())
+
+
 def error_of_classes(name: str, found: OtherClasses, cases: Cases, sides: Sequence[str]) -> OtherClassesError:
     """Return the error for a difference of averages over different classes.
 

@@ -14,6 +14,7 @@ from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Figures
+from frame_metrics.verbs.audit.gate import NOTHING
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
 
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
@@ -148,5 +149,5 @@ class AuditSentences(SentenceWriter):
 
 def _found(row: Mapping[str, Any]) -> str:
     """Return a finding of the audit as text, with its count unless it is about the whole frame."""
-    count = f" ({counted(row['n'], row['unit'])})" if row["unit"] else ""
+    count = f" ({counted(row['n'], row['unit'])})" if row["unit"] and row["check"] != NOTHING else ""
     return f"{row['check']}{count}: {row['message'].partition(' (n counts')[0]}"

@@ -100,7 +100,9 @@ class PeriodSentences(SentenceWriter):
         return [name for name in self.content.by if name != self.time]
 
     def _line(self, system: Any, part: Mapping[str, Any], timed: Sequence[tuple[Time, Mapping[str, Any]]]) -> Line:
-        there = [(time.number, row) for time, row in timed if row["value"] is not None]
+        # What stands for recall where no row is relevant is no measurement.
+        filled = {id(row) for _, row in timed if row["average"] == "pooled" and row["n_undefined"]}
+        there = [(time.number, row) for time, row in timed if row["value"] is not None and id(row) not in filled]
         return Line(system, part, timed[0][0].unit, sorted(there, key=lambda one: one[0]))
 
     def all(self, nothing: list[str]) -> Iterator[Figures]:

@@ -651,7 +651,7 @@ arms(baseline="C")
 arms(ARMS.filter(arm="A"))
     NotComputableError: arm has one arm, 'A'; two are needed to compare
 arms(ARMS.clear())
-    NotComputableError: arm has no arms; two are needed to compare
+    NotComputableError: arm has no arms, as the frame has no rows; two are needed to compare
     but: arms(baseline="B")
 arms(metric="gm_map")
     NotComputableError: gm_map is an average, and ab_test() needs metrics of single queries

@@ -90,6 +90,7 @@ def test_an_empty_log_has_nothing_to_evaluate() -> None:
     for irm in (CLEAN.clear().irm, empty):
         assert irm.audit().schema == COLUMNS
         assert checks(irm) == ["nothing to evaluate"]
+        assert irm.audit()["message"][0] == "the frame has no rows and no query, so every mean is null, and n is 0"
         assert list(facts(irm)) == [name for name in FACTS if irm is empty or name not in ("systems", "segments")]
         assert set(facts(irm).values()) == {(0, None)}
 

@@ -1066,7 +1066,7 @@ REFUSALS = r"""
 of({"only": [1, 2]}).compare("cg")
     NotComputableError: system has one system, 'only'; two are needed to compare
 IRM(PAIR.clear(), system="system", doc="doc").compare("cg")
-    NotComputableError: system has no systems; two are needed to compare
+    NotComputableError: system has no systems, as the frame has no rows; two are needed to compare
 IRM(PAIR.drop("doc")).compare("cg")
     ColumnError: compare() pairs systems query by query; name their column with system='system', or give what
         per_query() returned of another one, as baseline=saved; parts of the traffic with queries of their own, as arm=,

@@ -773,7 +773,7 @@ IRM(ROWS, doc="doc").compare("accuracy")
 irm_of(ROWS[:6]).compare("accuracy")
     NotComputableError: system has one system, 'a'; two are needed to compare
 irm_of(ROWS[:0]).compare("accuracy")
-    NotComputableError: system has no systems; two are needed to compare
+    NotComputableError: system has no systems, as the frame has no rows; two are needed to compare
     but: irm_of(ROWS[:7]).compare("accuracy")
 irm_of(ROWS).compare("accuracy", per_query=True)
     NotComputableError: per_query=True lists the differences of queries, and there is none; name query=

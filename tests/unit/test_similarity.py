@@ -200,7 +200,10 @@ def test_a_plan_has_the_schema_that_it_says(options: dict[str, Any]) -> None:
 def test_a_frame_without_rows_has_no_systems(kind: str) -> None:
     """Two are needed to compare, also with a baseline beside."""
     empty = IRM(as_kind(made().clear(), kind), system="run")
-    assert error(lambda: empty.similarity("rbo")) == "run has no systems; two are needed to compare"
+    assert (
+        error(lambda: empty.similarity("rbo"))
+        == "run has no systems, as the frame has no rows; two are needed to compare"
+    )
     assert error(lambda: empty.similarity("rbo", baseline=made().filter(run="x"))).startswith(
         "run has no systems to comp"
     )

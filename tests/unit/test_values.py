@@ -561,6 +561,8 @@ def test_an_audit_names_bad_rows() -> None:
     assert told == [("values that are infinite", 1, "row 2"), ("rows that repeat a metric of their query", 1, "row 4")]
     nothing = wide().with_columns(rr=pl.lit(None, pl.Float64)).irm(value="rr")
     assert found(nothing)["nothing to evaluate"] == (1, None)
+    empty = wide().clear().irm(value="rr").summary()["sentence"].to_list()
+    assert empty == ["Nothing to evaluate: the frame has no rows and no query, so every mean is null, and n is 0."]
     assert "nothing to evaluate" in error(lambda: nothing.audit(fail_on="error"))
     lazy = long().lazy().irm(value="value").audit()
     assert lazy.collect_schema() == lazy.collect().schema

@@ -28,6 +28,9 @@ SURE = 3.0  # a difference from chance of more standard errors is not chance
 POOR = 0.5  # recall below this is poor
 
 
+NO_ROWS = "the frame has no rows"
+
+
 class Seen(NamedTuple):
     """The result of a check: the number of cases it found, the number it looked at, and the first case found.
 

@@ -18,7 +18,7 @@ from frame_metrics.inputs.records import record
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.keys.groups import as_text
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.audit.checks import SURE, Counted, Seen, check, in_unit
+from frame_metrics.verbs.audit.checks import NO_ROWS, SURE, Counted, Seen, check, in_unit
 
 
 @record
@@ -101,8 +101,9 @@ def labels_and_grades_that_contradict(log: Log) -> Seen:
 
 @check("error", "query")
 def nothing_to_evaluate(counts: Counted) -> Seen:
-    """no query has a judgment: every mean is null, and n is 0"""
-    return Seen(int(not counts.evaluated.any()))
+    """{why}, so every mean is null, and n is 0"""
+    why = "no query has a judgment" if len(counts.evaluated) else f"{NO_ROWS} and no query"
+    return Seen(int(not counts.evaluated.any()), words={"why": why})
 
 
 @check("error", "grades", only=_none_reaches_rel)

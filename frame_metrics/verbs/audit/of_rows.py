@@ -23,7 +23,18 @@ from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import grade_column, is_one_of
-from frame_metrics.verbs.audit.checks import POOR, RARE_SHARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
+from frame_metrics.verbs.audit.checks import (
+    NO_ROWS,
+    POOR,
+    RARE_SHARE,
+    SURE,
+    About,
+    Keys,
+    Seen,
+    cells_in_words,
+    check,
+    seen_in,
+)
 from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
 from frame_metrics.verbs.audit.of_missing import about_missing
 from frame_metrics.verbs.audit.of_spelling import about_names, about_positive
@@ -286,8 +297,9 @@ class RowLabels(NamedTuple):
 
 @check("error", "row")
 def nothing_to_evaluate(judgments: RowLabels) -> Seen:
-    """no row without errors has a {judgment}: there is nothing to measure"""
-    return Seen(int(judgments.values.null_count() == len(judgments.values)))
+    """{why}, so there is nothing to measure"""
+    n = len(judgments.values)
+    return Seen(int(judgments.values.null_count() == n), words={} if n else {"why": NO_ROWS})
 
 
 @check("fact", "rows")
@@ -367,7 +379,8 @@ def about_rows(
     words = cells_in_words(columns) | {
         "columns": columns,
         "by": ", ".join(columns.by),
-        "judgment": "label" if columns.label else "grade",
+        "judgment": (judgment := "label" if columns.label else "grade"),
+        "why": f"no row without errors has a {judgment}",
         "others": ", to which counts of relevant rows and of decisions refer" * unlabelled,
     }
     yield from about_sides(rows, columns, conventions, times, several=not cases.binary)

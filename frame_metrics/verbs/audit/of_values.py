@@ -11,7 +11,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.values import Values
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of_ranking, seen_of
+from frame_metrics.verbs.audit.checks import NO_ROWS, Seen, check, in_unit, name_of_ranking, seen_of
 from frame_metrics.verbs.audit.of_systems import (
     ALMOST_NONE,
     MOST_QUERIES,
@@ -38,8 +38,9 @@ def _seen(numbers: Values, marked: Array, of: Array, words: Mapping[str, Any] | 
 
 @check("error", "query", name="nothing to evaluate")
 def nothing_but_nulls(numbers: Values) -> Seen:
-    """no query has a number: every mean is null, and n is 0"""
-    return Seen(int(np.isnan(numbers.value).all()))
+    """{why}, so every mean is null, and n is 0"""
+    why = "no query has a number" if numbers.value.size else f"{NO_ROWS} and no query"
+    return Seen(int(np.isnan(numbers.value).all()), words={"why": why})
 
 
 @check("error", "pairs of systems", name="systems that share almost no query")

@@ -17,7 +17,7 @@ from frame_metrics.keys.groups import CellGroups, segments_of
 from frame_metrics.measuring.resampled_rows import RowDraws
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import SegmentValues, check_cases, inputs_of, one_metric
-from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, other_classes
+from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, lack_rows, other_classes
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import are_row_shares
@@ -186,7 +186,8 @@ class ArmRows:
         row["n_shared"] = np.isin(clusters[0], clusters[1]).sum() if len(clusters) == len(pair) else 0
         row["n_undefined"] = values.n_undefined[with_rows].sum()
         row["test"] = "delong" if metric in self.by_delong else self.options.test or "bootstrap"
-        if self._have_other_classes(metric, with_rows):
+        alike = not self._have_other_classes(metric, with_rows)
+        if not alike or lack_rows(self._whole.inputs, values.n_undefined, with_rows):
             row["difference"] = np.nan
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row

@@ -19,7 +19,7 @@ from frame_metrics.keys.groups import CellGroups
 from frame_metrics.measuring.resampled_rows import RowDraws, columns_read
 from frame_metrics.measuring.results import metric_columns
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
-from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, other_classes
+from frame_metrics.measuring.same_classes import classes_in_mean, error_of_classes, lack_rows, other_classes
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import are_row_shares, by_chance, marks, share_of
@@ -195,7 +195,7 @@ class RowComparison:
         value, base = [*found.value[self.sides], chance_value][:2]
         row |= {"value": value, "baseline_value": base, "difference": value - base}
         row["n_undefined"] = int(found.n_undefined.max())
-        if self._have_other_classes(name, metric):
+        if self._have_other_classes(name, metric) or lack_rows(self.inputs, found.n_undefined, self.sides):
             row["difference"] = np.nan
         return row if share is None or chance_value is not None else row | self._counted(share, metric.sign)
 
