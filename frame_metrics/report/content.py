@@ -175,7 +175,7 @@ class Content(Question):
     decisions: Decisions = field(default_factory=Decisions)
     curves: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     # Of metrics that are shares of some rows, the number of these by system and segment: see ``rows_of_shares``.
-    share_rows: Mapping[str, Mapping[tuple[Any, ...], int]] = field(default_factory=dict)
+    share_rows: Mapping[str, Mapping[tuple[str, ...], int]] = field(default_factory=dict)
     agreement: pl.DataFrame | None = None  # of people and a machine that judge the same documents
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     absent_sections: Sequence[Mapping[str, str]] = ()  # those that could not be computed, and the reasons

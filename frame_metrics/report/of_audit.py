@@ -23,6 +23,7 @@ MISMATCH_CHECK = "sample ratio mismatch"
 IN_A_SEGMENT = f"{MISMATCH_CHECK} in a segment"
 CUT = "searches cut by segments"
 OTHER_CLASSES = ("segments without some class", "segments with a class never true")
+NO_RESULTS = "queries without results"
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these come before any figure.
 CAUSES = (
@@ -150,4 +151,5 @@ class AuditSentences(SentenceWriter):
 def _found(row: Mapping[str, Any]) -> str:
     """Return a finding of the audit as text, with its count unless it is about the whole frame."""
     count = f" ({counted(row['n'], row['unit'])})" if row["unit"] and row["check"] != NOTHING else ""
-    return f"{row['check']}{count}: {row['message'].partition(' (n counts')[0]}"
+    first = f" (the first: {row['example']})" if row["check"] == NO_RESULTS and row["example"] else ""
+    return f"{row['check']}{count}: {row['message'].partition(' (n counts')[0]}{first}"

@@ -17,10 +17,11 @@ from frame_metrics.report.content import Content
 CELLS = (("tn", "fp", "un"), ("fn", "tp", "up"))
 
 
-def rows_of_shares(content: Content, work: Calls) -> Mapping[str, Mapping[tuple[Any, ...], int]]:
+def rows_of_shares(content: Content, work: Calls) -> Mapping[str, Mapping[tuple[str, ...], int]]:
     """Return, for each metric that is a share of some rows only, their number for each system and segment.
 
-    The key of a number is the system and the values of the columns of segments, over all segments the system alone.
+    The key of a number is that of the system and the values of the columns of segments, over all of these of the system
+    alone.
     Rows with weights, and those of a larger collection, are not counted.
     """
     roles = work.irm.roles
@@ -39,13 +40,18 @@ def rows_of_shares(content: Content, work: Calls) -> Mapping[str, Mapping[tuple[
     return {} if found is None else {name: _numbers(content, found, some) for name, some in cells.items()}
 
 
-def _numbers(content: Content, found: pl.DataFrame, cells: Sequence[str]) -> dict[tuple[Any, ...], int]:
+def key_of(*values: Any) -> tuple[str, ...]:
+    """Return the key of a system and a segment, whose values may be structs, as pandas' periods are."""
+    return tuple(map(repr, values))
+
+
+def _numbers(content: Content, found: pl.DataFrame, cells: Sequence[str]) -> dict[tuple[str, ...], int]:
     """Return the sums of some cells by system and segment; ``found``: the cells, as ``evaluate`` returns them."""
     some = found.filter(pl.col("metric").is_in(cells))
     segments = some.filter(pl.col("total_over").is_null()) if content.by else some.clear()
-    numbers: dict[tuple[Any, ...], int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
     for rows, by in ((segments, content.by), (content.over_all(some), ())):
         for row in rows.iter_rows(named=True):
-            key = (row[content.system] if content.system else None, *(row[name] for name in by))
+            key = key_of(row[content.system] if content.system else None, *(row[name] for name in by))
             numbers[key] = numbers.get(key, 0) + int(row["value"] or 0)
     return numbers

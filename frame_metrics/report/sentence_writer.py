@@ -14,6 +14,7 @@ from frame_metrics.inputs import FullConfusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.floors import Floors
+from frame_metrics.report.rows_of_shares import key_of
 from frame_metrics.report.sentences import Figures
 from frame_metrics.report.words import names_in_words, units_in_words
 from frame_metrics.roles.conventions import Conventions
@@ -114,8 +115,8 @@ class SentenceWriter:
 
     def _share_rows(self, name: str, row: Mapping[str, Any], system: Any) -> int | None:
         """Return how many rows a metric is a share of, for a system and the segment of a row; None if unknown."""
-        key = (system, *(row[column] for column in self.content.by if column in row))
-        return self.content.share_rows.get(name, {}).get(key)
+        segment = [row[column] for column in self.content.by if column in row]
+        return self.content.share_rows.get(name, {}).get(key_of(system, *segment))
 
     def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Figures]:
         """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""

@@ -172,7 +172,9 @@ def _unjudged(figures: Figures) -> str:
     other = (
         "" if figures.baseline_value is None else f", and {figures.baseline_value:.1%} of {name_of(figures.baseline)}'s"
     )
-    return f"{figures.share:.1%} of the top {figures.n}{of} are unjudged{other}, on average over queries.".replace(
+    sizes = [f"{n:,}" for n in (figures.n_units, figures.baseline_n_units) if n is not None]
+    over = f"the {' and '.join(sizes)} queries with results" if sizes else "queries"
+    return f"{figures.share:.1%} of the top {figures.n}{of} are unjudged{other}, on average over {over}.".replace(
         "%", " %"
     )
 

@@ -259,8 +259,11 @@ class SummarySentences(SentenceWriter):
         if judged is not None:
             judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
-            beside = other is not None and other in share
-            figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
+            sides = [self.best, *([other] if other is not None and other in share else [])]
+            figures = {"baseline": other, "baseline_value": share[other]} if len(sides) > 1 else {}
+            sizes = {self._system(row): (row["n"], row["n_undefined"]) for row in judged.to_dicts()}
+            if any(sizes[side][1] for side in sides):  # some have no results that could be judged
+                figures |= dict(zip(("n_units", "baseline_n_units"), (sizes[side][0] for side in sides), strict=False))
             checks = self.content.audit.filter(severity="warning")["check"]
             warned = bool(checks.str.starts_with(UNJUDGED).any())
             yield self._sentence("unjudged", figures, system=self.best, share=share[self.best], n=k, warned=warned)

@@ -295,7 +295,7 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     assert ("The threshold of the best f1; the decisions above are at 0.5" in text) == bool(asked)
     assert "It was chosen on the rows that it is measured on, so that its f1 is too high" in text
     assert ("Rows by true and predicted class, decided at threshold 0.5" in text) == bool(asked)
-    assert (" at threshold 0.5, over 2 of 4 rows." in text) == bool(asked)
+    assert (" at threshold 0.5, over 3 of 4 rows." in text) == bool(asked)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import polars as pl
 
 from frame_metrics import IRM
@@ -70,3 +71,6 @@ def test_of_days() -> None:
     after, before = (frame.filter("label", side).height for side in (late, ~late))
     assert " at or near 2026-01-21, " in text
     assert f" (over {before} and {after} of 1,760 and 1,760 rows; p = 0.001)" in text
+    pandas = frame.to_pandas()
+    pandas["day"] = pd.to_datetime(pandas["day"]).dt.to_period("D")
+    assert f" (over {before} and {after} of 1,760 and 1,760 rows; p = 0.001)" in said(pandas.irm(by="day"), "recall")
