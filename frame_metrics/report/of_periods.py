@@ -196,7 +196,7 @@ class PeriodSentences(SentenceWriter):
             values = f"{self.content.first}{whose} {after} against {before}"
             few = f"{n} periods are too few to tell that from how periods vary anyway; shorter ones may be enough"
             of = f"{far} ({values}), but {few}"
-            yield self._sentence("absent", {}, of=of, within=self._of(line.part) or None)
+            yield self._sentence("absent", {}, of=of, within=self._in_words(line.part) or None)
             return
 
     @property

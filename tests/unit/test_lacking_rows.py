@@ -56,7 +56,7 @@ def test_systems_on_the_same_rows() -> None:
 def test_a_summary_does_not_tell_it() -> None:
     """It names the segment that changed, not the one whose first week has no relevant row."""
     (told,) = ARMS.summary("recall").filter(place=4)["sentence"]
-    assert told.startswith("In part = x, w2 is below w1: recall 0.500 against 0.800")
+    assert told.startswith("For x (part), w2 is below w1: recall 0.500 against 0.800")
     said = LOG.filter(part="one side").irm(arm="week", query=None).summary("recall")["sentence"].to_list()
     assert "w2 and w1 are not compared by recall: on one side no row counts for it." in said
 

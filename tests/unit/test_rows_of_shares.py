@@ -45,7 +45,7 @@ def test_of_arms() -> None:
     """Each arm has its own numbers, over all and in a segment."""
     both = said(LOG.irm(arm="arm", by="part"), "recall", baseline="m1")
     assert " over 135 and 123 of 440 and 440 rows; " in both
-    south = "In part = south, m2 loses to m1: recall 0.364 against 0.791"
+    south = "For south (part), m2 loses to m1: recall 0.364 against 0.791"
     assert south in both
     assert ", over 55 and 43 of 220 and 220 rows; " in both
 
