@@ -31,7 +31,7 @@ class Mark:
     what: str  # the name of the metric
     first: str  # the period
     last: str
-    is_outage: bool
+    kind: str  # of the course: "break", "outage", or "either", a break that may be a gradual change
     lines: list[dict[str, str]]  # the texts "color" and "facet" of the lines that have it, the surest first
 
 
@@ -49,11 +49,11 @@ def _marks(tidy: Tidy, table: pl.DataFrame, axis: Axis) -> Iterator[Mark]:
     lines = table.partition_by(tidy.series, maintain_order=True) if tidy.series else [table]
     for change in changes([axis.periods(line) for line in lines])[:MOST_TOLD]:
         found = change.course
-        at = {"break": [found.cut], "outage": [found.cut, found.end - 1]}.get(found.kind, [])
+        at = {"break": [found.cut], "either": [found.cut], "outage": [found.cut, found.end - 1]}.get(found.kind, [])
         if at:
             texts = lines[change.lines[0]].drop_nulls("value").filter("filled")[WHEN]
             names = [{name: lines[line][name][0] for name in tidy.series} for line in change.lines]
-            yield Mark(table["what"][0], texts[at[0]], texts[at[-1]], found.kind == "outage", names)
+            yield Mark(table["what"][0], texts[at[0]], texts[at[-1]], found.kind, names)
 
 
 def layers_of_marks(axis: Axis, marks: Sequence[Mark], key: Key, x: Any) -> list[Any]:
@@ -63,7 +63,11 @@ def layers_of_marks(axis: Axis, marks: Sequence[Mark], key: Key, x: Any) -> list
 
 def _layers_of(axis: Axis, mark: Mark, at: int, key: Key, x: Any) -> list[Any]:
     """Return the layers of a mark; ``at``: how many stand above its words."""
-    dates = " to ".join(dict.fromkeys([mark.first, mark.last])) if mark.is_outage else f"{axis.size.label} {mark.first}"
+    dates = {
+        "outage": " to ".join(dict.fromkeys([mark.first, mark.last])),
+        "break": f"{axis.size.label} {mark.first}",
+        "either": f"sudden near {mark.first}, or gradual",
+    }[mark.kind]
     names = [line.get("color", mark.what) for line in mark.lines]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     every = "both" if len(names) == 2 else f"all {len(names)}"
@@ -71,7 +75,7 @@ def _layers_of(axis: Axis, mark: Mark, at: int, key: Key, x: Any) -> list[Any]:
     label = f"{whose}: {dates}" if len(key.values) > 1 else dates
     begin, end = axis.texts.index(mark.first), axis.texts.index(mark.last) + 1
     data = values(pl.DataFrame({WHEN: [mark.first], "label": [label]}))
-    if mark.is_outage:
+    if mark.kind == "outage":
         every = values(pl.DataFrame({WHEN: axis.texts[begin:end]}))
         bar = alt.Chart(every).mark_bar(opacity=0.25, color=NEITHER, width={"band": 1.25})  # without gaps
         shown = bar.encode(x=x, y=alt.value(0), y2=alt.value(axis.size.height))
@@ -83,7 +87,7 @@ def _layers_of(axis: Axis, mark: Mark, at: int, key: Key, x: Any) -> list[Any]:
         side |= {"baseline": "top", "dy": 3 + WORDS * at}
     else:  # in the middle above what is marked, and within the picture
         side = {"align": "center", "baseline": "bottom", "dy": -4 - WORDS * at}
-        end = end if mark.is_outage else begin + 1
+        end = end if mark.kind == "outage" else begin + 1
         x = alt.value(min(max(width * (begin + end) / 2 / n, half), width - half))
     text = alt.Chart(data).mark_text(**side, color=INK)
     return [shown, text.encode(x=x, y=alt.value(0), text=alt.Text("label:N"))]

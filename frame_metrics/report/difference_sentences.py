@@ -74,6 +74,10 @@ def _as_planned(figures: Figures) -> str:
     )
 
 
+def _as_judged(figures: Figures) -> str:
+    return ", but judging what is unjudged could turn it" if figures.can_turn else ""
+
+
 def _not_significant(figures: Figures) -> str:
     """Return the sentence of two systems that cannot be told apart: which difference would show, or why none can."""
     name, base, at = name_of(figures.system), name_of(figures.baseline), at_text(figures)
@@ -110,9 +114,9 @@ def _significant(figures: Figures) -> str:
         most = f", better in {figures.wins:,}{f'{worse}, over' if over else ' of'} {of}{'' if over else worse}"
     else:
         most = f", over {counted_of(figures)}"
-    where = f"For {figures.segment}, " if figures.segment else ""
+    where = f"For {figures.segment}, " if figures.segment else "As judged so far, " if figures.can_turn else ""
     pair = f"{where}{name_of(figures.system)} {verb} {name_of(figures.baseline)}"
-    sure = f"{_tested(figures)}{_as_planned(figures)}"
+    sure = f"{_tested(figures)}{_as_planned(figures)}{_as_judged(figures)}"
     return f"{pair}{at_text(figures)}: {_values(figures)} ({_difference_text(figures)}{by}){most}{sure}."
 
 

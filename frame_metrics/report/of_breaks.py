@@ -39,7 +39,7 @@ def lost_across(content: Content) -> Table | None:
 
     They are those that were asked before it and from then on. None without a break, and if there are no such queries.
     """
-    name, breaks = time_of_segments(content), content.summary.filter(pl.col("kind") == "break")
+    name, breaks = time_of_segments(content), content.summary.filter(pl.col("kind").is_in(["break", "trend or break"]))
     sign = sign_of(content.first)
     if name is None or breaks.is_empty() or content.queries.values is None or not sign:
         return None

@@ -11,7 +11,7 @@ from frame_metrics.backends.frames import backend_of
 from frame_metrics.backends.times import ordered_distinct, times_of
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.saved_names import metric_of
-from frame_metrics.report.cells import EQUAL, number_text, plain_text
+from frame_metrics.report.cells import EQUAL, number_text, plain_text, sign_of
 from frame_metrics.report.of_periods import are_times
 from frame_metrics.report.sentence_writer import UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import Figures
@@ -48,24 +48,33 @@ class NextStepSentences(SentenceWriter):
             yield from judged
         elif breaks and self.content.system is None:
             yield from self._before_and_after(breaks[0])
-        elif not pairs:
-            yield from self._narrower()
         elif settled and (settled[0] is pairs[0] or self.content.has_baseline):
             yield from self._lost(settled[0])
+        elif self.work.plan.proxy is not None:
+            return  # people judge no more queries than the machine did, which sample_size() alone knows
+        elif not pairs:
+            yield from self._narrower()
         else:  # the first question is which of the best two is better
             yield from self._more(pairs[0])
 
     def _judge(self, pair: Figures | None) -> Iterator[Figures]:
         """Yield that results should be judged, if those at the top that are not can be as much as the difference."""
         rows = self.content.audit.filter(pl.col("check").str.starts_with(UNJUDGED), severity="warning")
-        for n, share in rows.select("n", "share").head(1).iter_rows():
+        for share in rows["share"].head(1):
             low, high = metric_of(self.content.first_compared).range
             limit = 0.0 if pair is None or (low, high) != (0, 1) else abs(pair.difference or 0.0)
-            if share is None or share > limit:
-                results = f"the {n:,} unjudged results at the top"
-                turned = f", which may outweigh a difference of {number_text(limit)}" if limit > EQUAL else ""
-                of = f"Judge some of {results}{turned}; to_judge() lists those that matter most first"
-                yield self._sentence("next", {}, of=of, n=int(n))
+            if (share is None or share > limit) and (pair is None or pair.can_turn is not False):
+                some = f"Judge some of the unjudged documents at the top{self._could(pair, limit)}"
+                yield self._sentence("next", {}, of=f"{some}; to_judge() lists those that matter most first")
+
+    def _could(self, pair: Figures | None, difference: float) -> str:
+        """Return words for what judgments could do to a difference."""
+        if pair is None or difference <= EQUAL:
+            return ""
+        if not pair.can_turn:
+            return f", which may outweigh a difference of {number_text(difference)}"
+        ahead = sign_of(pair.metric) * (pair.difference or 0.0) > 0
+        return f", which could put {name_of(pair.baseline if ahead else pair.system)} ahead"
 
     def _more(self, pair: Figures) -> Iterator[Figures]:
         """Yield how many more queries would show a difference like the one that shows now, or that they will not."""
@@ -91,15 +100,23 @@ class NextStepSentences(SentenceWriter):
             times,
             MIN_QUERIES_TO_TEST / min(pair.n or MIN_QUERIES_TO_TEST, pair.baseline_n or pair.n or MIN_QUERIES_TO_TEST),
         )
-        large = f"If the difference is as large as it looks ({number_text(abs(pair.difference or 0.0))})"
-        return f"{large}, about {self._many(pair, times)} {self._units} are likely to show it"
+        large = f"If {self._difference(pair)} is as large as it looks ({number_text(abs(pair.difference or 0.0))})"
+        return f"{large}, about {self._many(pair, times)} {self.content.unit} are likely to show it"
+
+    def _difference(self, pair: Figures, article: str = "the") -> str:
+        """Return words for the difference of a pair; of more than two systems with both names."""
+        between = (
+            f" between {name_of(pair.system)} and {name_of(pair.baseline)}" if len(self.content.places) > 2 else ""
+        )
+        return f"{article} difference{between}"
 
     def _smaller(self, pair: Figures, times: float) -> str:
         """Return up to which difference more queries are worth it, and how many the one that shows now would need."""
         end, seen = max(abs(pair.ci_low or 0.0), abs(pair.ci_high or 0.0)), abs(pair.difference or 0.0)
-        only = f"More {self.content.unit} are worth it only if a difference of up to {number_text(end)} matters"
+        worth = f"More {self.content.unit} are worth it only if {self._difference(pair, 'a')} of up to"
+        only = f"{worth} {number_text(end)} matters"
         half = number_text((pair.mde or 0.0) / 2)
-        some = f"{self._many(pair, TIMES_MORE)} {self._units} are likely to show one above about {half}"
+        some = f"{self._many(pair, TIMES_MORE)} {self.content.unit} are likely to show one above about {half}"
         if math.isinf(times):
             return f"{only}: {some}"
         return (
@@ -153,7 +170,7 @@ class NextStepSentences(SentenceWriter):
         if low is None or high is None or high - low <= 0:
             return
         half = number_text((high - low) / 4)
-        of = f"With {TIMES_MORE} times as many {self._units} ({TIMES_MORE * n:,}) the interval is about ±{half}"
+        of = f"With {TIMES_MORE} times as many {self.content.unit} ({TIMES_MORE * n:,}) the interval is about ±{half}"
         yield self._sentence("next", {}, of=of, n=n)
 
     def _many(self, pair: Figures, times: float) -> str:
@@ -164,10 +181,6 @@ class NextStepSentences(SentenceWriter):
     def _counts_queries(self) -> bool:
         """True if ``sample_size`` counts the queries of all systems, and no units of arms and no clusters."""
         return not self.content.arms and self.work.columns.cluster is None
-
-    @property
-    def _units(self) -> str:
-        return f"{self.content.unit}{' judged by people' if self.content.n_proxy else ''}"
 
     def _lost(self, pair: Figures) -> Iterator[Figures]:
         """Yield the queries that lost most against the baseline, or another system."""

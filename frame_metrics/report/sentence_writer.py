@@ -25,7 +25,20 @@ if TYPE_CHECKING:
 
 # Fields of a sentence that are no columns.
 NOT_COLUMNS = (
-    *("kind", "also", "more", "warned", "are_periods", "of_all", "of_days", "within", "segment", "unit", "clusters"),
+    *(
+        "kind",
+        "also",
+        "more",
+        "warned",
+        "are_periods",
+        "of_all",
+        "of_days",
+        "within",
+        "can_turn",
+        "segment",
+        "unit",
+        "clusters",
+    ),
     *("adjusted", "clicks", "word_for_unasked", "split_p_value", "level", "n_tests", "p_floor", "few_units_text"),
     *("threshold", "share_rows"),
 )

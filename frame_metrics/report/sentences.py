@@ -50,6 +50,7 @@ class Figures:
     of_days: bool = False  # whether an outage is one of days, beside the same weekdays
     are_periods: bool = False  # whether the system and the baseline are periods
     warned: bool = False  # whether the audit warns of it
+    can_turn: bool | None = None  # whether judgments of unjudged results could put the other system ahead, if known
     clicks: str | None = None  # what undefined queries have not, "relevant row" or "click"; None where it is not known
     # The following fields depend on ``kind``. Of "best" ``n_units`` of ``baseline_n_units`` systems may be the best. Of
     # "unanswered" ``n`` of ``baseline_n`` queries have no row, and ``value`` is that of the ``n_units`` others. ``of``:
@@ -263,7 +264,10 @@ def _best(figures: Figures) -> str:
     if figures.n_units == figures.baseline_n_units:
         return f"Any of {which} may be the best by {figures.metric}{level_text(figures)}."
     one = "one of " if (figures.n_units or 0) > 1 else ""
-    return f"The best of {which} by {figures.metric} is {one}{figures.of}, by tests of one side{level_text(figures)}."
+    begin = "As judged so far, the" if figures.can_turn else "The"
+    return (
+        f"{begin} best of {which} by {figures.metric} is {one}{figures.of}, by tests of one side{level_text(figures)}."
+    )
 
 
 def _winner(figures: Figures) -> str:

@@ -18,6 +18,7 @@ from frame_metrics.report.of_next import NextStepSentences
 from frame_metrics.report.of_proxy import ProxySentences
 from frame_metrics.report.of_segments import SegmentSentences
 from frame_metrics.report.of_strata import StrataSentences
+from frame_metrics.report.of_turning import TurningPairs
 from frame_metrics.report.sentence_writer import FIGURES, UNJUDGED, SentenceWriter
 from frame_metrics.report.sentences import ANSWER, DOUBT, WHEN, Figures
 from frame_metrics.verbs.audit.of_systems import SOME_QUERIES
@@ -104,10 +105,11 @@ class SummarySentences(SentenceWriter):
             yield from self._absent()
             yield from [*audit.errors(), *audit.warnings()]
             return
-        pairs = [*self._pairs()]
+        pairs = TurningPairs(*about).looked_at([*self._pairs()])
         # First what may make the answer wrong, then the answer.
         yield from self._doubts(audit)
-        yield from [*best.best_of(), *best.highest()]
+        turn = any(one.can_turn for one in pairs)
+        yield from [*(replace(one, can_turn=turn) for one in best.best_of()), *best.highest()]
         yield from pairs
         yield from [*best.more_that_differ(pairs), *best.winner()]
         yield from self._losses(pairs)

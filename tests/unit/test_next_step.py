@@ -132,7 +132,7 @@ def test_results_are_to_be_judged_only_if_they_can_outweigh_the_difference() -> 
     few, many = (log(n).irm(score=["old", "new"]) for n in (1, 40))
     assert next_of(few, baseline="old").startswith(("If the difference ", "More queries "))
     assert next_of(many, baseline="old").startswith(
-        "Judge some of the 80 unjudged results at the top, which may outweigh "
+        "Judge some of the unjudged documents at the top, which could put old ahead; to_judge() lists "
     )
 
 
@@ -167,3 +167,38 @@ def test_negative_values_are_turned_too() -> None:
     other = irm.compare(baseline=row["baseline"]).to_dicts()[0]
     for name in ("relative", "relative_low", "relative_high", "effect_size"):
         assert row[name] == pytest.approx(other[name], abs=1e-9)
+
+
+def judged(seed: int, top: int, share: float) -> IRM[Any]:
+    """Two systems, of which the new one ranks by better scores, and judgments of a share of their documents."""
+    rng, parts = np.random.default_rng(seed), []
+    grade = rng.integers(0, 3, (60, 20))
+    for name, noise in (("old", 2.0), ("new", 0.3)):
+        order = np.argsort(-grade - rng.normal(0, noise, grade.shape), axis=1)[:, :top]
+        rows = {
+            "query": np.repeat(np.arange(60), top),
+            "doc": order.ravel(),
+            "rank": np.tile(np.arange(1, top + 1), 60),
+        }
+        parts.append(pl.DataFrame(rows).with_columns(system=pl.lit(name)))
+    known = rng.random(grade.shape) < share
+    query, doc = np.nonzero(known)
+    return IRM(pl.concat(parts), system="system").judge(
+        pl.DataFrame({"query": query, "doc": doc, "grade": grade[known]})
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.6, 0.8, 0.97])
+@pytest.mark.parametrize("metric", ["ndcg@10", "precision@10", "recall@10"])
+def test_unjudged_results_matter_where_they_could_turn_the_difference(metric: str, share: float) -> None:
+    """As ``bounds`` says: then the answer is one so far, and they are the next step; else neither is said."""
+    irm = judged(1, 10, share)
+    (bound,) = irm.bounds(metric, of="unjudged", baseline="old", max_grade=2).to_dicts()
+    found = irm.summary(metric, baseline="old")
+    (said,) = found.filter(kind="difference")["sentence"]
+    assert " beats " in said
+    assert bound["can_turn"] == said.startswith("As judged so far, new beats old: ")
+    assert bound["can_turn"] == said.endswith(", but judging what is unjudged could turn it.")
+    to_judge = "Judge some of the unjudged documents at the top, which could put old ahead; to_judge()"
+    assert " ".join(found.filter(kind="next")["sentence"]).startswith(to_judge) == bound["can_turn"]

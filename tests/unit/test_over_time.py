@@ -133,21 +133,23 @@ def test_a_line_with_its_gap_its_band_and_its_numbers(kind: str) -> None:
     ]
 
 
-def test_the_break_of_the_summary_is_marked() -> None:
+@pytest.mark.parametrize(
+    ("size", "kind", "label"),
+    [
+        ({"days": 40, "fall": 24}, "break", "break at or near {}"),
+        ({"days": 30, "fall": 15, "n": 10}, "trend or break", "sudden near {}, or gradual"),
+        ({"days": 40}, None, ""),
+    ],
+)
+def test_the_break_of_the_summary_is_marked(size: dict[str, int], kind: str | None, label: str) -> None:
     """With its date, and only where summary() says so."""
-    for fall, said in ((24, True), (99, False)):
-        frame = made(days=40, fall=fall)
-        summary = IRM(frame, query="query", value="success", by="day").summary()
-        (text,) = summary.filter(kind="break")["of"].to_list() or [None]
-        marked = [
-            one
-            for part in spec(over_time(frame))["vconcat"][0]["layer"]
-            for one in part.get("data", {}).get("values", [])
-        ]
-        assert bool(marked) is said
-        if said:
-            assert text == marked[0]["when"]
-            assert marked[0]["label"] == f"break at or near {marked[0]['when']}"
+    frame = made(**size)
+    told = IRM(frame, query="query", value="success", by="day").summary()
+    told = told.filter(pl.col("kind").is_in(["break", "trend or break"]))
+    assert told["kind"].to_list() == [kind] * (kind is not None)
+    layers = spec(over_time(frame))["vconcat"][0]["layer"]
+    marked = [one for part in layers for one in part.get("data", {}).get("values", [])]
+    assert [(one["when"], one["label"]) for one in marked[:1]] == [(day, label.format(day)) for day in told["of"]]
 
 
 @pytest.mark.slow
